@@ -1,0 +1,110 @@
+"""What evaluators see of the world: one answer of one model to one question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+RAG_MODEL_TYPES = frozenset({"h2ogpte", "openai_rag", "amazon_bedrock_rag", "extractive"})
+"""Values of `model_type` that retrieve; where the type says nothing, a row with context does."""
+
+LLM_MODEL_TYPES = frozenset({"h2ogpte_llm", "h2ogpt", "h2ollmops", "ollama", "openai_llm", "azure_openai_llm", "anthropic_llm", "openai_compatible"})
+"""Values of `model_type` that do not retrieve."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relationship:
+    """A named link from one test case to another, e.g. from a perturbed case to its original."""
+
+    type: str
+    target: str
+    target_type: str = "test_case"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One answer of one model to one question, with what is known about it.
+
+    Attributes:
+        key: the test case's own key (one key stands for one question under several models).
+        condition: source text of the boolean condition, "" where there is none.
+        is_rag: whether the model retrieves, so that its context is to be judged too.
+        run: repeat number, 1 for the first.
+        cost_usd: None where the host does not say.
+        error: why there is no answer, "" where there is one.
+        folder: where relative paths of the case resolve.
+        extra: further keys of the row, as they stand in the file.
+    """
+
+    key: str
+    question: str
+    actual_output: str = ""
+    expected_output: str = ""
+    context: tuple[str, ...] = ()
+    context_sources: tuple[str, ...] = ()
+    condition: str = ""
+    categories: tuple[str, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+    corpus: tuple[str, ...] = ()
+    test_key: str = ""
+    model_key: str = ""
+    model_name: str = ""
+    is_rag: bool = False
+    run: int = 1
+    duration_s: float = 0.0
+    cost_usd: float | None = None
+    usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    retries: int = 0
+    error: str = ""
+    expected_documents: tuple[str, ...] = ()
+    expected_facts: tuple[str, ...] = ()
+    guidelines: tuple[str, ...] = ()
+    folder: str = "."
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+    def sources(self, relationship: str) -> tuple[str, ...]:
+        """Keys of the cases that this one is linked to by a relationship of that type."""
+        return tuple(link.target for link in self.relationships if link.type == relationship)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One question as a host gets it.
+
+    Attributes:
+        text: the question.
+        corpus: documents of the test: absolute paths or URLs.
+        run: repeat number, 1 for the first; a part of the answer's cache key.
+    """
+
+    text: str
+    corpus: tuple[str, ...] = ()
+    run: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a host said.
+
+    Attributes:
+        context: retrieved chunks in the order of retrieval.
+        context_sources: a URI per chunk, or empty.
+        duration_s: wall time of the request that succeeded, seconds.
+        cost_usd: None where the host does not say.
+        usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
+        retries: requests that failed before this one.
+        error: why there is no answer; then `text` is empty.
+    """
+
+    text: str = ""
+    context: tuple[str, ...] = ()
+    context_sources: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    cost_usd: float | None = None
+    usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    retries: int = 0
+    error: str = ""

@@ -1,0 +1,238 @@
+"""The seams: what an evaluator and a host must be, and the decorators that declare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+
+from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+
+Scope = Literal["row", "group", "model"]
+SPEC = "__evalstudio__"
+"""Class attribute in which the decorators leave the declaration for the registry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What the engine lends an evaluator.
+
+    Attributes:
+        max_text_chars: longer texts are not to be scored.
+        split_sentences: text to (start, end) spans of its sentences.
+    """
+
+    max_text_chars: int = 1_000_000
+    split_sentences: Callable[[str], list[tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorSpec:
+    """The declaration of an evaluator class.
+
+    Attributes:
+        needs: inputs it cannot do without: question, expected_output, context, actual_output, condition.
+        scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
+        boolean: its metrics are counts of passes and failures.
+        keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
+        extra: the optional dependency group it needs, "" for none.
+        problem_type, avid: how its missed thresholds are classed.
+    """
+
+    id: str
+    name: str
+    domain: str
+    needs: tuple[str, ...]
+    method: tuple[str, ...]
+    systems: tuple[str, ...]
+    scope: Scope
+    metrics: tuple[Metric, ...]
+    boolean: bool
+    keywords: tuple[str, ...]
+    extra: str
+    problem_type: str
+    avid: str
+    description: str
+
+    @property
+    def primary(self) -> Metric:
+        return next(metric for metric in self.metrics if metric.primary)
+
+    def metric(self, key: str) -> Metric | None:
+        return next((metric for metric in self.metrics if metric.key == key), None)
+
+
+class Evaluator(Protocol):
+    """A frozen dataclass whose fields are its options.
+
+    `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that have an
+    answer and the declared needs. An optional method `not_applicable(case) -> str` refines the needs ("" = applicable);
+    an optional method `aggregate(rows) -> ModelScore` computes model-wide figures that are no mean of the rows'.
+    """
+
+    __evalstudio__: ClassVar[EvaluatorSpec]
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRow:
+    """What model-wide figures are computed from."""
+
+    key: str
+    expected_output: str
+    actual_output: str
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelScore:
+    """Model-wide figures of one evaluator.
+
+    Attributes:
+        scores: metric key to value over all rows of the model.
+        table: a JSON-ready table behind them, e.g. {"labels": [...], "matrix": [[...]]} of a confusion matrix.
+    """
+
+    scores: Mapping[str, float]
+    table: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Aggregates(Protocol):
+    """An evaluator with model-wide figures of its own."""
+
+    def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpec:
+    """The declaration of a host class.
+
+    Attributes:
+        kind: whether it retrieves.
+        extra: the optional dependency group it needs, "" for none.
+        caches: whether its answers are kept between sessions unless the configuration says otherwise. True for
+            services that cost money, False for the user's own code, which changes while it is being tested.
+    """
+
+    id: str
+    name: str
+    kind: Literal["llm", "rag", "both"]
+    extra: str
+    caches: bool
+    description: str
+
+
+class Host(Protocol):
+    """A service that answers prompts; a dataclass whose fields are its parameters.
+
+    `prepare` is awaited once per corpus before its first prompt (ingestion), `answer` once per prompt and try,
+    `close` once at the end. `answer` raises HostFault to say whether another try can help.
+    """
+
+    __evalstudio__: ClassVar[HostSpec]
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None: ...
+
+    async def answer(self, prompt: Prompt) -> Answer: ...
+
+    async def close(self) -> None: ...
+
+
+class HostFault(Exception):
+    """A request that failed.
+
+    Args:
+        message: what happened, without secrets.
+        retry: whether another try can help (408, 409, 429, 5xx, connection errors).
+        retry_after_s: seconds the service asks to wait, None if it did not say.
+    """
+
+    def __init__(self, message: str, *, retry: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry = retry
+        self.retry_after_s = retry_after_s
+
+
+T = TypeVar("T", bound=type)
+
+BOOLEAN_KEYS = ("model_passes", "model_failures", "model_retrieval_failures", "model_generation_failures", "model_parse_failures")
+
+
+def evaluator(
+    id: str,
+    *,
+    name: str,
+    domain: str,
+    needs: tuple[str, ...],
+    method: tuple[str, ...] = ("rules",),
+    systems: tuple[str, ...] = ("llm", "rag"),
+    scope: Scope = "row",
+    keywords: tuple[str, ...] = (),
+    extra: str = "",
+    problem_type: str = "accuracy",
+    avid: str = "P0200",
+) -> Callable[[T], T]:
+    """Declare a class as an evaluator; its `metrics` class attribute and first docstring line belong to the declaration.
+
+    Raises:
+        TypeError: if the class declares no metric, or not exactly one primary metric.
+    """
+
+    def declare(cls: T) -> T:
+        metrics: tuple[Metric, ...] = getattr(cls, "metrics", ())
+        if sum(metric.primary for metric in metrics) != 1:
+            raise TypeError(f"evaluator {id!r}: exactly one of its metrics must be primary")
+        spec = EvaluatorSpec(
+            id=id,
+            name=name,
+            domain=domain,
+            needs=needs,
+            method=method,
+            systems=systems,
+            scope=scope,
+            metrics=metrics,
+            boolean=metrics[0].key in BOOLEAN_KEYS,
+            keywords=keywords,
+            extra=extra,
+            problem_type=problem_type,
+            avid=avid,
+            description=_first_line(cls),
+        )
+        setattr(cls, SPEC, spec)
+        return cls
+
+    return declare
+
+
+def host(id: str, *, name: str, kind: Literal["llm", "rag", "both"], extra: str = "", caches: bool = True) -> Callable[[T], T]:
+    """Declare a class as a host of models."""
+
+    def declare(cls: T) -> T:
+        setattr(cls, SPEC, HostSpec(id=id, name=name, kind=kind, extra=extra, caches=caches, description=_first_line(cls)))
+        return cls
+
+    return declare
+
+
+def parameters(cls: type) -> dict[str, Any]:
+    """Options of an evaluator or host class: field name to default ("" where one must be given)."""
+    from dataclasses import MISSING
+
+    found: dict[str, Any] = {}
+    for item in fields(cls):
+        if item.name.startswith("_") or not item.init:
+            continue
+        if item.default is not MISSING:
+            found[item.name] = item.default
+        elif item.default_factory is not MISSING:
+            found[item.name] = item.default_factory()
+        else:
+            found[item.name] = ""
+    return found
+
+
+def _first_line(cls: type) -> str:
+    return (cls.__doc__ or "").strip().split("\n", 1)[0]

@@ -1,0 +1,67 @@
+"""Everything this package raises on purpose.
+
+EvalStudioError
+├── DataError          a file of the user's is wrong            (collection error)
+├── ConfigurationError an option, a key or a name is wrong      (usage error, exit status 4)
+├── EvaluationError    host, judge or model could not answer    (item: E)
+└── ThresholdMissed    the answer is worse than asked for       (item: F)
+
+Messages say place, fact and remedy; they are shown without a traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EvalStudioError(Exception):
+    """Base of all errors of this package."""
+
+
+class DataError(EvalStudioError):
+    """A file of the user's cannot be read as what it claims to be.
+
+    Args:
+        message: the fact and the remedy.
+        source: path or URL of the file.
+        pointer: JSON pointer of the place, "" for the whole file.
+        line: 1-based line, 0 where the parser does not know it.
+        column: 1-based column, 0 where the parser does not know it.
+    """
+
+    def __init__(self, message: str, *, source: str = "", pointer: str = "", line: int = 0, column: int = 0) -> None:
+        self.message = message
+        self.source = source
+        self.pointer = pointer
+        self.line = line
+        self.column = column
+        place = source + (f":{line}:{column}" if line else "")
+        super().__init__(" ".join(part for part in (place, pointer) if part) + (": " if place or pointer else "") + message)
+
+
+class ConfigurationError(EvalStudioError):
+    """An option, a configuration key, or a name in one of them is wrong."""
+
+
+class EvaluationError(EvalStudioError):
+    """A host, judge or model could not answer: the verdict is neither pass nor fail."""
+
+
+class ThresholdMissed(EvalStudioError, AssertionError):
+    """An answer is worse than its threshold allows."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], remedy: str = "") -> ConfigurationError:
+    """The error for a name nobody knows, with the nearest known one.
+
+    >>> str(unknown_name("evaluator", "rogue", ["rouge", "bleu"]))
+    "no evaluator named 'rogue'. Did you mean 'rouge'?"
+    """
+    return ConfigurationError(" ".join(part for part in (f"no {kind} named {name!r}.", nearest(name, known), remedy) if part))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question that proposes the nearest known name, or "" if none is near."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"Did you mean {close[0]!r}?" if close else ""

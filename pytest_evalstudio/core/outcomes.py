@@ -1,0 +1,118 @@
+"""What an evaluator says about a case: a score, that it has nothing to say, or that it could not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_evalstudio.core.cases import NOTHING
+
+Better = Literal["higher", "lower"]
+Status = Literal["score", "not_applicable", "error"]
+Severity = Literal["high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One number that an evaluator gives, and how to read it.
+
+    Attributes:
+        key: machine name in every export.
+        better: the direction of "better".
+        range: least and greatest value; either end may be infinite.
+        threshold: default; an infinite one never decides.
+        primary: the one metric of its evaluator that decides an item.
+        description: a sentence for the report.
+    """
+
+    key: str
+    name: str = ""
+    better: Better = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    threshold: float = 0.75
+    primary: bool = False
+    description: str = ""
+
+    def passes(self, value: float, threshold: float | None = None) -> bool:
+        """Whether a value meets the threshold; equality passes."""
+        limit = self.threshold if threshold is None else threshold
+        return value >= limit if self.better == "higher" else value <= limit
+
+    @property
+    def worst(self) -> float:
+        return self.range[0] if self.better == "higher" else self.range[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """A stretch of a text that a score or a finding is about.
+
+    Attributes:
+        start, end: characters, `text[start:end]`.
+        part: which text: "answer", or "context:<i>" for chunk i (0-based).
+        scores: metric values of this stretch.
+        message: what is wrong with it; must not repeat secrets.
+    """
+
+    start: int
+    end: int
+    part: str = "answer"
+    scores: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A problem of one case that deserves a line of its own in the report (a leak, a broken artifact)."""
+
+    description: str
+    severity: Severity = "medium"
+    problem_type: str = "accuracy"
+    avid: str = "P0200"
+    actions: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One evaluator's word on one case.
+
+    Attributes:
+        status: score, not_applicable or error.
+        scores: metric key to value, for status "score"; None where that metric alone is not applicable.
+        reason: why not applicable, what went wrong, or, for a score, what made it low. Shown to people, so
+            without secrets.
+        fragments: stretches of answer or context behind the score; empty where the score is about the whole.
+        findings: problems to list one by one.
+    """
+
+    status: Status = "score"
+    scores: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
+    reason: str = ""
+    fragments: tuple[Fragment, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        for key, value in self.scores.items():
+            if value is not None and math.isnan(value):
+                object.__setattr__(self, "status", "error")
+                object.__setattr__(self, "scores", NOTHING)
+                object.__setattr__(self, "reason", f"metric {key!r} is not a number")
+                return
+
+    @classmethod
+    def score(cls, scores: Mapping[str, float | None], *, reason: str = "", fragments: tuple[Fragment, ...] = (), findings: tuple[Finding, ...] = ()) -> Outcome:
+        """A scored case; a NaN among the scores makes it an error."""
+        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings)
+
+    @classmethod
+    def not_applicable(cls, reason: str) -> Outcome:
+        """The case has nothing that this evaluator could judge."""
+        return cls(status="not_applicable", reason=reason)
+
+    @classmethod
+    def error(cls, reason: str) -> Outcome:
+        """A host, judge or model could not answer."""
+        return cls(status="error", reason=reason)

@@ -1,0 +1,74 @@
+"""Problems and insights: what the end of a run tells people, and the AVID codes that class them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import Severity
+
+PROBLEM_TYPES = (
+    "privacy",
+    "security",
+    "fairness",
+    "storage",
+    "accuracy",
+    "retrieval",
+    "data_quality",
+    "robustness",
+    "efficiency",
+    "cost",
+    "runtime",
+    "summarization",
+    "classification",
+    "drift",
+)
+INSIGHT_TYPES = (*PROBLEM_TYPES, "weak_point")
+
+AVID: Mapping[str, str] = {
+    "S0100": "Software vulnerability",
+    "S0200": "Supply chain compromise",
+    "S0300": "Over-permissive API",
+    "S0400": "Model bypass",
+    "S0500": "Exfiltration",
+    "S0600": "Data poisoning",
+    "E0100": "Bias and discrimination",
+    "E0200": "Explainability",
+    "E0300": "User actions and toxicity",
+    "E0400": "Misinformation",
+    "P0100": "Data issues",
+    "P0200": "Model issues: ability for the AI to perform as intended",
+    "P0300": "Privacy",
+    "P0400": "Safety",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that is wrong, how bad it is, and what to do next.
+
+    Attributes:
+        problem_type: one of PROBLEM_TYPES.
+        avid: one of AVID.
+        attributes: model, evaluator, metric, threshold, score, test_case_keys, row_keys, as far as they apply.
+    """
+
+    description: str
+    severity: Severity
+    problem_type: str
+    avid: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    actions: str = ""
+    resources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """Something worth knowing, and what one may do with it."""
+
+    description: str
+    insight_type: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    actions: str = ""
+    resources: tuple[str, ...] = ()

@@ -1,0 +1,117 @@
+"""Finds evaluators, hosts and report sections: one file each in its folder, an entry point, or a hook.
+
+A registry belongs to one session; what a conftest.py adds to it is gone with the session.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, Host, HostSpec
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+
+E = TypeVar("E")
+S = TypeVar("S", EvaluatorSpec, HostSpec)
+
+
+class Shelf(Generic[E, S]):
+    """The declared classes of one kind, by id; the folder is scanned on the first look-up.
+
+    Args:
+        kind: the word for one of them, in messages and in the entry-point group `pytest_evalstudio.<kind>s`.
+        package: dotted name of the folder.
+        spec: the declaration's class.
+    """
+
+    def __init__(self, kind: str, package: str, spec: type[S]) -> None:
+        self.kind = kind
+        self._package = package
+        self._spec = spec
+        self._classes: dict[str, type[E]] = {}
+        self._scanned = False
+
+    def add(self, cls: type[E]) -> None:
+        """Put a declared class on the shelf.
+
+        Raises:
+            ConfigurationError: if the class is not declared, or its id is taken by another class.
+        """
+        spec = getattr(cls, SPEC, None)
+        if not isinstance(spec, self._spec):
+            raise ConfigurationError(f"{cls!r} is no {self.kind}: decorate it with pytest_evalstudio.{self.kind}(...)")
+        taken = self._classes.get(spec.id)
+        if taken is not None and taken is not cls:
+            raise ConfigurationError(
+                f"two {self.kind}s are named {spec.id!r}: {taken.__module__}.{taken.__qualname__} and {cls.__module__}.{cls.__qualname__}; rename one"
+            )
+        self._classes[spec.id] = cls
+
+    def get(self, id: str) -> type[E]:
+        """The class with that id.
+
+        Raises:
+            ConfigurationError: if there is none; the nearest known id is named.
+        """
+        self._scan()
+        if id not in self._classes:
+            raise unknown_name(self.kind, id, self._classes, f"`evalstudio {self.kind}s` lists all.")
+        return self._classes[id]
+
+    def spec(self, id: str) -> S:
+        found: S = getattr(self.get(id), SPEC)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        self._scan()
+        return iter(sorted(self._classes))
+
+    def __contains__(self, id: object) -> bool:
+        self._scan()
+        return id in self._classes
+
+    def _scan(self) -> None:
+        if self._scanned:
+            return
+        self._scanned = True
+        package = importlib.import_module(self._package)
+        for info in pkgutil.iter_modules(package.__path__):
+            if info.ispkg or info.name.startswith("_"):
+                continue
+            for cls in declared_in(importlib.import_module(f"{self._package}.{info.name}"), self._spec):
+                self.add(cls)
+        for point in entry_points(group=f"pytest_evalstudio.{self.kind}s"):
+            try:
+                self.add(point.load())
+            except ConfigurationError:
+                raise
+            except Exception as exc:
+                raise ConfigurationError(f"{self.kind} {point.name!r} of an installed package does not load ({point.value}): {type(exc).__name__}: {exc}") from exc
+
+
+class Registry:
+    """What is known in one session: evaluators and hosts."""
+
+    def __init__(self) -> None:
+        self.evaluators: Shelf[Evaluator, EvaluatorSpec] = Shelf("evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec)
+        self.hosts: Shelf[Host, HostSpec] = Shelf("host", "pytest_evalstudio.hosts", HostSpec)
+
+    def add_evaluator(self, cls: type[Any]) -> None:
+        """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.evaluators.add(cls)
+
+    def add_host(self, cls: type[Any]) -> None:
+        """Add a host class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.hosts.add(cls)
+
+
+def declared_in(module: object, spec: type) -> list[type[Any]]:
+    """Classes that a module itself declares with a specification of that type."""
+    return [
+        cls
+        for cls in vars(module).values()
+        if isinstance(cls, type) and isinstance(vars(cls).get(SPEC), spec) and cls.__module__ == getattr(module, "__name__", "")
+    ]

@@ -1,0 +1,1 @@
+"""Resolve, score, verdicts, flips, record, problems, insights, leaderboards."""

@@ -1,0 +1,1 @@
+"""Evaluators: one family per file, found by the registry."""

@@ -1,0 +1,1 @@
+"""Suites, labs, data sets and configuration: read, check, write."""

@@ -1,0 +1,1 @@
+"""Hosts of models: one service per file, its SDK imported inside."""

@@ -1,0 +1,1 @@
+"""Seams to models of language; heavy imports stay inside."""

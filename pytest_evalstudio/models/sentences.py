@@ -1,0 +1,38 @@
+"""Sentence boundaries, the same for every evaluator."""
+
+from __future__ import annotations
+
+import re
+
+_SEPARATORS = re.compile(r"[.!?。！？…\n]")
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences of a text, in order, blanks around them left out.
+
+    Args:
+        text: any language; line breaks that leave a blank line end a sentence.
+
+    Returns:
+        (start, end) pairs with `text[start:end]` the sentence; [] for a blank text.
+
+    Source: syntok's segmenter (right on "Dr. Smith paid $1.5 million."), which knows no downloaded data.
+
+    >>> [ "Dr. Smith paid. He left."[a:b] for a, b in split_sentences("Dr. Smith paid. He left.")]
+    ['Dr. Smith paid.', 'He left.']
+    """
+    stripped = text.strip()
+    if not stripped:
+        return []
+    if not _SEPARATORS.search(stripped):
+        start = text.index(stripped)
+        return [(start, start + len(stripped))]
+    from syntok import segmenter
+
+    spans = []
+    for paragraph in segmenter.process(text):
+        for sentence in paragraph:
+            if sentence:
+                last = sentence[-1]
+                spans.append((sentence[0].offset, last.offset + len(last.value)))
+    return spans

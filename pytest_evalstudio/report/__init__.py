@@ -1,0 +1,1 @@
+"""From a record to pages, files and the archive."""
