@@ -30,7 +30,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     from syntok import segmenter
 
     spans = []
-    for paragraph in segmenter.process(text):
+    for paragraph in segmenter.analyze(text):
         for sentence in paragraph:
             if sentence:
                 last = sentence[-1]

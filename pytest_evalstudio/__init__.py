@@ -1,0 +1,1 @@
+"""pytest-evalstudio: regression tests for LLM and RAG systems in pytest."""
