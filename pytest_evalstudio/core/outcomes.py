@@ -103,7 +103,9 @@ class Outcome:
                 return
 
     @classmethod
-    def score(cls, scores: Mapping[str, float | None], *, reason: str = "", fragments: tuple[Fragment, ...] = (), findings: tuple[Finding, ...] = ()) -> Outcome:
+    def score(
+        cls, scores: Mapping[str, float | None], *, reason: str = "", fragments: tuple[Fragment, ...] = (), findings: tuple[Finding, ...] = ()
+    ) -> Outcome:
         """A scored case; a NaN among the scores makes it an error."""
         return cls(scores=scores, reason=reason, fragments=fragments, findings=findings)
 

@@ -30,7 +30,7 @@ class Shelf(Generic[E, S]):
     def __init__(self, kind: str, package: str, spec: type[S]) -> None:
         self.kind = kind
         self._package = package
-        self._spec = spec
+        self._spec: type[S] = spec
         self._classes: dict[str, type[E]] = {}
         self._scanned = False
 
@@ -89,7 +89,8 @@ class Shelf(Generic[E, S]):
             except ConfigurationError:
                 raise
             except Exception as exc:
-                raise ConfigurationError(f"{self.kind} {point.name!r} of an installed package does not load ({point.value}): {type(exc).__name__}: {exc}") from exc
+                fault = f"{type(exc).__name__}: {exc}"
+                raise ConfigurationError(f"{self.kind} {point.name!r} of an installed package does not load ({point.value}): {fault}") from exc
 
 
 class Registry:
