@@ -1,0 +1,263 @@
+"""Which evaluators judge a case, with which parameters and thresholds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, parameters
+from pytest_evalstudio.core.errors import ConfigurationError, nearest, unknown_name
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+
+COMMON_OPTIONS = ("type", "threshold", "thresholds")
+ALL = "all"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Selected:
+    """An evaluator as this run uses it.
+
+    Attributes:
+        id: its name everywhere: the evaluator's own, or that of a configured instance.
+        spec: its declaration.
+        evaluator: the object that scores.
+        thresholds: metric key to threshold, for every metric.
+        asserted: metrics that decide an item: the primary one, and those the user set a threshold for.
+        parameters: its options, as the record shows them.
+    """
+
+    id: str
+    spec: EvaluatorSpec
+    evaluator: Evaluator
+    thresholds: Mapping[str, float]
+    asserted: frozenset[str]
+    parameters: Mapping[str, Any]
+
+    def describe(self) -> dict[str, Any]:
+        """The entry of the record's header."""
+        spec = self.spec
+        return {
+            "id": self.id,
+            "type": spec.id,
+            "name": spec.name if self.id == spec.id else f"{spec.name} ({self.id})",
+            "description": spec.description,
+            "domain": spec.domain,
+            "method": list(spec.method),
+            "needs": list(spec.needs),
+            "scope": spec.scope,
+            "boolean": spec.boolean,
+            "model_types": list(spec.systems),
+            "parameters": dict(self.parameters),
+            "metrics": [
+                {
+                    "key": metric.key,
+                    "name": metric.name or metric.key,
+                    "better": metric.better,
+                    "range": list(metric.range),
+                    "threshold": self.thresholds[metric.key],
+                    "primary": metric.primary,
+                    "asserted": metric.key in self.asserted,
+                    "description": metric.description,
+                }
+                for metric in spec.metrics
+            ],
+            "keywords": list(spec.keywords),
+            "problem_type": spec.problem_type,
+            "avid": spec.avid,
+        }
+
+
+class Plan:
+    """The evaluators of one configuration, made once and shared by all its cases.
+
+    Args:
+        registry: what is known.
+        config: file settings; its `evaluators` is the choice, its `evaluator` tables are their options.
+        thresholds: `ID` or `ID.METRIC` to threshold, from the command line; they win over the configuration's.
+
+    Raises:
+        ConfigurationError: for a name, option or threshold that nobody knows.
+    """
+
+    def __init__(self, registry: Registry, config: Configuration, *, thresholds: Mapping[str, float] | None = None) -> None:
+        self._registry = registry
+        self._config = config
+        self._thresholds = _by_evaluator(thresholds or {})
+        self._made: dict[tuple[str, str], Selected] = {}
+        for name, options in config.evaluator.items():
+            self._check_table(name, options)
+        for name in self._thresholds:
+            self._type_of(name)
+        self.selected = self.choose(config.evaluators if config.evaluators is not None else DEFAULT_EVALUATORS)
+
+    def choose(self, names: Sequence[str]) -> tuple[Selected, ...]:
+        """The evaluators of those names, in that order, once each; "all" stands for every one known."""
+        wanted = []
+        for name in names:
+            wanted += [*self._registry.evaluators, *self._instances()] if name == ALL else [name]
+        return tuple(self.get(name) for name in dict.fromkeys(wanted))
+
+    def get(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
+        """One evaluator, with options of its own on top of the configured ones.
+
+        Raises:
+            ConfigurationError: for a name or option that nobody knows.
+        """
+        identity = (name, json.dumps(options or {}, sort_keys=True, default=str))
+        if identity not in self._made:
+            self._made[identity] = self._make(name, options or {})
+        return self._made[identity]
+
+    def for_case(self, choice: Mapping[str, Mapping[str, Any]] | None) -> tuple[Selected, ...]:
+        """The evaluators of a case: its own choice where it has one, else the run's."""
+        if choice is None:
+            return self.selected
+        return tuple(self.get(name, options) for name, options in choice.items())
+
+    def _instances(self) -> list[str]:
+        return [name for name, options in self._config.evaluator.items() if "type" in options]
+
+    def _type_of(self, name: str) -> type[Evaluator]:
+        table = self._config.evaluator.get(name, {})
+        kind = table.get("type", name)
+        if kind not in self._registry.evaluators:
+            known = [*self._registry.evaluators, *self._instances()]
+            raise unknown_name("evaluator", str(kind), known, "`evalstudio evaluators` lists all.")
+        return self._registry.evaluators.get(str(kind))
+
+    def _check_table(self, name: str, options: Mapping[str, Any]) -> None:
+        place = f"{self._config.file or 'configuration'}: evaluator.{name}"
+        try:
+            cls = self._type_of(name)
+        except ConfigurationError as exc:
+            raise ConfigurationError(f"{place}: {exc}") from None
+        check_options(cls, options, place)
+
+    def _make(self, name: str, own: Mapping[str, Any]) -> Selected:
+        cls = self._type_of(name)
+        spec: EvaluatorSpec = getattr(cls, SPEC)
+        place = f"evaluator {name}"
+        check_options(cls, own, place)
+        table = self._config.evaluator.get(name, {})
+        merged = {**table, **own}
+        chosen = {key: value for key, value in merged.items() if key not in COMMON_OPTIONS}
+        try:
+            made = cls(**chosen)
+        except (TypeError, ValueError) as exc:
+            raise ConfigurationError(f"{place}: {exc}") from None
+        asked: dict[str, float] = {}
+        for layer in (_thresholds_of(table, spec, place), self._command_line(name, spec), _thresholds_of(own, spec, place)):
+            asked |= layer
+        return Selected(
+            id=name,
+            spec=spec,
+            evaluator=made,
+            thresholds={metric.key: asked.get(metric.key, metric.threshold) for metric in spec.metrics},
+            asserted=frozenset({spec.primary.key, *asked}),
+            parameters={**parameters(cls), **chosen},
+        )
+
+    def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
+        found = self._thresholds.get(name, {})
+        return {_metric_key(spec, metric, f"--evalstudio-threshold {name}"): value for metric, value in found.items()}
+
+
+def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
+    """Check names and types of an evaluator's options.
+
+    Raises:
+        ConfigurationError: naming the place and the nearest known option.
+    """
+    known = {field.name: field for field in dataclasses.fields(cls) if field.init and not field.name.startswith("_")}
+    hints = typing.get_type_hints(cls)
+    for key, value in options.items():
+        if key in COMMON_OPTIONS:
+            continue
+        if key not in known:
+            near = nearest(key, [*known, *COMMON_OPTIONS])
+            raise ConfigurationError(f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *COMMON_OPTIONS])}")
+        if not _fits(value, hints.get(key, Any)):
+            raise ConfigurationError(f"{place}.{key}: expected {_spoken(hints[key])}, found {value!r}")
+
+
+def parse_threshold(text: str) -> tuple[str, float]:
+    """`ID[.METRIC]=X` of the command line as (name, threshold).
+
+    Raises:
+        ConfigurationError: if it is not of that form.
+    """
+    name, sign, number = text.partition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not sign or not name.strip() or math.isnan(value):
+        raise ConfigurationError(f"--evalstudio-threshold {text!r}: expected ID=NUMBER or ID.METRIC=NUMBER, e.g. rouge=0.4 or rouge.rouge_1=0.5")
+    return name.strip(), value
+
+
+def _by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for name, value in thresholds.items():
+        evaluator_id, _, metric = name.partition(".")
+        found.setdefault(evaluator_id, {})[metric] = value
+    return found
+
+
+def _thresholds_of(options: Mapping[str, Any], spec: EvaluatorSpec, place: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    many = options.get("thresholds", {})
+    if not isinstance(many, Mapping):
+        raise ConfigurationError(f"{place}.thresholds: expected a table of metric = number, found {many!r}")
+    for key, value in many.items():
+        found[_metric_key(spec, str(key), f"{place}.thresholds")] = _number(value, f"{place}.thresholds.{key}")
+    if "threshold" in options:
+        found[spec.primary.key] = _number(options["threshold"], f"{place}.threshold")
+    return found
+
+
+def _metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
+    key = name or spec.primary.key
+    if spec.metric(key) is None:
+        raise ConfigurationError(f"{place}: {unknown_name('metric', key, [metric.key for metric in spec.metrics], _listed(spec))}")
+    return key
+
+
+def _listed(spec: EvaluatorSpec) -> str:
+    return f"{spec.id} has {', '.join(metric.key for metric in spec.metrics)}."
+
+
+def _number(value: object, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise ConfigurationError(f"{place}: expected a number, found {value!r}")
+    return float(value)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value from TOML or JSON fits a field's annotation; annotations it does not know fit anything."""
+    origin = typing.get_origin(hint)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, arm) for arm in typing.get_args(hint))
+    if origin is typing.Literal:
+        return value in typing.get_args(hint)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint in (str, bool):
+        return isinstance(value, hint)
+    return True
+
+
+def _spoken(hint: Any) -> str:
+    words: Iterable[str]
+    if typing.get_origin(hint) is typing.Literal:
+        words = (repr(value) for value in typing.get_args(hint))
+        return "one of " + ", ".join(words)
+    return {float: "a number", int: "a whole number", str: "a string", bool: "true or false"}.get(hint, str(hint))

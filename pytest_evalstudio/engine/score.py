@@ -1,0 +1,85 @@
+"""Puts cases to evaluators, in batches, and turns everything that can go wrong into an outcome."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.plan import Selected
+
+_SPOKEN = {
+    "question": "no question",
+    "expected_output": "no expected output",
+    "context": "no context",
+    "actual_output": "no answer",
+}
+
+
+def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+    """One outcome of one evaluator for each case, in order.
+
+    A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the others
+    reach the evaluator.
+    """
+    outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
+    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    for index, outcome in zip(waiting, _ask(selected, [cases[index] for index in waiting], tools), strict=True):
+        outcomes[index] = outcome
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | None:
+    if case.error:
+        return Outcome.error(case.error)
+    missing = [_SPOKEN[need] for need in selected.spec.needs if _lacks(case, need)]
+    if missing:
+        return Outcome.not_applicable(" and ".join(missing))
+    longest = max(len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))
+    if longest > tools.max_text_chars:
+        return Outcome.error(
+            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,}; raise it in the configuration"
+        )
+    refine = getattr(selected.evaluator, "not_applicable", None)
+    if refine is None:
+        return None
+    try:
+        reason = refine(case)
+    except Exception as exc:
+        return Outcome.error(fault(selected, exc))
+    return Outcome.not_applicable(reason) if reason else None
+
+
+def _lacks(case: Case, need: str) -> bool:
+    """Whether a declared input is absent; an empty answer is an answer, a condition is the evaluator's own matter."""
+    if need == "question":
+        return not case.question.strip()
+    if need == "expected_output":
+        return not case.expected_output.strip()
+    return need == "context" and not any(chunk.strip() for chunk in case.context)
+
+
+def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+    if not cases:
+        return []
+    try:
+        outcomes = selected.evaluator.score(cases, tools)
+    except Exception as exc:
+        if len(cases) == 1 or selected.spec.scope != "row":
+            return [Outcome.error(fault(selected, exc))] * len(cases)
+        return [outcome for case in cases for outcome in _ask(selected, [case], tools)]
+    if len(outcomes) != len(cases):
+        wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
+        return [Outcome.error(wrong)] * len(cases)
+    return outcomes
+
+
+def fault(selected: Selected, exc: Exception) -> str:
+    """What to say of an evaluator that raised: its own words, or where it broke."""
+    if isinstance(exc, EvalStudioError):
+        return str(exc)
+    frame = traceback.extract_tb(exc.__traceback__)[-1]
+    return f"evaluator {selected.id} failed: {type(exc).__name__}: {exc} ({frame.filename}:{frame.lineno})"

@@ -1,0 +1,170 @@
+"""The configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` with the same keys and no prefix."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.fields import fact
+
+OWN_FILE = "evalstudio.toml"
+SHARED_FILE = "pyproject.toml"
+DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
+
+
+def _names(value: Any) -> Any:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_names)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+
+class Latency(_Table):
+    """Limits on durations.
+
+    Attributes:
+        max_s: seconds; a 95th percentile beyond it is a problem.
+    """
+
+    max_s: Annotated[float, Field(gt=0)] | None = None
+
+
+class Storage(_Table):
+    """Limits on disk space.
+
+    Attributes:
+        max_mb: megabytes; a cache or an output folder beyond it is a problem.
+    """
+
+    max_mb: Annotated[float, Field(gt=0)] | None = None
+
+
+class ModelTable(BaseModel):
+    """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
+
+    model_config = ConfigDict(extra="allow", protected_namespaces=())
+
+    name: Annotated[str, Field(min_length=1)]
+    host: Annotated[str, Field(min_length=1)]
+    runs: Annotated[int, Field(ge=1)] | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The host and its parameters."""
+        return {"host": self.host, **(self.model_extra or {})}
+
+
+class Configuration(_Table):
+    """What a configuration file may say.
+
+    Attributes:
+        evaluators: ids, or ["all"]; None means the default choice.
+        evaluator: per evaluator or instance: threshold, thresholds, type, and the evaluator's own parameters.
+        model: the models that suites are put to.
+        gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
+        flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
+        runs: how often each question is asked.
+        cache: folder of answers and downloads, relative to the configuration's own.
+        max_text_chars: longer texts are not scored.
+        min_test_cases: fewer scored cases of a model are a problem.
+        max_cost: US dollars of a whole run; more is a problem.
+        folder: where the configuration stands; relative paths in it start there.
+        file: where it was read from, "" for the defaults.
+    """
+
+    evaluators: Names | None = None
+    evaluator: dict[str, dict[str, Any]] = {}
+    model: list[ModelTable] = []
+    gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
+    output: str = "evalstudio-report"
+    cache: str | None = None
+    flips: Literal["fail", "report"] = "fail"
+    runs: Annotated[int, Field(ge=1)] = 1
+    max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
+    min_test_cases: Annotated[int, Field(ge=0)] = 0
+    max_cost: Annotated[float, Field(ge=0)] | None = None
+    latency: Latency = Latency()
+    storage: Storage = Storage()
+    folder: Annotated[Path, Field(exclude=True)] = Path()
+    file: Annotated[str, Field(exclude=True)] = ""
+
+
+def find_configuration(start: Path, stop: Path) -> Path | None:
+    """The nearest configuration file, looking in a folder and upwards.
+
+    Args:
+        start: folder to begin with.
+        stop: the last folder to look in; beyond it nothing is read.
+    """
+    for folder in (start, *start.parents):
+        if (folder / OWN_FILE).is_file():
+            return folder / OWN_FILE
+        shared = folder / SHARED_FILE
+        if shared.is_file() and "tool.evalstudio" in shared.read_text(encoding="utf-8", errors="replace"):
+            return shared
+        if folder == stop:
+            break
+    return None
+
+
+def load_configuration(path: Path) -> Configuration:
+    """Read and check a configuration file.
+
+    Raises:
+        ConfigurationError: with file and key, if it cannot be read or says something that nobody knows.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as exc:
+        raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise ConfigurationError(f"{path}: is not TOML: {exc}") from None
+    if path.name == SHARED_FILE:
+        data = data.get("tool", {}).get("evalstudio", {})
+    return configuration(data, file=str(path), folder=path.parent)
+
+
+def configuration(data: Mapping[str, Any], *, file: str = "", folder: Path = Path()) -> Configuration:
+    """Check configuration data.
+
+    Raises:
+        ConfigurationError: with file and key.
+    """
+    for name in ("file", "folder"):
+        if name in data:
+            raise ConfigurationError(f"{file or 'configuration'}: {name}: unknown key; remove it")
+    try:
+        found = Configuration.model_validate({**data, "file": file, "folder": folder})
+    except ValidationError as exc:
+        raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
+    _check_names(found)
+    return found
+
+
+def _explain(exc: ValidationError) -> str:
+    error = exc.errors(include_url=False)[0]
+    place = ".".join(str(step) for step in error["loc"])
+    if error["type"] != "extra_forbidden":
+        return f"{place}: {fact(error)}"
+    tables: dict[str, type[_Table]] = {"latency": Latency, "storage": Storage}
+    table = tables.get(str(error["loc"][0]), Configuration)
+    known = [name for name in table.model_fields if name not in ("file", "folder")]
+    close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)
+    return f"{place}: unknown key. " + (f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}")
+
+
+def _check_names(found: Configuration) -> None:
+    names = [model.name for model in found.model]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ConfigurationError(f"{found.file}: model.{index}.name: {name!r} is the name of model.{names.index(name)} too; names must be unique")

@@ -1,0 +1,256 @@
+"""LLM data sets: rows of question, answer and context, as JSON, CSV or a pandas frame."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.fields import Constraints, FormatModel, Key, Relationships, Seconds, Text, Texts, misspelt, validate, write_json
+from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.source import Source, pointer
+from pytest_evalstudio.formats.suite import OURS, Choice, check_condition, effective_condition
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIST_COLUMNS = (
+    "corpus",
+    "context",
+    "context_sources",
+    "categories",
+    "relationships",
+    "output_constraints",
+    "expected_facts",
+    "guidelines",
+    "expected_documents",
+)
+OBJECT_COLUMNS = ("usage", "evaluators")
+MAX_CELL_CHARS = 2**31 - 1
+
+
+class Row(FormatModel):
+    """One answer of one model to one question, with what is known about it.
+
+    Attributes:
+        key: the test case's key; shared by all models that were asked the same.
+        actual_duration: seconds.
+        cost: US dollars, None where it is not known.
+        context_sources: a URI per chunk.
+        run: repeat number, 1 for the first.
+        usage: tokens by kind.
+        error: why there is no answer.
+    """
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"output_constraints", "context_sources", "usage", "error", "run", *OURS})
+
+    key: Key = ""
+    test_key: Key = ""
+    input: Text = ""
+    corpus: Texts = []
+    context: Texts = []
+    categories: Texts = []
+    relationships: Relationships = []
+    expected_output: Text = ""
+    output_condition: Text = ""
+    output_constraints: Constraints = []
+    actual_output: Text = ""
+    actual_duration: Seconds = 0.0
+    cost: Annotated[float | None, Field(allow_inf_nan=False)] = None
+    model_key: Key = ""
+    context_sources: Texts = []
+    run: Annotated[int | None, Field(ge=1)] = None
+    usage: Annotated[dict[str, int], BeforeValidator(lambda value: {} if value is None else value)] = {}
+    error: Text = ""
+    expected_facts: Texts = []
+    guidelines: Texts = []
+    expected_documents: Texts = []
+    xfail: Text = ""
+    skip: Text = ""
+    evaluators: Choice = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _results_row(cls, data: Any) -> Any:
+        """In a results file `key` is compound and `test_case_key` is the case's own."""
+        if isinstance(data, dict) and data.get("test_case_key"):
+            data = {**data, "key": data["test_case_key"]}
+            del data["test_case_key"]
+        return data
+
+    def condition_text(self) -> str:
+        """The condition, else the constraints as one; "" where the row has neither."""
+        return effective_condition(self.output_condition, self.output_constraints)
+
+
+class LlmDataset(FormatModel):
+    """Rows, each one answer of one model.
+
+    >>> dataset = LlmDataset()
+    >>> dataset.add_input("What is the target?", actual_output="default payment").model_key
+    ''
+    """
+
+    inputs: list[Row] = []
+
+    def add_input(self, input: str, **fields: Any) -> Row:
+        """Add a row; `fields` are those of Row."""
+        row = Row(input=input, **fields)
+        self.inputs.append(row)
+        return row
+
+    @classmethod
+    def load(cls, path: str | Path) -> LlmDataset:
+        """Read a data set from JSON, YAML or CSV.
+
+        Raises:
+            DataError: for the first thing that is wrong with it.
+        """
+        from pytest_evalstudio.formats.files import load
+
+        return load(path, cls)
+
+    def save(self, path: str | Path) -> None:
+        """Write the data set as CSV where the name ends so, else as JSON."""
+        complete_row_keys(self.inputs)
+        if Path(path).suffix == ".csv":
+            Path(path).write_text(self.to_csv(), encoding="utf-8", newline="")
+        else:
+            write_json(path, self.to_dict())
+
+    def to_csv(self) -> str:
+        """CSV text: list-valued columns hold JSON."""
+        rows = [_flat(row.to_dict()) for row in self.inputs]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas frame with a row per answer; list-valued columns hold JSON."""
+        import pandas as pd
+
+        return pd.DataFrame([_flat(row.to_dict()) for row in self.inputs])
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> LlmDataset:
+        """A data set from a pandas frame with the columns of a row; NaN counts as absent.
+
+        Raises:
+            DataError: if a cell does not fit its column.
+        """
+        records = [{str(name): value for name, value in record.items() if not _absent(value)} for record in frame.to_dict("records")]
+        source = Source(name="frame", text="", data={"inputs": [_unflat(record) for record in records]})
+        dataset, errors = read_dataset(source)
+        if errors:
+            raise errors[0]
+        return dataset
+
+
+def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
+    """A data set from a parsed file; a row that is wrong leaves the others standing.
+
+    Raises:
+        DataError: if there is no data set to speak of.
+    """
+    head = validate(LlmDataset, {name: value for name, value in source.data.items() if name not in ("inputs", "$schema")}, source)
+    head.inputs, errors = read_rows(source, source.data.get("inputs"), ("inputs",))
+    return head, errors
+
+
+def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[list[Row], list[DataError]]:
+    """Rows at a place of a parsed file, keys completed, and an error for each that is wrong."""
+    if not isinstance(data, list):
+        raise source.error(pointer(*at), "expected a list of rows")
+    rows: list[Row] = []
+    errors: list[DataError] = []
+    for index, item in enumerate(data):
+        try:
+            row = validate(Row, item, source, *at, index)
+            check_condition(source, row.output_condition, row.output_constraints, (*at, index), "output_condition", "output_constraints")
+        except DataError as exc:
+            errors.append(exc)
+            continue
+        rows.append(row)
+        source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
+    complete_row_keys(rows)
+    return _unique(source, rows, at, errors), errors
+
+
+def _unique(source: Source, rows: list[Row], at: tuple[object, ...], errors: list[DataError]) -> list[Row]:
+    places: dict[tuple[str, str, int], int] = {}
+    kept = []
+    for index, row in enumerate(rows):
+        identity = (row.key, row.model_key, row.run or 1)
+        if identity in places:
+            earlier = pointer(*at, places[identity])
+            message = (
+                f"{row.key!r} of model {row.model_key!r} already stands in {earlier}; (key, model_key, run) must be unique, number repeats by `run`"
+            )
+            errors.append(source.error(pointer(*at, index, "key"), message))
+            continue
+        places[identity] = index
+        kept.append(row)
+    return kept
+
+
+def complete_row_keys(rows: list[Row]) -> None:
+    """Give a key, derived from the question, to every row that has none: the same under every model."""
+    numbered: dict[str, Numbered] = {}
+    for row in rows:
+        if row.key:
+            numbered.setdefault(row.model_key, Numbered())(row.key)
+    for row in rows:
+        if not row.key:
+            key = derived_key(row.input, row.expected_output, row.condition_text(), row.corpus)
+            row.key = numbered.setdefault(row.model_key, Numbered())(key)
+
+
+def parse_csv(text: str, name: str) -> Source:
+    """A data set's CSV as data; cells of list-valued columns are JSON, and plain text is a list of one.
+
+    Raises:
+        DataError: if it has no header, or a row has more cells than the header.
+    """
+    csv.field_size_limit(MAX_CELL_CHARS)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    inputs = []
+    try:
+        for record in reader:
+            if None in record:
+                raise DataError("has more cells than the header has columns", source=name, line=reader.line_num, column=1)
+            inputs.append(_unflat({key: cell for key, cell in record.items() if cell not in ("", None)}))
+    except csv.Error as exc:
+        raise DataError(f"is not CSV: {exc}", source=name, line=reader.line_num, column=1) from None
+    if "input" not in (reader.fieldnames or ()):
+        raise DataError("has no column `input`; an LLM data set needs `input` and `actual_output`", source=name, line=1, column=1)
+    return Source(name=name, text="", data={"inputs": inputs})
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value for name, value in row.items()}
+
+
+def _unflat(record: dict[str, Any]) -> dict[str, Any]:
+    for name in (*LIST_COLUMNS, *OBJECT_COLUMNS):
+        cell = record.get(name)
+        if isinstance(cell, str):
+            try:
+                record[name] = json.loads(cell)
+            except ValueError:
+                record[name] = [cell] if name in LIST_COLUMNS else cell
+    if isinstance(record.get("run"), float) and record["run"].is_integer():
+        record["run"] = int(record["run"])
+    return record
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))

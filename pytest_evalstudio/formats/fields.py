@@ -1,0 +1,183 @@
+"""What the models of all formats share: lenient fields, canonical writing, errors with places."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.source import Source, pointer
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _key(value: Any) -> Any:
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _texts(value: Any) -> Any:
+    if value is None or value == "":
+        return []
+    return [value] if isinstance(value, str) else value
+
+
+def _list(value: Any) -> Any:
+    return [] if value is None else value
+
+
+def _mapping(value: Any) -> Any:
+    return {} if value is None else value
+
+
+def _number(value: Any) -> Any:
+    return 0.0 if value is None else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+"""A string; null counts as absent."""
+Key = Annotated[str, BeforeValidator(_key)]
+"""A string; a number is taken as its digits."""
+Texts = Annotated[list[str], BeforeValidator(_texts)]
+"""A list of strings; a single string is a list of one."""
+Constraints = Annotated[list[str | list[str]], BeforeValidator(_texts)]
+Seconds = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Record = Annotated[dict[str, Any], BeforeValidator(_mapping)]
+
+
+class FormatModel(BaseModel):
+    """Base of all models of files: unknown keys are kept, and written back after the known ones."""
+
+    model_config = ConfigDict(extra="allow", validate_assignment=False, protected_namespaces=())
+    __test__: ClassVar[bool] = False
+    optional_keys: ClassVar[frozenset[str]] = frozenset()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The canonical form: known keys in their order, ours only where they say something, then unknown ones."""
+        written = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if name in self.optional_keys and value in ("", [], {}, None):
+                continue
+            written[name] = _plain(value)
+        return written | (self.model_extra or {})
+
+
+class Relationship(FormatModel):
+    """A named link to another test case."""
+
+    type: Text = ""
+    target: Key = ""
+    target_type: Text = "test_case"
+
+
+Relationships = Annotated[list[Relationship], BeforeValidator(_list)]
+
+M = TypeVar("M", bound=FormatModel)
+
+
+def validate(model: type[M], data: Any, source: Source, *steps: object) -> M:
+    """Check a value against a model.
+
+    Raises:
+        DataError: for the first thing that is wrong, at its place.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as exc:
+        raise place(exc, source, *steps) from None
+
+
+def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
+    """A data error for the first finding of pydantic."""
+    error = exc.errors(include_url=False)[0]
+    loc = [step for step in error["loc"] if not (isinstance(step, str) and (step in ("str", "list[str]") or "[" in step))]
+    return source.error(pointer(*steps, *loc), fact(error))
+
+
+def fact(error: Mapping[str, Any]) -> str:
+    """What pydantic found, in the words of our messages."""
+    kind = str(error["type"])
+    if kind == "missing":
+        return f"{error['loc'][-1]!r} is missing; add it"
+    if kind in ("value_error", "assertion_error"):
+        return str(error["ctx"]["error"])
+    expected = {
+        "string_type": "a string",
+        "string_unicode": "a string of valid Unicode",
+        "list_type": "a list",
+        "dict_type": "an object",
+        "model_type": "an object",
+        "model_attributes_type": "an object",
+        "bool_parsing": "true or false",
+        "bool_type": "true or false",
+        "int_type": "a whole number",
+        "int_parsing": "a whole number",
+        "int_from_float": "a whole number",
+        "float_type": "a number",
+        "float_parsing": "a number",
+        "finite_number": "a finite number",
+    }.get(kind)
+    if expected is None:
+        return str(error["msg"])[0].lower() + str(error["msg"])[1:]
+    return f"expected {expected}, found {shown(error.get('input'))}"
+
+
+def shown(value: Any) -> str:
+    """A value of a file in a message: its JSON type, and a short form where it helps."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    kind = "the string " if isinstance(value, str) else ""
+    return kind + (text if len(text) <= 40 else text[:37] + "...")
+
+
+def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
+    """Warnings for unknown keys that are nearly a known one."""
+    if not isinstance(data, dict):
+        return []
+    known = model.model_fields
+    return [
+        f"{place}: {name!r} is not a key of this format and is ignored. Did you mean {close[0]!r}?"
+        for name in data
+        if name not in known and (close := difflib.get_close_matches(str(name), known, n=1, cutoff=0.85))
+    ]
+
+
+def write_json(path: str | Path, data: Any) -> None:
+    """Write JSON as people read it: two blanks, UTF-8, a line break at the end.
+
+    A lone surrogate, which UTF-8 cannot hold, is written as its escape.
+    """
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    Path(path).write_bytes(text.encode("utf-8", "surrogatepass") if not _has_surrogates(text) else _escaped(text).encode("utf-8"))
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, FormatModel):
+        return value.to_dict()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,99 @@
+"""Any file of ours: what kind it is, and what stands in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.dataset import LlmDataset, parse_csv, read_dataset
+from pytest_evalstudio.formats.fields import FormatModel
+from pytest_evalstudio.formats.lab import TestLab, read_lab
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, SUFFIXES, YAML_SUFFIXES, Source, parse, read_text
+from pytest_evalstudio.formats.suite import TestSuite, read_suite
+
+KINDS = ("suite", "lab", "dataset", "workflow")
+EXPECTED = "a test suite has `tests`, a test lab `dataset` and `models`, an LLM data set `inputs`"
+
+F = TypeVar("F", bound=FormatModel)
+
+
+@dataclass(slots=True)
+class EvalFile:
+    """A file that was read: its content, and what is wrong with parts of it.
+
+    Attributes:
+        kind: suite, lab or dataset.
+        content: the sound part.
+        errors: one for each test case or row that is left out.
+        warnings: what was repaired or looks misspelt.
+    """
+
+    kind: str
+    content: TestSuite | TestLab | LlmDataset
+    errors: list[DataError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def kind_of(data: Any) -> str:
+    """The kind of a file by its root keys; "" if it is none of ours."""
+    if not isinstance(data, dict):
+        return ""
+    if "evalstudio_workflow" in data:
+        return "workflow"
+    if "tests" in data:
+        return "suite"
+    if "dataset" in data and "models" in data:
+        return "lab"
+    return "dataset" if "inputs" in data else ""
+
+
+def read_source(path: Path, name: str = "") -> Source:
+    """The parsed text of a JSON, YAML or CSV file.
+
+    Raises:
+        DataError: if it cannot be parsed.
+    """
+    name = name or str(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"is none of {', '.join(SUFFIXES)}", source=name)
+    text = read_text(path, name)
+    if suffix in CSV_SUFFIXES:
+        return parse_csv(text, name)
+    return parse(text, name, yaml=suffix in YAML_SUFFIXES)
+
+
+def read(source: Source) -> EvalFile:
+    """The content of a parsed file.
+
+    Raises:
+        DataError: if it is none of our kinds, or nothing of it can be used.
+    """
+    kind = kind_of(source.data)
+    if kind == "suite":
+        suite, errors = read_suite(source)
+        return EvalFile(kind, suite, errors, source.warnings)
+    if kind == "lab":
+        lab, errors = read_lab(source)
+        return EvalFile(kind, lab, errors, source.warnings)
+    if kind == "dataset":
+        dataset, errors = read_dataset(source)
+        return EvalFile(kind, dataset, errors, source.warnings)
+    found = "workflows are not run by this version" if kind == "workflow" else "is no file of ours"
+    raise DataError(f"{found}: {EXPECTED}", source=source.name)
+
+
+def load(path: str | Path, model: type[F]) -> F:
+    """Read a file that must be of one kind and sound.
+
+    Raises:
+        DataError: for the first thing that is wrong with it.
+    """
+    found = read(read_source(Path(path)))
+    if found.errors:
+        raise found.errors[0]
+    if not isinstance(found.content, model):
+        raise DataError(f"is a {found.kind}, not a {model.__name__}: {EXPECTED}", source=str(path))
+    return found.content

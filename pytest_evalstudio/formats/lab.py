@@ -1,0 +1,151 @@
+"""Test labs: a suite completed with the answers of its models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys, read_rows
+from pytest_evalstudio.formats.fields import FormatModel, Key, Record, Text, Texts, misspelt, validate, write_json
+from pytest_evalstudio.formats.keys import Numbered
+from pytest_evalstudio.formats.source import Source, pointer
+
+
+class Model(FormatModel):
+    """A model that answered: one language model in one configuration.
+
+    Attributes:
+        key: what rows name it by; results are grouped by it.
+        model_type: the kind of its host, e.g. "h2ogpte".
+        model_cfg: its configuration, passed to the host as is.
+        llm_model_meta: counts of successes, retries, time-outs and failures, and duration statistics.
+    """
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"collection_id", "collection_name", "documents", "model_cfg", "llm_model_meta"})
+
+    connection: Text = ""
+    model_type: Text = ""
+    name: Text = ""
+    collection_id: Text = ""
+    collection_name: Text = ""
+    llm_model_name: Text = ""
+    documents: Texts = []
+    key: Key = ""
+    model_cfg: Record = {}
+    llm_model_meta: Record = {}
+
+
+class TestLab(FormatModel):
+    """A resolved suite: rows with answers, and the models that gave them.
+
+    Attributes:
+        raw_dataset: the rows before they were answered.
+        dataset: the rows with answers.
+        docs_cache: where each corpus document was stored.
+    """
+
+    name: Text = "TestLab"
+    description: Text = ""
+    raw_dataset: LlmDataset = LlmDataset()
+    dataset: LlmDataset = LlmDataset()
+    models: list[Model] = []
+    llm_model_names: Texts = []
+    docs_cache: Record = {}
+
+    @classmethod
+    def load(cls, path: str | Path) -> TestLab:
+        """Read a lab from JSON or YAML.
+
+        Raises:
+            DataError: for the first thing that is wrong with it.
+        """
+        from pytest_evalstudio.formats.files import load
+
+        return load(path, cls)
+
+    def save(self, path: str | Path) -> None:
+        """Write the lab as JSON."""
+        complete_row_keys(self.raw_dataset.inputs)
+        complete_row_keys(self.dataset.inputs)
+        write_json(path, self.to_dict())
+
+
+def read_lab(source: Source) -> tuple[TestLab, list[DataError]]:
+    """A lab from a parsed file; a row that is wrong leaves the others standing.
+
+    Raises:
+        DataError: if there is no lab to speak of.
+    """
+    data = source.data
+    rest = {name: value for name, value in data.items() if name not in ("dataset", "raw_dataset", "models", "$schema")}
+    lab = validate(TestLab, rest, source)
+    source.warnings += misspelt(TestLab, data, source.name)
+    lab.models = _read_models(source, data.get("models"))
+    known = {model.key for model in lab.models}
+    errors: list[DataError] = []
+    lab.dataset = _read_part(source, "dataset", errors)
+    if data.get("raw_dataset") is not None:
+        unanswered: list[DataError] = []
+        lab.raw_dataset = _read_part(source, "raw_dataset", unanswered)
+        source.warnings += [f"{error} (not needed to evaluate; left out)" for error in unanswered]
+    kept = []
+    for index, row in enumerate(lab.dataset.inputs):
+        if row.model_key in known:
+            kept.append(row)
+        else:
+            at = pointer("dataset", "inputs", index, "model_key")
+            errors.append(source.error(at, f"no model of this lab has the key {row.model_key!r}; correct it or add the model to /models"))
+    lab.dataset.inputs = kept
+    return lab, errors
+
+
+def _read_part(source: Source, name: str, errors: list[DataError]) -> LlmDataset:
+    part = source.data.get(name)
+    if not isinstance(part, dict):
+        raise source.error(pointer(name), "expected an object with inputs")
+    head = validate(LlmDataset, {key: value for key, value in part.items() if key != "inputs"}, source, name)
+    head.inputs, found = read_rows(source, part.get("inputs"), (name, "inputs"))
+    errors += found
+    return head
+
+
+def _read_models(source: Source, data: Any) -> list[Model]:
+    if not isinstance(data, list):
+        raise source.error("/models", "expected a list of models")
+    models: list[Model] = []
+    places: dict[str, str] = {}
+    for index, item in enumerate(data):
+        model = validate(Model, item, source, "models", index)
+        if not model.key:
+            raise source.error(pointer("models", index), "the model has no key; rows name their model by it")
+        if model.key in places:
+            raise source.error(
+                pointer("models", index, "key"), f"{model.key!r} is already used by {places[model.key]}; keys of models must be unique"
+            )
+        places[model.key] = pointer("models", index)
+        models.append(model)
+    return models
+
+
+def labels(models: Iterable[Model]) -> Mapping[str, str]:
+    """What each model is called on screen: its LLM's name where that is unique, else its name, else its key.
+
+    Returns:
+        Model key to a label that no other model has.
+    """
+    models = list(models)
+    by_llm = [model.llm_model_name for model in models]
+    by_name = [model.name for model in models]
+    unique = Numbered()
+    found = {}
+    for model in models:
+        if model.llm_model_name and by_llm.count(model.llm_model_name) == 1:
+            label = model.llm_model_name
+        elif model.name and by_name.count(model.name) == 1:
+            label = model.name
+        else:
+            label = model.key
+        found[model.key] = unique(label)
+    return found

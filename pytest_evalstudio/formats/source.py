@@ -1,0 +1,259 @@
+"""Reads JSON and YAML text into data, and knows where in the text each value stands.
+
+Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax, invalid
+UTF-8, NaN, names used twice in one object).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import DataError
+
+JSON_SUFFIXES = (".json",)
+YAML_SUFFIXES = (".yaml", ".yml")
+CSV_SUFFIXES = (".csv",)
+SUFFIXES = (*JSON_SUFFIXES, *YAML_SUFFIXES, *CSV_SUFFIXES)
+
+_DECODER = json.JSONDecoder(strict=False)
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
+_TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
+
+
+@dataclass(slots=True)
+class Source:
+    """A parsed file.
+
+    Attributes:
+        name: path or URL as messages show it.
+        text: its text, for places in messages.
+        data: the parsed value.
+        warnings: what was repaired.
+    """
+
+    name: str
+    text: str
+    data: Any
+    yaml: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    def error(self, pointer: str, message: str) -> DataError:
+        """An error at the place of a JSON pointer, with line and column where they can be found."""
+        line, column = self.locate(pointer)
+        return DataError(message, source=self.name, pointer=pointer, line=line, column=column)
+
+    def locate(self, pointer: str) -> tuple[int, int]:
+        """1-based line and column of the value at a JSON pointer, or of its nearest ancestor that exists."""
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+        if not self.text:
+            return 0, 0
+        return _locate_yaml(self.text, steps) if self.yaml else _line_column(self.text, _locate_json(self.text, steps))
+
+
+def pointer(*steps: object) -> str:
+    """A JSON pointer (RFC 6901).
+
+    >>> pointer("tests", 0, "a/b")
+    '/tests/0/a~1b'
+    """
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def read_text(path: Path, name: str = "") -> str:
+    """The text of a UTF-8 file, without its byte-order mark.
+
+    Raises:
+        DataError: if it cannot be read, or is not UTF-8.
+    """
+    name = name or str(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as exc:
+        raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from exc
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        before = raw[: exc.start]
+        line = before.count(b"\n") + 1
+        column = exc.start - before.rfind(b"\n")
+        byte = raw[exc.start]
+        raise DataError(f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", source=name, line=line, column=column) from exc
+
+
+def parse(text: str, name: str, *, yaml: bool = False) -> Source:
+    """Parse JSON or YAML text.
+
+    Raises:
+        DataError: at the place where the text stops being what it claims to be.
+    """
+    return _parse_yaml(text, name) if yaml else _parse_json(text, name)
+
+
+def _parse_json(text: str, name: str) -> Source:
+    warnings: list[str] = []
+    try:
+        data = _load_json(text, name)
+    except json.JSONDecodeError as first:
+        repaired = _TRAILING_COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
+        if repaired == text:
+            raise _syntax_error(first, name) from None
+        try:
+            data = _load_json(repaired, name)
+        except json.JSONDecodeError as exc:
+            raise _syntax_error(exc, name) from None
+        warnings.append(f"{name}: trailing commas are not JSON; they were ignored")
+        text = repaired
+    return Source(name=name, text=text, data=data, warnings=warnings)
+
+
+def _load_json(text: str, name: str) -> Any:
+    def reject(constant: str) -> Any:
+        found = re.search(rf'(?<!["\w]){re.escape(constant)}(?!["\w])', text)
+        line, column = _line_column(text, found.start()) if found else (0, 0)
+        raise DataError(f"{constant} is not a JSON number; leave the value out or write null", source=name, line=line, column=column)
+
+    try:
+        return json.loads(text, parse_constant=reject, object_pairs_hook=_unique_names)
+    except _NameTwice:
+        position, key = _second_use(text)
+        line, column = _line_column(text, position)
+        raise DataError(f"the name {key!r} stands twice in one object; keep one", source=name, line=line, column=column) from None
+    except RecursionError:
+        raise DataError("is nested too deeply to be read", source=name) from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as exc:
+        raise DataError(f"cannot be read: {exc}", source=name) from None
+
+
+class _NameTwice(Exception):
+    pass
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _NameTwice
+    return found
+
+
+def _second_use(text: str) -> tuple[int, str]:
+    """Position and name of the first member that repeats another of its object."""
+    open_names: list[set[str]] = []
+    last: re.Match[str] | None = None
+    for token in _TOKENS.finditer(text):
+        mark = token[0]
+        if mark in "{[":
+            open_names.append(set())
+        elif mark in "}]":
+            open_names.pop()
+        elif mark == ":" and last is not None:
+            key = json.loads(last[0], strict=False)
+            if key in open_names[-1]:
+                return last.start(), key
+            open_names[-1].add(key)
+        last = token
+    raise AssertionError("no name is used twice")
+
+
+def _syntax_error(exc: json.JSONDecodeError, name: str) -> DataError:
+    return DataError(f"is not JSON: {exc.msg[0].lower()}{exc.msg[1:]}", source=name, line=exc.lineno, column=exc.colno)
+
+
+def _line_column(text: str, index: int) -> tuple[int, int]:
+    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+
+
+def _locate_json(text: str, steps: list[str]) -> int:
+    index = _skip(text, 0)
+    for step in steps:
+        child = _member(text, index, step) if text[index : index + 1] == "{" else _element(text, index, step)
+        if child is None:
+            break
+        index = child
+    return index
+
+
+def _member(text: str, index: int, name: str) -> int | None:
+    index = _skip(text, index + 1)
+    while text[index : index + 1] == '"':
+        key, index = _DECODER.raw_decode(text, index)
+        index = _skip(text, _skip(text, index) + 1)
+        if key == name:
+            return index
+        index = _next(text, index)
+    return None
+
+
+def _element(text: str, index: int, step: str) -> int | None:
+    if text[index : index + 1] != "[" or not step.isdigit():
+        return None
+    index = _skip(text, index + 1)
+    for _ in range(int(step)):
+        if text[index : index + 1] in ("]", ""):
+            return None
+        index = _next(text, index)
+    return None if text[index : index + 1] in ("]", "") else index
+
+
+
+
+
+def _next(text: str, index: int) -> int:
+    """Start of the value after the one that starts here."""
+    _, index = _DECODER.raw_decode(text, index)
+    index = _skip(text, index)
+    return _skip(text, index + 1) if text[index : index + 1] == "," else index
+
+
+def _skip(text: str, index: int) -> int:
+    match = _BLANKS.match(text, index)
+    return match.end() if match else index
+
+
+def _parse_yaml(text: str, name: str) -> Source:
+    import yaml
+
+    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
+
+    def mapping(self: Any, node: Any) -> dict[str, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                at = key.start_mark
+                message = f"the name {key.value!r} stands twice in one object; keep one"
+                raise DataError(message, source=name, line=at.line + 1, column=at.column + 1)
+            seen.add(key.value)
+        return dict(self.construct_mapping(node, deep=True))
+
+    loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    try:
+        data = yaml.load(text, Loader=loader)
+    except yaml.MarkedYAMLError as exc:
+        at = exc.problem_mark or exc.context_mark
+        line, column = (at.line + 1, at.column + 1) if at else (0, 0)
+        raise DataError(f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column) from None
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
+        raise DataError(f"is not YAML: {str(exc) or 'nested too deeply'}", source=name) from None
+    return Source(name=name, text=text, data=data, yaml=True)
+
+
+def _locate_yaml(text: str, steps: list[str]) -> tuple[int, int]:
+    import yaml
+
+    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    for step in steps:
+        child = None
+        if isinstance(node, yaml.MappingNode):
+            child = next((value for key, value in node.value if key.value == step), None)
+        elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
+            child = node.value[int(step)]
+        if child is None:
+            break
+        node = child
+    return (node.start_mark.line + 1, node.start_mark.column + 1) if node is not None else (0, 0)

@@ -1,0 +1,222 @@
+"""Test suites: tests, each a corpus and its test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, field_validator
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.condition import constraints_to_condition, parse_condition
+from pytest_evalstudio.formats.fields import Constraints, FormatModel, Key, Relationships, Text, Texts, misspelt, validate, write_json
+from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.source import Source, pointer
+
+OURS = ("expected_facts", "guidelines", "expected_documents", "xfail", "skip", "evaluators")
+"""Keys that the documents do not have; a case carries them into its rows."""
+
+
+def _choice(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return {name: {} for name in value}
+    return {name: options or {} for name, options in value.items()} if isinstance(value, Mapping) else value
+
+
+Choice = Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(_choice)]
+"""Evaluators of one case with their options; a list of names means their defaults."""
+
+
+class TestCase(FormatModel):
+    """One question and what a good answer must be like.
+
+    Attributes:
+        condition: boolean expression over the answer; see `formats.condition`.
+        constraints: the older form of a condition: a list is AND, a list inside it is OR.
+        xfail: why the case is expected to miss its threshold, "" if it is not.
+        skip: why the case is not to be run, "" if it is.
+        evaluators: replaces the run's choice for this case: id to options (`threshold`, `thresholds`, parameters).
+    """
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", *OURS})
+
+    key: Key = ""
+    prompt: str
+    categories: Texts = []
+    relationships: Relationships = []
+    expected_output: Text = ""
+    condition: Text = ""
+    constraints: Constraints = []
+    expected_facts: Texts = []
+    guidelines: Texts = []
+    expected_documents: Texts = []
+    xfail: Text = ""
+    skip: Text = ""
+    evaluators: Choice = None
+
+    @field_validator("prompt")
+    @classmethod
+    def _has_words(cls, prompt: str) -> str:
+        if not prompt.strip():
+            raise ValueError("the prompt is blank; write the question")
+        return prompt
+
+    def condition_text(self) -> str:
+        """The condition, else the constraints as one; "" where the case has neither."""
+        return effective_condition(self.condition, self.constraints)
+
+
+class Test(FormatModel):
+    """Test cases that share a corpus."""
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"categories"})
+
+    key: Key = ""
+    documents: Texts = []
+    test_cases: list[TestCase] = []
+    categories: Texts = []
+
+    def add_case(self, prompt: str, **fields: Any) -> TestCase:
+        """Add a test case to this test; `fields` are those of TestCase."""
+        case = TestCase(prompt=prompt, **fields)
+        self.test_cases.append(case)
+        return case
+
+
+class TestSuite(FormatModel):
+    """Tests under one name.
+
+    >>> suite = TestSuite(name="Bank")
+    >>> _ = suite.add_test(documents=["fees.md"]).add_case("What is the fee?", condition='"5"')
+    >>> [case.prompt for _, case in suite.cases()]
+    ['What is the fee?']
+    """
+
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"categories"})
+
+    name: Text = "TestSuite"
+    description: Text = ""
+    tests: list[Test] = []
+    categories: Texts = []
+
+    def add_test(self, documents: list[str] | None = None, **fields: Any) -> Test:
+        """Add an empty test over a corpus."""
+        test = Test(documents=documents or [], **fields)
+        self.tests.append(test)
+        return test
+
+    def cases(self) -> list[tuple[Test, TestCase]]:
+        """All test cases with their tests, in order."""
+        return [(test, case) for test in self.tests for case in test.test_cases]
+
+    @classmethod
+    def load(cls, path: str | Path) -> TestSuite:
+        """Read a suite from JSON or YAML.
+
+        Raises:
+            DataError: for the first thing that is wrong with it.
+        """
+        from pytest_evalstudio.formats.files import load
+
+        return load(path, cls)
+
+    def save(self, path: str | Path) -> None:
+        """Write the suite as JSON."""
+        complete_keys(self)
+        write_json(path, self.to_dict())
+
+
+def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
+    """A suite from a parsed file; what is wrong with a test case leaves the others standing.
+
+    Returns:
+        The suite of the sound test cases, keys completed, and an error for each of the others.
+
+    Raises:
+        DataError: if there is no suite to speak of.
+    """
+    data = source.data
+    head = validate(TestSuite, {name: value for name, value in data.items() if name not in ("tests", "$schema")}, source)
+    tests = data.get("tests")
+    if not isinstance(tests, list):
+        raise source.error("/tests", "expected a list of tests")
+    source.warnings += misspelt(TestSuite, data, source.name)
+    errors: list[DataError] = []
+    places: dict[str, str] = {}
+    for index, raw in enumerate(tests):
+        try:
+            head.tests.append(_read_test(source, index, raw, places, errors))
+        except DataError as exc:
+            errors.append(exc)
+    complete_keys(head)
+    _check_links(source, head, places, errors)
+    return head, errors
+
+
+def _read_test(source: Source, index: int, raw: Any, places: dict[str, str], errors: list[DataError]) -> Test:
+    if not isinstance(raw, dict):
+        raise source.error(pointer("tests", index), "expected a test: an object with test_cases")
+    test = validate(Test, {name: value for name, value in raw.items() if name != "test_cases"}, source, "tests", index)
+    source.warnings += misspelt(Test, raw, f"{source.name} {pointer('tests', index)}")
+    cases = raw.get("test_cases", [])
+    if not isinstance(cases, list):
+        raise source.error(pointer("tests", index, "test_cases"), "expected a list of test cases")
+    for number, item in enumerate(cases):
+        at = ("tests", index, "test_cases", number)
+        try:
+            case = validate(TestCase, item, source, *at)
+            check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
+            if case.key and case.key in places:
+                raise source.error(pointer(*at, "key"), f"{case.key!r} is already used by {places[case.key]}; keys must be unique in a suite")
+        except DataError as exc:
+            errors.append(exc)
+            continue
+        if case.key:
+            places[case.key] = pointer(*at)
+        source.warnings += misspelt(TestCase, item, f"{source.name} {pointer(*at)}")
+        test.test_cases.append(case)
+    return test
+
+
+def check_condition(source: Source, condition: str, constraints: list[Any], at: tuple[object, ...], *names: str) -> None:
+    """Parse a case's condition, or its constraints, to find out now whether it can be parsed."""
+    text, name = (condition, names[0]) if condition.strip() else (effective_condition("", constraints), names[1])
+    if not text.strip():
+        return
+    try:
+        parse_condition(text)
+    except DataError as exc:
+        raise source.error(pointer(*at, name), exc.message) from None
+
+
+def effective_condition(condition: str, constraints: list[Any]) -> str:
+    """The condition where there is one, else the constraints as a condition; "" where there is neither."""
+    if condition.strip():
+        return condition
+    return constraints_to_condition(constraints) if constraints else ""
+
+
+def complete_keys(suite: TestSuite) -> None:
+    """Give a key, derived from the content, to every test and test case that has none."""
+    case_key = Numbered(case.key for _, case in suite.cases() if case.key)
+    test_key = Numbered(test.key for test in suite.tests if test.key)
+    for test in suite.tests:
+        for case in test.test_cases:
+            case.key = case.key or case_key(derived_key(case.prompt, case.expected_output, case.condition_text(), test.documents))
+        test.key = test.key or test_key(derived_key("test", test.documents, [case.key for case in test.test_cases]))
+
+
+def _check_links(source: Source, suite: TestSuite, places: Mapping[str, str], errors: list[DataError]) -> None:
+    """Drop cases whose relationships point at a case that is not there, with an error for each."""
+    known = {case.key for _, case in suite.cases()}
+    for test in suite.tests:
+        for case in list(test.test_cases):
+            for number, link in enumerate(case.relationships):
+                if link.target_type == "test_case" and link.target not in known:
+                    at = places.get(case.key, "") + pointer("relationships", number, "target")
+                    errors.append(
+                        source.error(at, f"no test case of this suite has the key {link.target!r}; correct the key or remove the relationship")
+                    )
+                    test.test_cases.remove(case)
+                    break
