@@ -1,0 +1,140 @@
+"""How hard a model may be asked: concurrency, pace, patience, and when to stop asking."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, fields, replace
+
+from pytest_evalstudio.core.errors import ConfigurationError
+
+LONGEST_WAIT_S = 300.0
+"""A service that asks to wait longer is not waited for: the case is an error that says so."""
+
+BREAKER_REST_S = 30.0
+"""After this many seconds one prompt is let through to see whether the host is back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How hard one model may be asked, in the whole run.
+
+    Attributes:
+        concurrency: requests at the same time.
+        requests_per_minute: None for no limit; retries count too.
+        timeout_s: patience with each try.
+        retries: further tries after the first.
+        breaker: so many prompts in a row without an answer from the host make it count as dead; 0 for never.
+    """
+
+    concurrency: int = 8
+    requests_per_minute: float | None = None
+    timeout_s: float = 120.0
+    retries: int = 2
+    breaker: int = 5
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is None and item.default is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int if isinstance(item.default, int) else int | float):
+                raise ConfigurationError(f"{item.name} = {value!r}: must be a {'whole ' if isinstance(item.default, int) else ''}number")
+            least_allowed = item.name in ("retries", "breaker")
+            if value < 0 or (value == 0 and not least_allowed):
+                raise ConfigurationError(f"{item.name} = {value!r}: must be {'0 or more' if least_allowed else 'more than 0'}")
+
+    def share(self, workers: int) -> Limits:
+        """The part of one of so many processes that ask the same model at the same time.
+
+        >>> Limits(concurrency=8, requests_per_minute=60).share(3)
+        Limits(concurrency=2, requests_per_minute=20.0, timeout_s=120.0, retries=2, breaker=5)
+        """
+        if workers <= 1:
+            return self
+        rate = None if self.requests_per_minute is None else self.requests_per_minute / workers
+        return replace(self, concurrency=max(1, self.concurrency // workers), requests_per_minute=rate)
+
+
+class Pace:
+    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait."""
+
+    def __init__(self, requests_per_minute: float | None) -> None:
+        self._interval_s = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._next = 0.0
+        self._paused_until = 0.0
+
+    async def turn(self) -> None:
+        """Wait until the next request may start."""
+        while (wait_s := self._paused_until - time.monotonic()) > 0:
+            await asyncio.sleep(wait_s)
+        if self._interval_s:
+            now = time.monotonic()
+            start = max(now, self._next)
+            self._next = start + self._interval_s
+            await asyncio.sleep(start - now)
+
+    def pause(self, seconds: float) -> None:
+        """Let no request start for that long."""
+        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+
+
+class Breaker:
+    """Opens after so many prompts in a row to which the host gave no answer; then prompts fail at once."""
+
+    def __init__(self, prompts: int) -> None:
+        self._limit = prompts
+        self._misses = 0
+        self._opened_at = 0.0
+        self.last_fault = ""
+
+    def refuses(self) -> bool:
+        """Whether a prompt is not to be asked now; after a rest, one prompt in each is let through."""
+        if not self._limit or self._misses < self._limit:
+            return False
+        now = time.monotonic()
+        if now - self._opened_at < BREAKER_REST_S:
+            return True
+        self._opened_at = now
+        return False
+
+    def miss(self, fault: str) -> None:
+        self._misses += 1
+        self.last_fault = fault
+        if self._misses == self._limit:
+            self._opened_at = time.monotonic()
+
+    def reset(self) -> None:
+        self._misses = 0
+
+    @property
+    def misses(self) -> int:
+        return self._misses
+
+
+class Counters:
+    """What one model's host did: answers, retries, timeouts, failures, durations."""
+
+    def __init__(self) -> None:
+        self.success_count = 0
+        self.retry_count = 0
+        self.timeout_count = 0
+        self.failure_count = 0
+        self._durations: list[float] = [0.0, 0.0, 0.0]
+
+    def success(self, duration_s: float) -> None:
+        total, least, most = self._durations
+        self._durations = [total + duration_s, min(least, duration_s) if self.success_count else duration_s, max(most, duration_s)]
+        self.success_count += 1
+
+    def as_dict(self) -> dict[str, object]:
+        """The counters under the names of a lab's `llm_model_meta`."""
+        total, least, most = self._durations
+        n = self.success_count
+        return {
+            "success_count": n,
+            "retry_count": self.retry_count,
+            "timeout_count": self.timeout_count,
+            "failure_count": self.failure_count,
+            "duration_stats": {"n": n, "sum": total, "min": least, "max": most, "avg": total / n if n else 0.0},
+        }

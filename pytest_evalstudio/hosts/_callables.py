@@ -1,0 +1,214 @@
+"""Calling the user's own code: which arguments it asks for, threads for what blocks, answers and errors checked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import os
+import sysconfig
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.contracts import HostFault
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
+
+TEXT_KEYS = ("answer", "text", "actual_output")
+ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "error")
+PROMPT_ARGUMENTS = ("corpus", "run")
+
+_OWN_FOLDER = Path(__file__).parent
+_FOREIGN_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The user's callable and the arguments that it asks for.
+
+    Attributes:
+        label: what to call it in messages.
+        prompt_arguments: those of PROMPT_ARGUMENTS that it asks for.
+        fixed: arguments that are the same for every prompt.
+        blocks: whether it needs a thread of its own.
+    """
+
+    function: Callable[..., Any]
+    label: str
+    prompt_arguments: tuple[str, ...]
+    fixed: Mapping[str, Any]
+    blocks: bool
+
+    @classmethod
+    def of(cls, function: object, label: str, *, offered: Mapping[str, Any], configured: Mapping[str, Any]) -> Call:
+        """Look at a callable's signature and choose its arguments.
+
+        Args:
+            offered: arguments that it gets if it asks for them by name.
+            configured: arguments that the user gave it; each must be asked for.
+
+        Raises:
+            ConfigurationError: if it cannot be called with a prompt and these arguments.
+        """
+        if not callable(function):
+            raise ConfigurationError(f"{label} is no callable but {_a(function)}; name a function that takes the prompt")
+        if inspect.isclass(function):
+            raise ConfigurationError(f"{label} is a class; name a function, or an instance that can be called")
+        try:
+            asked = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            return cls(function, label, (), dict(configured), True)
+        positional = [one for one in asked if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
+        if not positional:
+            raise ConfigurationError(f"{label} takes no positional argument; its first one must be the prompt, a string")
+        first = positional[0]
+        by_name = {one.name: one for one in asked if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one is not first}
+        takes_any = any(one.kind is one.VAR_KEYWORD for one in asked)
+        available = {**offered, **configured}
+        for name in configured:
+            if name not in by_name and not takes_any:
+                hint = nearest(name, by_name)
+                raise ConfigurationError(f"{label} has no parameter {name!r}. {hint}".rstrip())
+        for name, one in by_name.items():
+            if one.default is one.empty and name not in available and name not in PROMPT_ARGUMENTS:
+                raise ConfigurationError(
+                    f"{label} asks for {name!r}, which nobody gives it; configure it under `parameters`, or give it a default."
+                    f" Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
+                )
+        fixed = {name: value for name, value in available.items() if name in by_name or (takes_any and name in configured)}
+        per_prompt = tuple(name for name in PROMPT_ARGUMENTS if name in by_name and name not in configured)
+        blocks = not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)))  # noqa: B004
+        return cls(function, label, per_prompt, fixed, blocks)
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        """Call it with a prompt.
+
+        Raises:
+            HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it can ask for a retry.
+        """
+        arguments = {**self.fixed, **{name: getattr(prompt, name) for name in self.prompt_arguments}}
+        try:
+            returned = await in_thread(lambda: self.function(prompt.text, **arguments)) if self.blocks else self.function(prompt.text, **arguments)
+            if inspect.isawaitable(returned):
+                returned = await returned
+        except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
+            raise
+        except BaseException as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
+            raise HostFault(f"{type(exc).__name__}: {exc} ({_place(exc)})") from exc
+        return to_answer(returned, self.label)
+
+
+async def in_thread(function: Callable[[], Any]) -> Any:
+    """Run a blocking function in a thread of its own and wait for it.
+
+    The thread is a daemon: a call that hangs beyond its time limit holds up neither other calls, as it would in a pool, nor the end of the process.
+    """
+    loop = asyncio.get_running_loop()
+    done = asyncio.Event()
+    result: list[Any] = []
+    fault: list[BaseException] = []
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            result.append(context.run(function))
+        except BaseException as exc:
+            fault.append(exc)
+        if not loop.is_closed():
+            try:
+                loop.call_soon_threadsafe(done.set)
+            except RuntimeError:  # the session ended while the call was running: nobody waits for it
+                return
+
+    threading.Thread(target=work, name="evalstudio-call", daemon=True).start()
+    await done.wait()
+    if fault:
+        raise fault[0]
+    return result[0]
+
+
+def to_answer(returned: object, label: str) -> Answer:
+    """What the user's code returned, as an answer.
+
+    Args:
+        returned: text, an Answer, or a mapping with one of TEXT_KEYS and any of the other ANSWER_KEYS.
+
+    Raises:
+        HostFault: if it is none of these; the message says what is wrong with it.
+    """
+    if isinstance(returned, str):
+        return Answer(text=returned)
+    if isinstance(returned, Answer):
+        return returned
+    if not isinstance(returned, Mapping):
+        raise HostFault(f"{label} returned {_a(returned)}; return a str, a mapping with 'answer', or a pytest_evalstudio Answer")
+    for key in returned:
+        if key not in ANSWER_KEYS:
+            raise HostFault(f"{label} returned a mapping with the unknown key {key!r}. {nearest(str(key), ANSWER_KEYS)}".rstrip())
+    texts = [key for key in TEXT_KEYS if key in returned]
+    error = _checked(returned, "error", (str,), "", label)
+    if len(texts) != 1 and not error:
+        fault = f"both {texts[0]!r} and {texts[1]!r}" if texts else "no 'answer'"
+        raise HostFault(f"{label} returned a mapping with {fault}; give exactly one of {', '.join(TEXT_KEYS)}")
+    context = _strings(returned, "context", label)
+    sources = _strings(returned, "context_sources", label)
+    if sources and len(sources) != len(context):
+        raise HostFault(f"{label} returned {len(context)} context chunks and {len(sources)} context_sources; give one source per chunk, or none")
+    cost = _checked(returned, "cost_usd" if "cost_usd" in returned else "cost", (int, float, type(None)), None, label)
+    return Answer(
+        text="" if error else _checked(returned, texts[0], (str,), "", label),
+        context=context,
+        context_sources=sources,
+        cost_usd=None if cost is None else float(cost),
+        usage=_usage(returned, label),
+        error=error,
+    )
+
+
+def _checked(returned: Mapping[str, Any], key: str, types: tuple[type, ...], default: Any, label: str) -> Any:
+    value = returned.get(key, default)
+    if not isinstance(value, types) or isinstance(value, bool):
+        wanted = " or ".join("None" if one is type(None) else one.__name__ for one in types)
+        raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it {wanted}")
+    return value
+
+
+def _strings(returned: Mapping[str, Any], key: str, label: str) -> tuple[str, ...]:
+    value = returned.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it a list of strings")
+    return tuple(value)
+
+
+def _usage(returned: Mapping[str, Any], label: str) -> dict[str, int]:
+    value = returned.get("usage") or {}
+    if not isinstance(value, Mapping) or not all(isinstance(count, int) for count in value.values()):
+        raise HostFault(f"{label} returned 'usage' as {_a(value)}; make it a mapping of names to whole numbers, e.g. {{'input_tokens': 10}}")
+    return {str(name): int(count) for name, count in value.items()}
+
+
+def _a(value: object) -> str:
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _place(exc: BaseException) -> str:
+    """File and line where the user's code, rather than a library it calls, was when it failed."""
+    frames = [frame for frame in traceback.extract_tb(exc.__traceback__) if Path(frame.filename).parent != _OWN_FOLDER]
+    own = [frame for frame in frames if not frame.filename.startswith(_FOREIGN_FOLDERS) and not frame.filename.startswith("<")]
+    for frame in reversed(own or frames):
+        return f"{_short(frame.filename)}:{frame.lineno}"
+    return "at its call"
+
+
+def _short(path: str) -> str:
+    inside = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+    return path if inside.startswith("..") else inside

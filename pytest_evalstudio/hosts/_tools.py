@@ -1,0 +1,26 @@
+"""What the engine lends a host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTools:
+    """What a host may need and cannot know; a host that wants it has a method `open(tools)`.
+
+    `open` is called once, before the first prompt; there a host checks its parameters and raises ConfigurationError.
+
+    Attributes:
+        name: the configured name of the model.
+        folder: where relative paths and modules of the configuration are looked for.
+        downloads: where downloaded documents are kept between sessions; None to keep nothing.
+        split_sentences: text to (start, end) spans of its sentences.
+    """
+
+    name: str
+    folder: Path
+    downloads: Path | None
+    split_sentences: Callable[[str], list[tuple[int, int]]]

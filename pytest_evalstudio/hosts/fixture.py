@@ -1,0 +1,56 @@
+"""An application that the test session itself starts: a pytest fixture that gives a callable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.contracts import host
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.hosts._callables import Call
+from pytest_evalstudio.hosts._tools import HostTools
+
+
+@host("fixture", name="pytest fixture", kind="both", caches=False)
+@dataclass(kw_only=True)
+class FixtureCallable:
+    """A pytest fixture of yours whose value is called with the prompt, as `python` calls its target.
+
+    Attributes:
+        fixture: name of the fixture.
+        parameters: further arguments; each must be one that the callable has.
+    """
+
+    fixture: str
+    llm_model_name: str = ""
+    system_prompt: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    _name: str = field(default="", init=False, repr=False)
+    _call: Call | None = field(default=None, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Take the model's name; the callable comes later, with `bind`."""
+        self._name = tools.name
+
+    def bind(self, function: object) -> None:
+        """Take the fixture's value.
+
+        Raises:
+            ConfigurationError: if it cannot be called with what is configured.
+        """
+        offered = {"model": self._name, "llm_model_name": self.llm_model_name, "system_prompt": self.system_prompt}
+        self._call = Call.of(function, f"the value of fixture {self.fixture!r}", offered=offered, configured=self.parameters)
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Nothing to prepare: the callable sees the corpus if it asks for it."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        if self._call is None:
+            raise ConfigurationError(f"fixture {self.fixture!r} exists only in a pytest run; elsewhere use host 'python' with a target")
+        return await self._call.answer(prompt)
+
+    async def close(self) -> None:
+        """The fixture is pytest's to tear down; its value is let go."""
+        self._call = None

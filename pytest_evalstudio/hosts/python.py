@@ -1,0 +1,97 @@
+"""The user's own application, called in this process."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.contracts import host
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.hosts._callables import Call
+from pytest_evalstudio.hosts._tools import HostTools
+
+
+@host("python", name="Python callable", kind="both", caches=False)
+@dataclass(kw_only=True)
+class PythonCallable:
+    """A function of yours, sync or async, that takes the prompt and returns the answer.
+
+    Attributes:
+        target: "package.module:callable"; dots after the colon reach attributes. It gets the prompt, and by name, if it
+            asks for them: corpus, run, model, llm_model_name, system_prompt, and anything in `parameters`.
+        parameters: further arguments; each must be one that the callable has.
+    """
+
+    target: str
+    llm_model_name: str = ""
+    system_prompt: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    _call: Call | None = field(default=None, init=False, repr=False)
+    _importable: list[str] = field(default_factory=list, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Import the target; the configuration's folder and the current one are importable until `close`.
+
+        Raises:
+            ConfigurationError: if there is no such callable, or it cannot be called with what is configured.
+        """
+        self._importable = [str(tools.folder.resolve()), os.getcwd()]
+        sys.path[:0] = self._importable
+        try:
+            function = load_target(self.target)
+            offered = {"model": tools.name, "llm_model_name": self.llm_model_name, "system_prompt": self.system_prompt}
+            self._call = Call.of(function, f"target {self.target!r}", offered=offered, configured=self.parameters)
+        except BaseException:
+            self._forget_folders()
+            raise
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Nothing to prepare: the callable sees the corpus if it asks for it."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        if self._call is None:
+            raise ConfigurationError(f"target {self.target!r} was not opened; ask it through open_model")
+        return await self._call.answer(prompt)
+
+    async def close(self) -> None:
+        self._forget_folders()
+
+    def _forget_folders(self) -> None:
+        for folder in self._importable:
+            if folder in sys.path:
+                sys.path.remove(folder)
+        self._importable = []
+
+
+def load_target(target: str) -> object:
+    """What "package.module:attribute" names.
+
+    Raises:
+        ConfigurationError: if it cannot be imported; the nearest existing name is proposed.
+    """
+    module_name, colon, path = target.partition(":")
+    if not (module_name and colon and path):
+        raise ConfigurationError(f"target {target!r} is not of the form 'package.module:callable'")
+    try:
+        found: object = importlib.import_module(module_name)
+    except ModuleNotFoundError as exc:
+        missing = exc.name or module_name
+        if module_name == missing or module_name.startswith(missing + "."):
+            remedy = "it is looked for beside the configuration, in the current folder and among installed packages"
+            raise ConfigurationError(f"target {target!r}: no module named {missing!r}; {remedy}") from exc
+        raise ConfigurationError(f"target {target!r}: module {module_name!r} needs {missing!r}, which is not installed") from exc
+    except Exception as exc:
+        raise ConfigurationError(f"target {target!r}: module {module_name!r} does not import: {type(exc).__name__}: {exc}") from exc
+    owner = f"module {module_name!r}"
+    for name in path.split("."):
+        if not hasattr(found, name):
+            public = [known for known in dir(found) if not known.startswith("_")]
+            raise ConfigurationError(f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip())
+        found = getattr(found, name)
+        owner = repr(name)
+    return found
