@@ -1,0 +1,52 @@
+"""Labels and answers on disk, for evaluators whose model-wide figures are no mean of their rows'."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import IO, Any
+
+from pytest_evalstudio.core.contracts import ScoredRow
+
+_IN_MEMORY = 1 << 20
+
+
+class Spool:
+    """The scored rows of some evaluators by model; beyond a megabyte each they wait on disk.
+
+    Args:
+        evaluators: ids of the evaluators whose rows are kept; those of all others are not.
+    """
+
+    def __init__(self, evaluators: Iterable[str]) -> None:
+        self._files: dict[str, dict[str, IO[str]]] = {id: {} for id in evaluators}
+        self._open = ExitStack()
+
+    def __contains__(self, evaluator: object) -> bool:
+        return evaluator in self._files
+
+    def add(self, evaluator: str, model: str, key: str, row: Mapping[str, Any], scores: Mapping[str, Any]) -> None:
+        """Keep one scored row, if its evaluator is one of ours."""
+        files = self._files.get(evaluator)
+        if files is None:
+            return
+        file = files.get(model)
+        if file is None:
+            spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 (the stack closes it)
+            file = files[model] = self._open.enter_context(spooled)
+        file.write(json.dumps([key, row.get("expected_output", ""), row.get("actual_output", ""), dict(scores)]) + "\n")
+
+    def rows(self, evaluator: str, model: str) -> Iterator[ScoredRow]:
+        """The kept rows of one model, in the order in which they came."""
+        file = self._files[evaluator].get(model)
+        if file is None:
+            return
+        file.seek(0)
+        for line in file:
+            key, expected, actual, scores = json.loads(line)
+            yield ScoredRow(key=key, expected_output=expected, actual_output=actual, scores=scores)
+
+    def close(self) -> None:
+        self._open.close()
