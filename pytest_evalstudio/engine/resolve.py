@@ -246,8 +246,11 @@ class ModelSession:
         """Once per corpus; all prompts of a corpus that cannot be prepared share the fault."""
         task = self._prepared.get(corpus)
         if task is None or task.cancelled():
-            once = self._with_retries(lambda: self._in_time(self.host.prepare(corpus)), Prompt(text="", corpus=corpus))
-            task = self._prepared[corpus] = asyncio.create_task(once)
+
+            async def once() -> None:
+                await self._in_time(self.host.prepare(corpus))
+
+            task = self._prepared[corpus] = asyncio.create_task(self._with_retries(once, Prompt(text="", corpus=corpus)))
         await asyncio.shield(task)
 
     def _answer_key(self, prompt: Prompt) -> str:

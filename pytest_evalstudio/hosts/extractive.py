@@ -1,0 +1,234 @@
+"""The embedded RAG: no network, no model, the same answer every time."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.contracts import HostFault, host
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.hosts._callables import in_thread
+from pytest_evalstudio.hosts._documents import MAX_DOCUMENT_BYTES, is_url, read_document
+from pytest_evalstudio.hosts._tools import HostTools
+
+_WORD = re.compile(r"\w+(?:[.,']\w+)*")
+
+STOP_WORDS = frozenset(
+    _WORD.findall(
+        "a about all also am an and any are as at be been but by can could did do does for from had has have he her his how i if in into is it"
+        " its may me more most my no not of on one or our she should so some than that the their them then there these they this to was we were"
+        " what when where which who whom whose why will with would you your"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of a document, in whole sentences, and where it stands."""
+
+    text: str
+    sentences: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What is looked up for one corpus; `owners[i]` is the chunk that sentence i is in."""
+
+    chunks: tuple[Chunk, ...]
+    sentences: tuple[str, ...]
+    owners: tuple[int, ...]
+    chunk_scores: Callable[[list[str]], Sequence[float]]
+    sentence_scores: Callable[[list[str]], Sequence[float]]
+
+
+@host("extractive", name="Extractive RAG", kind="rag", caches=False)
+@dataclass(kw_only=True)
+class Extractive:
+    """Finds the chunks of the test's documents that share most with the question, and answers with their best sentences.
+
+    Ranking is BM25 (Robertson and Zaragoza, 2009), as bm25s computes it, over words without the commonest and without
+    plural endings.
+
+    Attributes:
+        top_k: chunks retrieved: the context.
+        answer_sentences: sentences of them that make the answer, in the order of the documents.
+        chunk_chars: length of a chunk, whole sentences; a longer sentence is a chunk of its own.
+        overlap_chars: how much of a chunk's end the next one repeats, at most, in whole sentences.
+        stem: whether "fee" finds "fees".
+        stop_words: whether the commonest English words count for nothing.
+        no_answer: what it says if no sentence shares a word with the question.
+        max_document_bytes: larger documents are errors.
+    """
+
+    top_k: int = 3
+    answer_sentences: int = 2
+    chunk_chars: int = 800
+    overlap_chars: int = 150
+    stem: bool = True
+    stop_words: bool = True
+    no_answer: str = "The documents do not answer this question."
+    max_document_bytes: int = MAX_DOCUMENT_BYTES
+    _tools: HostTools | None = field(default=None, init=False, repr=False)
+    _indices: dict[tuple[str, ...], Index] = field(default_factory=dict, init=False, repr=False)
+    _temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Take the tools and check the parameters.
+
+        Raises:
+            ConfigurationError: if a parameter makes no sense.
+        """
+        for name, least in (("top_k", 1), ("answer_sentences", 1), ("chunk_chars", 1), ("overlap_chars", 0), ("max_document_bytes", 1)):
+            if getattr(self, name) < least:
+                raise ConfigurationError(f"{name} = {getattr(self, name)}: must be {least} or more")
+        if self.overlap_chars >= self.chunk_chars:
+            raise ConfigurationError(f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}")
+        self._tools = tools
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        if not corpus:
+            raise HostFault("no documents in this test's corpus; a RAG answers from documents: give the test a `corpus`")
+        if self._tools is None:
+            raise ConfigurationError("host 'extractive' was not opened; ask it through open_model")
+        self._indices[corpus] = await in_thread(partial(self._index, corpus, self._tools))
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        index = self._indices[prompt.corpus]
+        words = self._words(prompt.text)
+        retrieved = best(index.chunk_scores(words), self.top_k)
+        context = [index.chunks[at] for at in retrieved]
+        scores = [score if owner in retrieved else 0.0 for score, owner in zip(index.sentence_scores(words), index.owners, strict=True)]
+        said: dict[str, int] = {}  # by sentence: overlapping chunks share some
+        for at in best(scores, len(scores)):
+            said.setdefault(index.sentences[at], at)
+        chosen = sorted(list(said.values())[: self.answer_sentences])
+        return Answer(
+            text=" ".join(index.sentences[at] for at in chosen) or self.no_answer,
+            context=tuple(chunk.text for chunk in context),
+            context_sources=tuple(chunk.source for chunk in context),
+            cost_usd=0.0,
+        )
+
+    async def close(self) -> None:
+        self._indices.clear()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    def _index(self, corpus: tuple[str, ...], tools: HostTools) -> Index:
+        chunks = tuple(chunk for document in corpus for chunk in self._chunks(document, tools))
+        owned = [(sentence, at) for at, chunk in enumerate(chunks) for sentence in chunk.sentences]
+        return Index(
+            chunks,
+            tuple(sentence for sentence, _ in owned),
+            tuple(at for _, at in owned),
+            bm25([self._words(chunk.text) for chunk in chunks]),
+            bm25([self._words(sentence) for sentence, _ in owned]),
+        )
+
+    def _chunks(self, document: str, tools: HostTools) -> list[Chunk]:
+        found = []
+        for part in read_document(document, downloads=self._downloads(tools), max_bytes=self.max_document_bytes):
+            source = _source(document, tools.folder) + (f"#page={part.page}" if part.page else "")
+            sentences = [
+                sentence
+                for paragraph in part.text.split("\n\n")
+                for sentence in (paragraph[start:end] for start, end in tools.split_sentences(paragraph))
+            ]
+            found += [Chunk(" ".join(group), tuple(group), source) for group in grouped(sentences, self.chunk_chars, self.overlap_chars)]
+        return found
+
+    def _downloads(self, tools: HostTools) -> Path:
+        if tools.downloads is not None:
+            return tools.downloads
+        if self._temporary is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="evalstudio-")
+        return Path(self._temporary.name)
+
+    def _words(self, text: str) -> list[str]:
+        words = _WORD.findall(text.lower())
+        if self.stop_words:
+            words = [word for word in words if word not in STOP_WORDS]
+        return [singular(word) for word in words] if self.stem else words
+
+
+def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> list[list[str]]:
+    """Sentences in groups of at most so many characters; each begins with as much of the end of the one before as the overlap allows.
+
+    >>> grouped(["aaaa", "bb", "cccc"], 8, 3)
+    [['aaaa', 'bb'], ['bb', 'cccc']]
+    """
+    groups: list[list[str]] = []
+    group: list[str] = []
+    for sentence in sentences:
+        if group and _length([*group, sentence]) > most_chars:
+            groups.append(group)
+            tail = group[1:]
+            while tail and (_length(tail) > overlap_chars or _length([*tail, sentence]) > most_chars):
+                tail = tail[1:]
+            group = tail
+        group = [*group, sentence]
+    return [*groups, group] if group else groups
+
+
+def best(scores: Sequence[float], most: int) -> list[int]:
+    """Places of the greatest scores above 0, greatest first, the earlier one first where they are equal.
+
+    >>> best([0.0, 2.0, 1.0, 2.0], 2)
+    [1, 3]
+    """
+    return sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: (-round(float(scores[at]), 6), at))[:most]
+
+
+def singular(word: str) -> str:
+    """An English word without its plural ending.
+
+    Source: Harman, 1991 ("How effective is suffixing?"), the S stemmer.
+
+    >>> [singular(word) for word in ("fees", "policies", "boxes", "class", "status", "bus")]
+    ['fee', 'policy', 'boxe', 'class', 'status', 'bus']
+    """
+    if len(word) > 3 and word.endswith("ies") and not word.endswith(("eies", "aies")):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
+        return word[:-1]
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("us", "ss")):
+        return word[:-1]
+    return word
+
+
+def bm25(texts: Sequence[list[str]]) -> Callable[[list[str]], Sequence[float]]:
+    """A function from the words of a question to the score of each text."""
+    if not any(texts):
+        return lambda words: [0.0] * len(texts)
+    import bm25s
+
+    ranking: Any = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+    ranking.index(texts, show_progress=False)
+
+    def scores(words: list[str]) -> Sequence[float]:
+        known = [word for word in words if word in ranking.vocab_dict]
+        found: Sequence[float] = ranking.get_scores(known).tolist() if known else [0.0] * len(texts)
+        return found
+
+    return scores
+
+
+def _length(sentences: Sequence[str]) -> int:
+    return sum(map(len, sentences)) + len(sentences) - 1
+
+
+def _source(document: str, folder: Path) -> str:
+    """A document's name in the record: its URL, its path from the configuration's folder, or, outside of that, its file name."""
+    if is_url(document):
+        return document
+    path = Path(document).resolve()
+    root = folder.resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

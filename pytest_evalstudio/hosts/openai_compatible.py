@@ -1,0 +1,195 @@
+"""Any service that speaks OpenAI's chat completions: llama.cpp, Ollama, vLLM, LiteLLM, OpenAI itself."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.contracts import HostFault, host
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.hosts._tools import HostTools
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+REMEDIES: Mapping[int, str] = {
+    400: "check llm_model_name and arguments",
+    401: "check api_key",
+    403: "check that api_key may use this model",
+    404: "check url (it usually ends in /v1) and llm_model_name",
+    422: "check arguments",
+}
+RETRIED = frozenset({408, 409, 429})
+LONGEST_QUOTE = 300
+
+_NOT_FROM_HERE = ("model", "messages", "stream")
+
+
+@host("openai_compatible", name="OpenAI-compatible chat completions", kind="llm", extra="openai")
+@dataclass(kw_only=True)
+class OpenAICompatible:
+    """A chat-completions service at a URL of your choice.
+
+    Attributes:
+        url: the service's base, e.g. "http://localhost:11434/v1".
+        api_key: use "${NAME}" to take it from the environment; local services need none.
+        temperature, max_tokens, seed: None for the service's own default.
+        input_usd_per_million, output_usd_per_million: prices of tokens; without both there is no cost.
+        arguments: further chat-completion arguments, passed through as they are.
+    """
+
+    url: str
+    llm_model_name: str
+    api_key: str = field(default="", repr=False)
+    system_prompt: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    _client: AsyncOpenAI | None = field(default=None, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if the openai package is not installed, or a parameter cannot be right.
+        """
+        if importlib.util.find_spec("openai") is None:
+            raise ConfigurationError("host 'openai_compatible' needs the openai package: pip install \"pytest-evalstudio[openai]\"")
+        if not self.url.startswith(("http://", "https://")):
+            raise ConfigurationError(f"url = {self.url!r}: must begin with http:// or https://")
+        for name in _NOT_FROM_HERE:
+            if name in self.arguments:
+                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+        if (self.input_usd_per_million is None) != (self.output_usd_per_million is None):
+            raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Nothing to prepare: the service does not retrieve, documents of a test are not sent."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        import openai
+
+        if self._client is None:
+            self._client = openai.AsyncOpenAI(base_url=self.url, api_key=self.api_key or "none", max_retries=0, timeout=None)
+        try:
+            reply = await self._client.chat.completions.create(**self._request(prompt))
+        except openai.APIStatusError as exc:
+            raise _status_fault(exc) from exc
+        except openai.APITimeoutError as exc:
+            raise HostFault(f"{self.url} did not answer in time", retry=True) from exc
+        except openai.APIResponseValidationError as exc:
+            raise HostFault(f"{self.url} sent a reply that is no chat completion") from exc
+        except openai.APIConnectionError as exc:
+            raise HostFault(f"no connection to {self.url}: {_innermost(exc)}", retry=True) from exc
+        except openai.OpenAIError as exc:
+            raise HostFault(f"{type(exc).__name__}: {exc}") from exc
+        except TypeError as exc:
+            raise HostFault(f"{exc}; check arguments") from exc
+        except ValueError as exc:
+            raise HostFault(f"{self.url} sent a reply that is no JSON: {exc}") from exc
+        return self._read(reply)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        messages = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
+        messages.append({"role": "user", "content": prompt.text})
+        chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
+        return {
+            "model": self.llm_model_name,
+            "messages": messages,
+            **{name: value for name, value in chosen.items() if value is not None},
+            **self.arguments,
+        }
+
+    def _read(self, reply: Any) -> Answer:
+        """An answer out of a reply, which may be anything: compatible services are compatible more or less.
+
+        A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has `cut_at_length`.
+        """
+        choices = getattr(reply, "choices", None)
+        if not choices or getattr(choices[0], "message", None) is None:
+            raise HostFault(f"{self.url} sent a reply without an answer: {_quote(str(getattr(reply, 'error', None) or reply))}")
+        message = choices[0].message
+        finish = choices[0].finish_reason
+        text = message.content or getattr(message, "refusal", None) or message.content
+        usage = _usage(reply)
+        if finish == "content_filter" and not text:
+            raise HostFault("the service's content filter withheld the answer")
+        if finish == "length":
+            if not text:
+                raise HostFault("the answer was cut before its first word (finish_reason 'length'); raise max_tokens")
+            usage["cut_at_length"] = 1
+        if not isinstance(text, str):
+            raise HostFault(f"the reply has no text (finish_reason {finish!r})")
+        return Answer(text=text, usage=usage, cost_usd=self._cost(usage))
+
+    def _cost(self, usage: Mapping[str, int]) -> float | None:
+        if self.input_usd_per_million is None or self.output_usd_per_million is None or "input_tokens" not in usage or "output_tokens" not in usage:
+            return None
+        return (usage["input_tokens"] * self.input_usd_per_million + usage["output_tokens"] * self.output_usd_per_million) / 1_000_000
+
+
+def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that a `Retry-After` header asks to wait: a number or an HTTP date; None where there is none to be read.
+
+    >>> retry_after_s({"retry-after": "2.5"})
+    2.5
+    """
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    return max(0.0, seconds) if seconds == seconds else None  # not a NaN
+
+
+def _status_fault(exc: APIStatusError) -> HostFault:
+    status = exc.status_code
+    body = exc.body if isinstance(exc.body, Mapping) else {}
+    said = _quote(str(body.get("message") or exc.response.text or exc.response.reason_phrase))
+    if status == 429 and body.get("code") == "insufficient_quota":
+        return HostFault(f"HTTP 429: {said}; the account has no credit left")
+    retry = status in RETRIED or status >= 500
+    remedy = REMEDIES.get(status, "")
+    return HostFault(
+        f"HTTP {status}: {said}" + (f"; {remedy}" if remedy else ""),
+        retry=retry,
+        retry_after_s=retry_after_s(exc.response.headers) if retry else None,
+    )
+
+
+def _usage(reply: Any) -> dict[str, int]:
+    usage = getattr(reply, "usage", None)
+    found = {"input_tokens": getattr(usage, "prompt_tokens", None), "output_tokens": getattr(usage, "completion_tokens", None)}
+    return {name: count for name, count in found.items() if isinstance(count, int)}
+
+
+def _innermost(exc: BaseException) -> str:
+    while exc.__cause__ is not None:
+        exc = exc.__cause__
+    return _quote(str(exc) or type(exc).__name__)
+
+
+def _quote(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + " …"
