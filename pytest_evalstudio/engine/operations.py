@@ -10,7 +10,7 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.run_info import model_name, number
 from pytest_evalstudio.engine.statistics import percentile
 from pytest_evalstudio.engine.tallies import ModelTally, Sample, Tally
-from pytest_evalstudio.engine.wording import cases, row_attributes, rounded
+from pytest_evalstudio.engine.wording import cases, rounded, row_attributes
 
 
 def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
@@ -19,8 +19,7 @@ def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
     for model, counts in sorted(tally.models.items()):
         name = model_name(tally.header, model)
         yield from _hosts(model, name, counts)
-        if tally.is_rag(model):
-            yield from _context(model, name, counts)
+        yield from _context(model, name, counts)
         yield from _costs(model, name, counts, settings)
         yield from _durations(model, name, counts, settings)
     yield from _too_few(tally, settings)
@@ -65,7 +64,7 @@ def _context(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
     if counts.no_context.count:
         yield _grouped(
             f"Model {name!r} retrieved nothing for {cases(counts.no_context, 'question')}.",
-            "high" if 2 * counts.no_context.count >= counts.answered else "medium",
+            "high" if 2 * counts.no_context.count >= counts.rag_rows else "medium",
             "retrieval",
             "P0100",
             (model, name),

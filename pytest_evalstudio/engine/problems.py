@@ -12,7 +12,7 @@ from pytest_evalstudio.engine.leaderboards import Leaderboard
 from pytest_evalstudio.engine.operations import operations
 from pytest_evalstudio.engine.run_info import EvaluatorInfo, model_name
 from pytest_evalstudio.engine.tallies import Sample, Tally, excerpt
-from pytest_evalstudio.engine.wording import cases, row_attributes, rounded
+from pytest_evalstudio.engine.wording import cases, rounded, row_attributes
 
 LEAKS = ("privacy", "security")
 
@@ -96,7 +96,7 @@ def findings(tally: Tally) -> Iterator[Problem]:
             description=f"{info.name}: {entry['description'].rstrip('.')} (model {name!r}, test case {excerpt(entry['key'])!r}).",
             severity="high" if kind in LEAKS else entry.get("severity", "medium"),
             problem_type=kind,
-            avid=entry.get("avid") if entry.get("avid") in AVID else info.avid,
+            avid=entry["avid"] if entry.get("avid") in AVID else info.avid,
             attributes={"evaluator": info.id, **row_attributes(entry["model"], name, [entry["key"]])},
             actions=entry.get("actions") or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",
         )

@@ -79,25 +79,6 @@ def number(value: Any) -> float:
     return float(value)
 
 
-def plain(value: Any) -> Any:
-    """The same value with every float as JSON can hold it: infinities as strings, a NaN as null.
-
-    >>> plain({"range": (0.0, float("inf")), "score": float("nan")})
-    {'range': [0.0, 'Infinity'], 'score': None}
-    """
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return value
-        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (set, frozenset)):
-        return [plain(item) for item in sorted(value)]
-    return value
-
-
 def _evaluator(id: str, entry: Mapping[str, Any]) -> EvaluatorInfo:
     return EvaluatorInfo(
         id=id,

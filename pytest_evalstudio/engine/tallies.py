@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, RAG_MODEL_TYPES
 from pytest_evalstudio.engine.run_info import EvaluatorInfo, evaluators_of, number
 from pytest_evalstudio.engine.spools import Spool
 
@@ -70,7 +69,7 @@ class ModelTally:
     priced: int = 0
     unpriced: int = 0
     usage: Counter[str] = field(default_factory=Counter)
-    with_context: int = 0
+    rag_rows: int = 0
     host_errors: Sample = field(default_factory=Sample)
     retried: Sample = field(default_factory=Sample)
     negative_costs: Sample = field(default_factory=Sample)
@@ -202,11 +201,6 @@ class Tally:
         """The metric's bit in `scored_bits`, 0 for one that cannot flip."""
         return self._bits.get((evaluator, metric), 0)
 
-    def is_rag(self, model: str) -> bool:
-        """Whether a model retrieves: its type says so, or it once did where the type says nothing."""
-        kind = self.header.get("models", {}).get(model, {}).get("model_type", "")
-        return kind in RAG_MODEL_TYPES or (kind not in LLM_MODEL_TYPES and self.models[model].with_context > 0)
-
     def _case(self, item: Mapping[str, Any], rows: Any) -> int:
         identity = (item["file"], item["key"])
         case = self.cases.ids.get(identity)
@@ -260,10 +254,10 @@ class Tally:
         context = row.get("context", ())
         for chunk in context:
             self.lengths["context chunk"].append(len(chunk))
-        if any(chunk.strip() for chunk in context):
-            model.with_context += 1
-        else:
-            model.no_context.note(key)
+        if row.get("is_rag", bool(context)):
+            model.rag_rows += 1
+            if not any(chunk.strip() for chunk in context):
+                model.no_context.note(key)
 
     def _outcome(self, info: EvaluatorInfo, outcome: Mapping[str, Any], item: Mapping[str, Any], row: Mapping[str, Any], case: int) -> None:
         tally = self.model_scores(info.id, item["model_key"])
