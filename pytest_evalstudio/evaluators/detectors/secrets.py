@@ -1,0 +1,249 @@
+"""Secrets: certificates and private keys, tokens of well-known services, product keys, passwords in assignments and URLs.
+
+A token is known by its prefix and length. A password or key in an assignment is known by the name before it; placeholders
+(`<password>`, `****`, `${VAR}`, `your-key`, `changeme`, a call, a type) are not secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_evalstudio.evaluators.detectors.hits import Hit, merged
+
+PRIVATE_KEY = "private key"
+CERTIFICATE = "certificate"
+JWT = "JSON web token"
+PRODUCT_KEY = "Windows product key"
+PASSWORD = "password"
+URL_PASSWORD = "password in a URL"
+CREDENTIAL = "API key or token"
+BEARER = "bearer token"
+
+Spans = Iterator[tuple[int, int, str]]
+
+
+def find_secrets(text: str) -> list[Hit]:
+    """Secrets in a text.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    Returns:
+        Hits in order of place, none overlapping another; of an assignment, its value alone.
+
+    >>> [(hit.kind, hit.masked) for hit in find_secrets("log in with password = 'Tr0ub4dor&3'")]
+    [('password', '*********&*')]
+    """
+    return merged(text, spans(text))
+
+
+def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
+    """(start, end, kind) of everything found, in no order; `lower` is the text in lower case where the caller has it."""
+    found: list[tuple[int, int, str]] = []
+    for gate, tokens in _TOKENS.items():
+        if gate in text:
+            for kind, needles, pattern in tokens:
+                if any(needle in text for needle in needles):
+                    found.extend((*match.span(), kind) for match in pattern.finditer(text))
+    if "-----BEGIN" in text:
+        found.extend(_pem_blocks(text))
+    if "eyJ" in text:
+        found.extend(_jwts(text))
+    if _KEY_MIDDLE.search(text):
+        found.extend(_product_keys(text))
+    if "://" in text and "@" in text:
+        found.extend(_url_passwords(text))
+    lower = lower or text.lower()
+    if "bearer" in lower:
+        found.extend((*match.span("token"), BEARER) for match in _BEARER.finditer(text))
+    if len(lower) != len(text):
+        lower = text.translate(_ASCII_LOWER)
+    found.extend(_assignments(text, lower))
+    return found
+
+
+# -- tokens with a telling prefix: a substring that all of a group have, then (kind, substrings one of which must be there, pattern)
+
+_B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
+
+
+def _token(kind: str, needles: str, body: str) -> tuple[str, tuple[str, ...], re.Pattern[str]]:
+    return kind, tuple(needles.split()), re.compile(_B + body + _E)
+
+
+_TOKENS = {
+    "_": (
+        _token("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
+        _token("Stripe key", "k_live_ k_test_ whsec_", r"(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}|whsec_[A-Za-z0-9]{24,100})"),
+        _token("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,100}"),
+        _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+    ),
+    "sk-": (
+        _token("Anthropic API key", "sk-ant-", r"sk-ant-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}"),
+        _token("OpenAI API key", "sk-proj- sk-svcacct- sk-admin-", r"sk-(?:proj|svcacct|admin)-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}"),
+        _token("OpenAI or H2O.ai API key", "sk-", r"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,250}"),
+    ),
+    "AKIA": (_token("AWS access key id", "AKIA", r"AKIA[A-Z0-9]{16}"),),
+    "ASIA": (_token("AWS access key id", "ASIA", r"ASIA[A-Z0-9]{16}"),),
+    "glpat-": (_token("GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,100}"),),
+    "xox": (_token("Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}"),),
+    "hooks.slack.com/": (_token("Slack webhook", "hooks", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,120}"),),
+    "AIza": (_token("Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),),
+    "==": (_token("Azure storage key", "==", r"[A-Za-z0-9+/]{86}=="),),
+    "pypi-": (_token("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,250}"),),
+    "SG.": (_token("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),),
+}
+_BEARER = re.compile(r"\bbearer\s{1,3}(?P<token>(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/-]{20,2000}=*)", re.IGNORECASE)
+
+# -- PEM
+
+_PEM_BEGIN = re.compile(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}?(?:CERTIFICATE|PRIVATE KEY(?: BLOCK)?))-----")
+_PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
+_PEM_LINES = re.compile(r"(?:\s|\\[rn])*(?:[A-Za-z0-9+/]{16,}={0,2}(?:\s|\\[rn])*)+")
+_PEM_MAX_CHARS = 65_536
+_PEM_MIN_BODY = 8
+_DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
+
+
+def _pem_blocks(text: str) -> Spans:
+    """Blocks with a body; one that is cut off before its END counts with the lines it has, a mere mention of the header does not."""
+    ends = [found.span() for found in _PEM_END.finditer(text)]
+    begins = list(_PEM_BEGIN.finditer(text))
+    place = 0
+    for number, found in enumerate(begins):
+        kind = PRIVATE_KEY if "PRIVATE" in found["label"] else CERTIFICATE
+        limit = begins[number + 1].start() if number + 1 < len(begins) else len(text)
+        limit = min(limit, found.end() + _PEM_MAX_CHARS)
+        while place < len(ends) and ends[place][0] < found.end():
+            place += 1
+        if place < len(ends) and ends[place][0] <= limit:
+            if sum(1 for _ in _DIGIT_OR_LETTER.finditer(text, found.end(), ends[place][0])) >= _PEM_MIN_BODY:
+                yield found.start(), ends[place][1], kind
+        else:
+            body = _PEM_LINES.match(text, found.end(), limit)
+            if body:
+                yield found.start(), body.end(), kind
+
+
+# -- JSON web tokens
+
+_JWT = re.compile(r"(?<![A-Za-z0-9_-])(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}")
+
+
+def _jwts(text: str) -> Spans:
+    import base64
+    import json
+
+    for found in _JWT.finditer(text):
+        try:
+            header = json.loads(base64.urlsafe_b64decode(found["header"] + "=" * (-len(found["header"]) % 4)))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(header, dict) and "alg" in header:
+            yield *found.span(), JWT
+
+
+# -- Windows product keys
+
+_KEY_MIDDLE = re.compile(r"-[A-Z0-9]{5}-[A-Z0-9]{5}-")
+_PRODUCT_KEY = re.compile(r"(?<![A-Za-z0-9])(?<![A-Z0-9]-)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])(?!-[A-Z0-9])")
+
+
+def _product_keys(text: str) -> Spans:
+    for found in _PRODUCT_KEY.finditer(text):
+        key = found[0]
+        if any(char.isdigit() for char in key) and any(char.isalpha() for char in key):
+            yield *found.span(), PRODUCT_KEY
+
+
+# -- passwords and keys by the name before them
+
+_NAMES = ("pass", "pwd", "secret", "token", "key", "credential")
+_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+_ASSIGNMENT = re.compile(
+    r"(?:(?P<password>passwords?|passwd|passphrase|pwd|pass(?=[\"'`]?\s{0,4}[:=]))|(?P<key>key|secret|token|credentials?))"
+    r"(?:[_-](?:value|key|id|b64|base64|hash)|key|id)?"
+    r"[\"'`*]{0,3}(?:(?P<operator>\s{0,4}(?::=|=>|==|=|:)\s{0,4})|(?P<verb>\s{1,3}(?:is|was)(?:\s{1,3}now)?:?\s{1,3}))(?:[*_]{2}\s{0,3})?"
+    r"(?:\"(?P<double>[^\"\n]{1,500})\"|'(?P<single>[^'\n]{1,500})'|`(?P<tick>[^`\n]{1,500})`|(?P<bare>[^\s\"'`,;<>()\[\]{}&|]{1,500}))",
+    re.IGNORECASE,
+)
+_QUALIFIER = re.compile(
+    r"(?:secret|api|access|account|auth|client|private|encryption|signing|master|refresh|session|service|storage|bearer|licen[cs]e|aws|azure"
+    r"|openai|h2o)[ _.-]?$",
+    re.IGNORECASE,
+)
+_QUALIFIER_CHARS = 12
+_PLACEHOLDER = re.compile(
+    r"^(?:"
+    r"<.*>?|\$.*|%\w+%?|\{.*|\[.*|[*•.xX#_?-]+|"
+    r"(?:your|my|the|some|an?|new|old|user|db|insert|enter|replace|put)?[\s_-]*(?:super)?[\s_-]*(?:secret|password|passwd|pwd|pass|passphrase|key|token|api[\s_-]?key|credentials?|value)"
+    r"(?:[\s_-]*(?:here|goes[\s_-]*here|value))?|"
+    r"your.*|change[\s_-]?me.*|replace[\s_-]?me.*|insert.*here|todo|tbd|none|null|nil|undefined|true|false|yes|no|empty|hidden|redacted|removed|masked|"
+    r"placeholder.*|dummy|example|sample|str|string|text|bytes|int|bool|optional|required|n/a|"
+    r"os\.(?:environ|getenv).*|process\.env.*|env\..*|config\..*|settings\..*|getenv.*|input|self\..*|args\..*|request\..*|"
+    r"must|should|can|may|not|at|in|a|an|for|used|stored|sent|set|wrong|incorrect|invalid|correct|case-sensitive|expired"
+    r")$",
+    re.IGNORECASE,
+)
+_MIN_PASSWORD = 4
+_MIN_KEY = 12
+
+
+def _assignments(text: str, lower: str) -> Spans:
+    """Values given to a name that says "password" or "key"; `lower` has the same places as the text."""
+    for name in _NAMES:
+        at = lower.find(name)
+        while at >= 0:
+            found = _ASSIGNMENT.match(text, at)
+            if found and _is_name(text, at, found):
+                start, end = _value_span(text, found)
+                if start < end and _looks_secret(text[start:end], found):
+                    yield start, end, PASSWORD if found["password"] else CREDENTIAL
+                    at = end
+            at = lower.find(name, at + 1)
+
+
+def _is_name(text: str, at: int, found: re.Match[str]) -> bool:
+    """Whether what stands before lets the word be the name of a secret: monkey and primary key are none, api_key and clientSecret are."""
+    if found["password"]:
+        return True
+    if _QUALIFIER.search(text[max(0, at - _QUALIFIER_CHARS) : at]):
+        return True
+    return found["key"].lower() != "key" and not text[max(0, at - 1) : at].isalpha()
+
+
+def _value_span(text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Span of the value; empty where it is a call or an index."""
+    group = found.lastgroup or "bare"
+    start, end = found.span(group)
+    if group == "bare":
+        if end < len(text) and text[end] in "([{":
+            return start, start
+        end = start + len(found[group].rstrip(".:!?*_"))
+    return start, end
+
+
+def _looks_secret(value: str, found: re.Match[str]) -> bool:
+    if _PLACEHOLDER.match(value):
+        return False
+    quoted = found["bare"] is None
+    digit = any(char.isdigit() for char in value)
+    letter = any(char.isalpha() for char in value)
+    symbol = any(not char.isalnum() and char not in "'’-_." for char in value)
+    if found["password"]:
+        mixed = (digit and letter) or (symbol and (digit or letter))
+        if found["verb"]:
+            return len(value) >= _MIN_PASSWORD and (mixed and (digit or quoted)) and " " not in value
+        certain = "=" in found["operator"] or (quoted and " " not in value)
+        return len(value) >= _MIN_PASSWORD and (certain or mixed or (digit and len(value) > _MIN_PASSWORD)) and not (" " in value and not digit)
+    return len(value) >= _MIN_KEY and digit and letter and " " not in value and "://" not in value
+
+
+_URL_PASSWORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s/:@?#\"'<>]{0,100}:(?P<password>[^\s/@\"'<>]{1,200})@[A-Za-z0-9\[]")
+
+
+def _url_passwords(text: str) -> Spans:
+    for found in _URL_PASSWORD.finditer(text):
+        if not _PLACEHOLDER.match(found["password"]):
+            yield *found.span("password"), URL_PASSWORD
