@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import re
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -136,7 +137,7 @@ def download(url: str, folder: Path, *, max_bytes: int = MAX_DOCUMENT_BYTES, tim
 
 def _keep(content: bytes, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.part")
     unfinished.write_bytes(content)
     os.replace(unfinished, path)
     return path

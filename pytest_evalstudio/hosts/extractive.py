@@ -97,7 +97,7 @@ class Extractive:
             raise HostFault("no documents in this test's corpus; a RAG answers from documents: give the test a `corpus`")
         if self._tools is None:
             raise ConfigurationError("host 'extractive' was not opened; ask it through open_model")
-        self._indices[corpus] = await in_thread(partial(self._index, corpus, self._tools))
+        self._indices[corpus] = await in_thread(partial(self._index, corpus, self._tools, self._downloads(self._tools)))
 
     async def answer(self, prompt: Prompt) -> Answer:
         index = self._indices[prompt.corpus]
@@ -122,8 +122,8 @@ class Extractive:
             self._temporary.cleanup()
             self._temporary = None
 
-    def _index(self, corpus: tuple[str, ...], tools: HostTools) -> Index:
-        chunks = tuple(chunk for document in corpus for chunk in self._chunks(document, tools))
+    def _index(self, corpus: tuple[str, ...], tools: HostTools, downloads: Path) -> Index:
+        chunks = tuple(chunk for document in corpus for chunk in self._chunks(document, tools, downloads))
         owned = [(sentence, at) for at, chunk in enumerate(chunks) for sentence in chunk.sentences]
         return Index(
             chunks,
@@ -133,9 +133,9 @@ class Extractive:
             bm25([self._words(sentence) for sentence, _ in owned]),
         )
 
-    def _chunks(self, document: str, tools: HostTools) -> list[Chunk]:
+    def _chunks(self, document: str, tools: HostTools, downloads: Path) -> list[Chunk]:
         found = []
-        for part in read_document(document, downloads=self._downloads(tools), max_bytes=self.max_document_bytes):
+        for part in read_document(document, downloads=downloads, max_bytes=self.max_document_bytes):
             source = _source(document, tools.folder) + (f"#page={part.page}" if part.page else "")
             sentences = [
                 sentence

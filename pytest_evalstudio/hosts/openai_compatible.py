@@ -15,7 +15,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import APIStatusError
 
 REMEDIES: Mapping[int, str] = {
     400: "check llm_model_name and arguments",
@@ -53,7 +53,7 @@ class OpenAICompatible:
     input_usd_per_million: float | None = None
     output_usd_per_million: float | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    _client: AsyncOpenAI | None = field(default=None, init=False, repr=False)
+    _client: Any = field(default=None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.hosts import open_model
+from pytest_evalstudio.engine.resolve import ModelSession
+from tests.openai_server import OpenAIServer, serve
+
+
+@pytest.fixture
+def service() -> Iterator[OpenAIServer]:
+    with serve() as running:
+        yield running
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[Callable[..., ModelSession]]:
+    """Opens models by host and settings, and closes them after the test."""
+    opened: list[ModelSession] = []
+
+    def make(host: str, **settings: Any) -> ModelSession:
+        opened.append(open_model("mine", {"host": host, **settings}, Registry(), folder=tmp_path, cache=None))
+        return opened[-1]
+
+    yield make
+    for session in opened:
+        session.close()

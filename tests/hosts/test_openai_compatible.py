@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import socket
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from pytest_evalstudio.core.cases import Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.hosts.openai_compatible import retry_after_s
+from tests.openai_server import Reply
+
+ASK = [Prompt(text="how much?")]
+KEY = "sk-very-secret-1234"
+
+
+@pytest.fixture
+def chat(model, service):
+    """A model on the scripted service."""
+    return lambda **settings: model("openai_compatible", **{"url": service.url, "llm_model_name": "m", "api_key": KEY, **settings})
+
+
+def test_an_answer_has_text_usage_and_cost(chat, service):
+    service.default = Reply(text="2 EUR")
+    [answer] = chat(input_usd_per_million=1.0, output_usd_per_million=4.0).ask(ASK)
+    assert (answer.text, dict(answer.usage), answer.error) == ("2 EUR", {"input_tokens": 10, "output_tokens": 5}, "")
+    assert answer.cost_usd == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000
+    assert answer.duration_s > 0
+
+
+def test_without_prices_the_cost_is_unknown(chat):
+    assert chat().ask(ASK)[0].cost_usd is None
+
+
+def test_the_request_carries_what_is_configured(chat, service):
+    chat(system_prompt="be brief", temperature=0, max_tokens=9, seed=1, arguments={"top_p": 0.5, "extra_body": {"guided": True}}).ask(ASK)
+    assert service.requests == [
+        {
+            "model": "m",
+            "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "how much?"}],
+            "temperature": 0,
+            "max_tokens": 9,
+            "seed": 1,
+            "top_p": 0.5,
+            "guided": True,
+        }
+    ]
+    assert service.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [*(Reply(status=status) for status in (408, 409, 429, 500, 503)), Reply(disconnect=True)],
+    ids=lambda reply: f"status-{reply.status}" if not reply.disconnect else "disconnect",
+)
+def test_a_passing_fault_is_asked_again(chat, service, reply):
+    service.replies = [reply]
+    [answer] = chat().ask(ASK)
+    assert (answer.text, answer.retries, len(service.requests)) == ("fine", 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [(400, "check llm_model_name"), (401, "check api_key"), (403, "api_key may use"), (404, "check url"), (422, "check arguments")],
+)
+def test_a_fault_that_cannot_heal_is_told_once_with_what_to_check(chat, service, status, remedy):
+    service.default = Reply(status=status)
+    [answer] = chat().ask(ASK)
+    assert f"HTTP {status}: scripted {status}; {remedy}" in answer.error.replace("check that ", "")
+    assert len(service.requests) == 1
+
+
+def test_an_account_without_credit_is_not_asked_again(chat, service):
+    service.default = Reply(status=429, error={"message": "pay first", "code": "insufficient_quota"})
+    assert "pay first; the account has no credit left" in chat().ask(ASK)[0].error
+    assert len(service.requests) == 1
+
+
+def test_the_key_is_in_no_message(chat, service):
+    service.default = Reply(status=401, error={"message": f"Incorrect API key provided: {KEY}"})
+    session = chat()
+    [answer] = session.ask(ASK)
+    assert "Incorrect API key provided: ***" in answer.error
+    assert KEY not in answer.error + repr(session.description()) + repr(session.host)
+
+
+def test_retry_after_is_honoured(chat, service):
+    service.replies = [Reply(status=429, headers={"Retry-After": "1"})]
+    [answer] = chat().ask(ASK)
+    assert answer.text == "fine"
+    assert service.times[1] - service.times[0] >= 1.0
+
+
+def test_a_service_that_asks_to_wait_for_an_hour_is_not_waited_for(chat, service):
+    service.default = Reply(status=429, headers={"Retry-After": "3600"})
+    [answer] = chat().ask(ASK)
+    assert "asks to wait 3600 s" in answer.error
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        pytest.param("7", 7.0, id="seconds"),
+        pytest.param("-3", 0.0, id="negative seconds"),
+        pytest.param(format_datetime(datetime(2030, 1, 1, 0, 0, 20, tzinfo=UTC), usegmt=True), 20.0, id="a date"),
+        pytest.param(format_datetime(datetime(2029, 12, 31, tzinfo=UTC)), 0.0, id="a date that has passed"),
+        pytest.param("soon", None, id="words"),
+        pytest.param("nan", None, id="not a number"),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value, seconds):
+    assert retry_after_s({"retry-after": value}, now=datetime(2030, 1, 1, tzinfo=UTC)) == seconds
+
+
+def test_a_slow_service_runs_into_the_time_limit(chat, service):
+    service.default = Reply(delay_s=0.6)
+    session = chat(timeout_s=0.2, retries=1)
+    start = time.perf_counter()
+    [answer] = session.ask(ASK)
+    assert "no answer within 0.2 s (`timeout_s`) (2 tries)" in answer.error
+    assert time.perf_counter() - start < 3
+    assert (session.counters["timeout_count"], session.counters["retry_count"], session.counters["failure_count"]) == (2, 1, 1)
+
+
+def test_nobody_at_the_address_is_an_error_that_names_it(model):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, not listening
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        [answer] = model("openai_compatible", url=url, llm_model_name="m", retries=0).ask(ASK)
+    assert f"no connection to {url}" in answer.error
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        pytest.param(Reply(body=b"{broken"), "no JSON", id="malformed JSON"),
+        pytest.param(
+            Reply(body=b"<html>proxy</html>", headers={"Content-Type": "text/html"}), "without an answer: <html>proxy", id="a page of a proxy"
+        ),
+        pytest.param(Reply(body=b'{"error": "overloaded"}'), "without an answer: overloaded", id="an error that calls itself 200"),
+        pytest.param(Reply(body=b'{"choices": []}'), "without an answer", id="no choices"),
+        pytest.param(Reply(text=None, finish="tool_calls"), "no text (finish_reason 'tool_calls')", id="no text"),
+        pytest.param(Reply(text="", finish="length"), "cut before its first word", id="cut before the first word"),
+        pytest.param(Reply(text=None, finish="content_filter"), "content filter withheld", id="withheld"),
+    ],
+)
+def test_a_reply_without_an_answer_is_an_error_of_that_case(chat, service, reply, fault):
+    service.default = reply
+    [answer] = chat(retries=0).ask(ASK)
+    assert fault in answer.error
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "cut"),
+    [
+        pytest.param(Reply(text="", finish="stop"), "", False, id="an empty answer is an answer"),
+        pytest.param(Reply(text=None, refusal="I cannot help with that."), "I cannot help with that.", False, id="a refusal is what the model said"),
+        pytest.param(Reply(text="The fee is", finish="length"), "The fee is", True, id="a cut answer is kept and marked"),
+    ],
+)
+def test_what_the_model_said_is_the_answer(chat, service, reply, text, cut):
+    service.default = reply
+    [answer] = chat().ask(ASK)
+    assert (answer.text, answer.error, answer.usage.get("cut_at_length", 0) == 1) == (text, "", cut)
+
+
+def test_sixteen_requests_run_at_the_same_time_over_connections_that_stay_open(chat, service):
+    service.default = Reply(delay_s=0.15)
+    session = chat(concurrency=16)
+    for chunk in range(2):
+        answers = session.ask([Prompt(text=f"{chunk} {n}") for n in range(32)])
+        assert {answer.text for answer in answers} == {"fine"}
+    assert service.peak == 16
+    assert service.connections == 16
+
+
+def test_answers_come_in_the_order_of_the_prompts(chat, service):
+    service.default = lambda question: Reply(text=f"to {question}", delay_s=0.05 if int(question) % 3 == 0 else 0)
+    assert [answer.text for answer in chat().ask([Prompt(text=str(n)) for n in range(20)])] == [f"to {n}" for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        pytest.param({"url": "localhost:11434"}, "must begin with http:// or https://", id="an address without scheme"),
+        pytest.param({"arguments": {"stream": True}}, "arguments.stream: cannot be given here", id="streaming"),
+        pytest.param({"input_usd_per_million": 1.0}, "give both or none", id="half a price"),
+        pytest.param({"temprature": 0}, "no parameter 'temprature'. Did you mean 'temperature'?", id="a misspelt parameter"),
+        pytest.param({"max_tokens": "many"}, "max_tokens: input should be a valid integer", id="a number in words"),
+    ],
+)
+def test_what_cannot_be_right_is_told_when_the_model_is_opened(chat, settings, fault):
+    with pytest.raises(ConfigurationError) as told:
+        chat(**settings)
+    assert fault in str(told.value)
+
+
+def test_an_unknown_argument_of_the_client_is_an_error_with_its_name(chat):
+    assert "unknown_thing" in chat(arguments={"unknown_thing": 1}).ask(ASK)[0].error
+
+
+def test_a_missing_package_is_told_with_how_to_get_it(chat, monkeypatch):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "openai" else find_spec(name, *rest))
+    with pytest.raises(ConfigurationError) as told:
+        chat()
+    assert 'pip install "pytest-evalstudio[openai]"' in str(told.value)
+
+
+def test_opening_a_model_imports_no_client(chat, monkeypatch):
+    imported = []
+    original = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", lambda name, *rest: imported.append(name) or original(name, *rest))
+    chat()
+    assert "openai" not in imported
+
+
+def test_dates_in_headers_are_read_against_the_clock():
+    header = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    assert retry_after_s({"retry-after": header}) == pytest.approx(60, abs=5)
