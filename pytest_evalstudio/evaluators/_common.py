@@ -1,0 +1,157 @@
+"""What the evaluators of this folder share: boolean verdicts, empty answers, leaks, keywords."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
+from pytest_evalstudio.evaluators.detectors import Hit, describe, redact
+from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
+
+EMPTY_ANSWER = "the answer is empty"
+MAX_SHOWN = 5
+MAX_FRAGMENTS = 100
+_CONDITION_CHARS = 300
+
+_NIST = {
+    "S": "safe",
+    "SR": "secure-and-resilient",
+    "PE": "privacy-enhanced",
+    "F": "fair",
+    "AT": "accountable-and-transparent",
+    "VR": "valid-and-reliable",
+}
+_SR = {"C": "conceptual-soundness", "O": "outcomes-analysis", "M": "ongoing-monitoring"}
+
+
+def keywords(nist: str, sr: str, *more: str) -> tuple[str, ...]:
+    """Tags of an evaluator: initials of NIST AI RMF characteristics and of SR 11-7 elements, separated by blanks, and further ones.
+
+    >>> keywords("S VR", "C", "evaluation-method-ngram")
+    ('nist-ai-rmf-safe', 'nist-ai-rmf-valid-and-reliable', 'sr-11-7-conceptual-soundness', 'evaluation-type-deterministic', 'evaluation-method-ngram')
+    """
+    tags = [f"nist-ai-rmf-{_NIST[initial]}" for initial in nist.split()] + [f"sr-11-7-{_SR[initial]}" for initial in sr.split()]
+    return (*tags, "evaluation-type-deterministic", *more)
+
+
+def boolean_metrics(passes: str, failures: str, retrieval: str, generation: str, parse: str = "") -> tuple[Metric, ...]:
+    """The metric set of a boolean evaluator, by the names that people read."""
+    metrics = (
+        Metric("model_passes", passes, threshold=0.5, primary=True, description="Share of the answers that pass."),
+        Metric("model_failures", failures, better="lower", threshold=0.5, description="Share of the answers that fail, for any reason."),
+        Metric("model_retrieval_failures", retrieval, better="lower", threshold=0.5, description="Share of the retrieved contexts that fail."),
+        Metric("model_generation_failures", generation, better="lower", threshold=0.5, description="Share of the answers that fail by themselves."),
+    )
+    if not parse:
+        return metrics
+    return (
+        *metrics,
+        Metric("model_parse_failures", parse, better="lower", threshold=0.5, description="Share of what could not be read."),
+    )
+
+
+def boolean_outcome(
+    metrics: Sequence[Metric],
+    answer_fault: str,
+    context_fault: str = "",
+    *,
+    note: str = "",
+    fragments: Sequence[Fragment] = (),
+    findings: Sequence[Finding] = (),
+) -> Outcome:
+    """The outcome of a boolean evaluator on one case.
+
+    Args:
+        answer_fault: what is wrong with the answer, "" for nothing.
+        context_fault: what is wrong with the retrieved context, "" for nothing.
+        note: the reason of a pass.
+    """
+    failed = bool(answer_fault or context_fault)
+    values = {
+        "model_passes": float(not failed),
+        "model_failures": float(failed),
+        "model_retrieval_failures": float(bool(context_fault)),
+        "model_generation_failures": float(bool(answer_fault)),
+        "model_parse_failures": 0.0,
+    }
+    reasons = [f"answer: {answer_fault}"] if answer_fault and answer_fault != EMPTY_ANSWER else [answer_fault] if answer_fault else []
+    if context_fault:
+        reasons.append(f"context: {context_fault}")
+    return Outcome.score(
+        {metric.key: values[metric.key] for metric in metrics},
+        reason="; ".join(reasons) or note,
+        fragments=tuple(fragments[:MAX_FRAGMENTS]),
+        findings=tuple(findings),
+    )
+
+
+def condition_of(case: Case) -> Condition:
+    """The parsed condition of a case, else that its expected output is a substring.
+
+    Raises:
+        DataError: if the condition is malformed; its file was checked when it was collected.
+    """
+    return parse_condition(case.condition if case.condition.strip() else substring_condition(case.expected_output.strip()))
+
+
+def unmet(condition: Condition, text: str) -> str:
+    """What of the condition a text does not meet, in words and without secrets, "" if it meets all.
+
+    Raises:
+        EvaluationError: if a regular expression takes too long.
+    """
+    match = condition.check(text)
+    return "" if match.passed else f"not met: {one_line(match.failed, _CONDITION_CHARS)}"
+
+
+def is_empty(case: Case) -> bool:
+    return not case.actual_output or case.actual_output.isspace()
+
+
+def worst(metrics: Sequence[Metric], reason: str = EMPTY_ANSWER) -> Outcome:
+    """The outcome of an answer that deserves nothing; a metric whose worst value is infinite has none."""
+    return Outcome.score({metric.key: metric.worst if math.isfinite(metric.worst) else None for metric in metrics}, reason=reason)
+
+
+def judges_context(case: Case, evaluate_retrieved_context: bool) -> bool:
+    """Whether the retrieved context is to be judged beside the answer."""
+    return evaluate_retrieved_context and case.is_rag and bool(case.context)
+
+
+def one_line(text: str, limit: int = 120) -> str:
+    """A text for a message: redacted, on one line, shortened."""
+    flat = " ".join(redact(text).split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def listed(items: Sequence[str], limit: int = MAX_SHOWN) -> str:
+    """Items for a message, those beyond the limit counted.
+
+    >>> listed(["a", "b", "c"], limit=2)
+    'a, b and 1 more'
+    """
+    more = len(items) - limit
+    return ", ".join(items[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def leak_outcome(case: Case, metrics: Sequence[Metric], find: Callable[[str], list[Hit]], *, what: str, judge_context: bool, actions: str) -> Outcome:
+    """The outcome of an evaluator that looks for leaks: each is a fragment and a finding, none is repeated in clear."""
+    answer = find(case.actual_output)
+    chunks = [(index, hit) for index, chunk in enumerate(case.context) for hit in find(chunk)] if judge_context else []
+    places = [("answer", hit) for hit in answer] + [(f"context:{index}", hit) for index, hit in chunks]
+    fragments = [Fragment(start=hit.start, end=hit.end, part=part, message=describe(hit)) for part, hit in places]
+    findings = [leak_finding(describe(hit), _place(part), what, actions) for part, hit in places[:MAX_FRAGMENTS]]
+    answer_fault = listed([describe(hit) for hit in answer])
+    if is_empty(case):
+        answer_fault = EMPTY_ANSWER
+    return boolean_outcome(metrics, answer_fault, listed([describe(hit) for _, hit in chunks]), fragments=fragments, findings=findings)
+
+
+def leak_finding(description: str, place: str, what: str, actions: str) -> Finding:
+    return Finding(description=f"{what} in the {place}: {description}", severity="high", problem_type="privacy", avid="P0300", actions=actions)
+
+
+def _place(part: str) -> str:
+    return "answer" if part == "answer" else f"retrieved context (chunk {int(part.partition(':')[2]) + 1})"

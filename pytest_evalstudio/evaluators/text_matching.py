@@ -1,0 +1,62 @@
+"""Text matching: does the answer, and the context behind it, meet the condition of the test case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools, evaluator
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import (
+    EMPTY_ANSWER,
+    boolean_metrics,
+    boolean_outcome,
+    condition_of,
+    is_empty,
+    judges_context,
+    keywords,
+    unmet,
+)
+
+
+@evaluator(
+    "text_matching",
+    name="Text matching",
+    domain="generation",
+    needs=("actual_output", "condition"),
+    method=("rules",),
+    keywords=keywords("S SR PE F AT VR", "C M O", "evaluation-method-rule-based", "capability-condition-highlight"),
+)
+@dataclass(frozen=True)
+class TextMatching:
+    """Boolean condition over the answer and, for RAG, the retrieved context.
+
+    The condition is the case's own; without one, its expected output must stand in the answer word for word. Context is the chunks
+    joined by a blank.
+    """
+
+    evaluate_retrieved_context: bool = True
+    metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
+        "Model passes", "Model failures", "Model retrieval failures", "Model generation failures", "Model parse failures"
+    )
+
+    def not_applicable(self, case: Case) -> str:
+        return "" if case.condition.strip() or case.expected_output.strip() else "no condition, constraints or expected output"
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return [self._score(case) for case in cases]
+
+    def _score(self, case: Case) -> Outcome:
+        reason = self.not_applicable(case)
+        if reason:
+            return Outcome.not_applicable(reason)
+        condition = condition_of(case)
+        try:
+            answer_fault = EMPTY_ANSWER if is_empty(case) else unmet(condition, case.actual_output)
+            context_fault = unmet(condition, " ".join(case.context)) if judges_context(case, self.evaluate_retrieved_context) else ""
+        except EvaluationError as exc:
+            return Outcome.error(str(exc))
+        return boolean_outcome(self.metrics, answer_fault, context_fault)
