@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,7 @@ class AnswerCache:
         self._lock = threading.RLock()
         self._digests: dict[tuple[str, int, int], str] = {}
         self._inode = 0
+        self._connection: sqlite3.Connection | None = None
         self._connection = self._opened()
 
     def key(self, host_id: str, settings: Mapping[str, Any], prompt: Prompt) -> str:
@@ -138,17 +139,20 @@ class AnswerCache:
         self._warn(f"there is no answers cache in this run, {self.path} cannot be opened: {reason}; choose another folder with --evalstudio-cache")
 
     def _move_aside(self, reason: Exception) -> None:
+        """Put a corrupt file out of the way, once, however many processes find it at the same time."""
         self.close()
         aside = self.path.with_name(f"{self.path.name}.corrupt-{os.getpid()}-{time.time_ns()}")
         try:
-            if self.path.stat().st_ino != self._inode:
-                return  # another process has replaced it already
-            os.replace(self.path, aside)
-        except OSError:
+            with closing(sqlite3.connect(self.folder / "repair.lock", timeout=BUSY_TIMEOUT_S, isolation_level=None)) as lock:
+                lock.execute("BEGIN EXCLUSIVE")
+                if not self.path.exists() or self.path.stat().st_ino != self._inode:
+                    return  # another process has moved it already
+                for suffix in ("-wal", "-shm"):
+                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+                os.replace(self.path, aside)
+        except (OSError, sqlite3.Error) as exc:
+            self._warn(f"the answers cache {self.path} is corrupt ({reason}) and could not be moved aside: {exc}; delete it")
             return
-        for suffix in ("-wal", "-shm"):
-            with suppress(OSError):
-                self.path.with_name(self.path.name + suffix).unlink()
         self._warn(f"the answers cache {self.path} is corrupt ({reason}); it was moved to {aside.name} and a new one begun")
 
     def _warn(self, text: str) -> None:

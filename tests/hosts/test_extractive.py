@@ -45,7 +45,7 @@ def test_the_answer_is_the_best_sentence(ask, question, text):
 
 
 def test_the_context_is_the_best_chunks_and_their_sources(ask):
-    answer = ask("How much does an international transfer cost?", chunk_chars=120, overlap_chars=0, top_k=2)
+    answer = ask("How much does an international transfer cost?", chunk_chars=100, overlap_chars=0, top_k=2)
     assert answer.context[0] == "Domestic transfers are free of charge. International transfers cost 15 EUR each."
     assert answer.context_sources == ("docs/fees.txt", "docs/fees.txt")
     assert answer.cost_usd == 0.0
