@@ -1,1 +1,85 @@
-"""pytest-evalstudio: regression tests for LLM and RAG systems in pytest."""
+"""pytest-evalstudio: regression tests for LLM and RAG systems in pytest.
+
+The names below are loaded when they are first used: pytest imports this package in every session.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship
+    from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
+    from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, EvaluationError, ThresholdMissed
+    from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
+    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.engine.builders import make_case
+    from pytest_evalstudio.engine.evaluate import Results, evaluate
+    from pytest_evalstudio.engine.labs import LabBuilder
+    from pytest_evalstudio.formats.dataset import LlmDataset, Row
+    from pytest_evalstudio.formats.lab import Model, TestLab
+    from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+    from pytest_evalstudio.report.build import Report, build_report
+
+_HOMES = {
+    "core.cases": ("Answer", "Case", "Prompt", "Relationship"),
+    "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
+    "core.errors": ("ConfigurationError", "DataError", "EvalStudioError", "EvaluationError", "ThresholdMissed"),
+    "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
+    "core.registry": ("Registry",),
+    "engine.builders": ("make_case",),
+    "engine.evaluate": ("Results", "evaluate"),
+    "engine.labs": ("LabBuilder",),
+    "formats.dataset": ("LlmDataset", "Row"),
+    "formats.lab": ("Model", "TestLab"),
+    "formats.suite": ("Test", "TestCase", "TestSuite"),
+    "report.build": ("Report", "build_report"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Answer",
+    "Case",
+    "ConfigurationError",
+    "DataError",
+    "EvalStudioError",
+    "EvaluationError",
+    "Finding",
+    "Fragment",
+    "HostFault",
+    "LabBuilder",
+    "LlmDataset",
+    "Metric",
+    "Model",
+    "ModelScore",
+    "Outcome",
+    "Prompt",
+    "Registry",
+    "Relationship",
+    "Report",
+    "Results",
+    "Row",
+    "ScoredRow",
+    "Test",
+    "TestCase",
+    "TestLab",
+    "TestSuite",
+    "ThresholdMissed",
+    "Tools",
+    "build_report",
+    "evaluate",
+    "evaluator",
+    "host",
+    "make_case",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

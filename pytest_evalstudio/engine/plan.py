@@ -120,6 +120,10 @@ class Plan:
             return self.selected
         return tuple(self.get(name, options) for name, options in choice.items())
 
+    def made(self) -> list[Selected]:
+        """Every evaluator that was asked for so far, by the run or by a case."""
+        return list(self._made.values())
+
     def _instances(self) -> list[str]:
         return [name for name, options in self._config.evaluator.items() if "type" in options]
 

@@ -126,15 +126,16 @@ def flipping_metrics(selected: Selected) -> list[Metric]:
 
 
 def missed_lines(selected: Selected, own: Verdict) -> list[str]:
-    """A line for each metric that missed its threshold, worst news first."""
-    lines = []
+    """A line for each metric that missed its threshold; the first says why."""
+    lines: list[str] = []
     for key in own.missed:
         metric = selected.spec.metric(key)
         value = own.scores[key]
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
             repeats = f" (mean; least {number(own.least[key])})" if own.least else ""
-            lines.append(f"{selected.id}: {key} {number(value)} {sign} {number(selected.thresholds[key])}{repeats}")
+            because = f": {own.reason}" if own.reason and not lines else ""
+            lines.append(f"{selected.id}: {key} {number(value)} {sign} {number(selected.thresholds[key])}{repeats}{because}")
     return lines
 
 

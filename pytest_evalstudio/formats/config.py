@@ -74,6 +74,7 @@ class Configuration(_Table):
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
         runs: how often each question is asked.
+        output: folder of the report, relative to the configuration's own.
         cache: folder of answers and downloads, relative to the configuration's own.
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
@@ -86,7 +87,7 @@ class Configuration(_Table):
     evaluator: dict[str, dict[str, Any]] = {}
     model: list[ModelTable] = []
     gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
-    output: str = "evalstudio-report"
+    output: str | None = None
     cache: str | None = None
     flips: Literal["fail", "report"] = "fail"
     runs: Annotated[int, Field(ge=1)] = 1

@@ -201,9 +201,6 @@ def _element(text: str, index: int, step: str) -> int | None:
     return None if text[index : index + 1] in ("]", "") else index
 
 
-
-
-
 def _next(text: str, index: int) -> int:
     """Start of the value after the one that starts here."""
     _, index = _DECODER.raw_decode(text, index)

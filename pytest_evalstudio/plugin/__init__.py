@@ -1,1 +1,132 @@
-"""The pytest plugin."""
+"""The pytest plugin: what every session loads.
+
+Standard library and pytest only; the rest comes with the first eval file, fixture or option of ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
+
+FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*")
+SUFFIXES = (".json", ".yaml", ".yml", ".csv")
+SESSION = "evalstudio-session"
+PAYLOAD = "evalstudio"
+"""Attribute of a test report in which a finished item's entries travel."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options; the README's table says what each does."""
+    group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
+    add = group.addoption
+    add("--evalstudio-evaluators", metavar="IDS", help="evaluators, comma-separated, or 'all' (default: the configuration's)")
+    add("--evalstudio-model", action="append", default=[], metavar="NAME", help="only this model; repeatable")
+    add("--evalstudio-output", metavar="DIR", help="folder of the report (default: evalstudio-report)")
+    add("--evalstudio-config", metavar="FILE", help="configuration file, in place of the nearest evalstudio.toml or pyproject.toml")
+    add("--evalstudio-threshold", action="append", default=[], metavar="ID[.METRIC]=X", help="threshold of a metric; repeatable")
+    add("--evalstudio-gate", action="append", default=[], metavar="EXPR", help="condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable")
+    add("--evalstudio-cache", metavar="DIR", help="folder of stored answers and downloads (default: .evalstudio)")
+    add("--evalstudio-refresh", action="store_true", help="ask the models again instead of taking stored answers")
+    add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
+    parser.addini("evalstudio_files", "names of files that are looked at while a folder is walked", type="args", default=list(FILES))
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks with which others add evaluators, hosts and report sections."""
+    from pytest_evalstudio.plugin import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Replace URLs of suites among the arguments by the files they are stored in."""
+    if any("://" in argument for argument in config.args):
+        from pytest_evalstudio.plugin.downloads import localise
+
+        localise(config)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, and refuse malformed options before anything runs."""
+    config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
+    config.pluginmanager.register(Watch(config), "evalstudio-watch")
+    option = config.option
+    if option.evalstudio_threshold or option.evalstudio_gate or option.evalstudio_config or option.evalstudio_runs is not None:
+        eval_session(config).check_options()
+
+
+class Watch:
+    """Waits for something that concerns evaluation, in a session that may never see any."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.fixtures_offered = False
+        if config.option.showfixtures or any(_wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()):
+            self._offer_fixtures()
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """Collect suites, labs and data sets; everything else is left alone."""
+        if file_path.suffix.lower() not in SUFFIXES:
+            return None
+        named = parent.session.isinitpath(file_path)
+        if not named and not any(file_path.match(pattern) for pattern in self.config.getini("evalstudio_files")):
+            return None
+        from pytest_evalstudio.plugin.items import EvalFileCollector
+
+        return EvalFileCollector.from_parent(parent, path=file_path, evals=eval_session(self.config), named=named)
+
+    def pytest_pycollect_makemodule(self, module_path: Path) -> None:
+        """Offer the fixtures when a module mentions one."""
+        if not self.fixtures_offered and _mentions_fixtures(module_path):
+            self._offer_fixtures()
+
+    def pytest_plugin_registered(self, plugin: object) -> None:
+        """Offer the fixtures when a conftest.py mentions one."""
+        if not self.fixtures_offered and _wants_fixtures(plugin):
+            self._offer_fixtures()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Put a finished item into the record; where workers run the items, their reports bring them."""
+        payload = getattr(report, PAYLOAD, None)
+        if payload is not None and not hasattr(self.config, "workerinput"):
+            eval_session(self.config).recorder.receive(payload)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Keep the items of a chunk on one worker."""
+        from pytest_evalstudio.plugin.scheduling import make_scheduler
+
+        return make_scheduler(config, log)
+
+    def _offer_fixtures(self) -> None:
+        self.fixtures_offered = True
+        eval_session(self.config).offer_fixtures()
+
+
+def eval_session(config: pytest.Config) -> EvalSession:
+    """The evaluation side of a pytest session, made when it is first needed."""
+    found: Any = config.pluginmanager.get_plugin(SESSION)
+    if found is None:
+        from pytest_evalstudio.plugin.session import EvalSession
+
+        found = EvalSession(config)
+        config.pluginmanager.register(found, SESSION)
+    return found  # type: ignore[no-any-return]
+
+
+def _wants_fixtures(plugin: object) -> bool:
+    file = getattr(plugin, "__file__", None) or ""
+    return hasattr(plugin, "pytest_evalstudio_register") or (file.endswith("conftest.py") and _mentions_fixtures(Path(file)))
+
+
+def _mentions_fixtures(path: Path) -> bool:
+    try:
+        return b"eval_" in path.read_bytes()
+    except OSError:
+        return False

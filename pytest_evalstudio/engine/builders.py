@@ -1,0 +1,37 @@
+"""Cases and labs made by hand, without a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.formats.keys import derived_key
+
+BY_HAND = "by hand"
+
+
+def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Case:
+    """A case by hand.
+
+    Args:
+        fields: those of `Case`; sequences are taken as tuples, a single string as one of them. Whether the model
+            retrieves is seen from the context unless `is_rag` says.
+
+    Raises:
+        ConfigurationError: for a field that a case does not have.
+
+    >>> make_case("2 + 2?", "4", expected_output="4").key
+    '2-2-d9b57b86'
+    """
+    known = {field.name: field for field in dataclasses.fields(Case)}
+    for name, value in fields.items():
+        if name not in known:
+            raise ConfigurationError(f"eval_case: a case has no field {name!r}. {nearest(name, known)}".strip())
+        if str(known[name].type).startswith("tuple"):
+            fields[name] = (value,) if isinstance(value, str) else tuple(value)
+    fields.setdefault("key", derived_key(question, fields.get("expected_output", "")))
+    fields.setdefault("model_key", BY_HAND)
+    fields.setdefault("is_rag", bool(fields.get("context")))
+    return Case(question=question, actual_output=actual_output, **fields)

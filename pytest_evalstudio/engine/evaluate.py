@@ -1,0 +1,158 @@
+"""Evaluation without pytest: a lab and evaluators in, results and a record out."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.chunks import cut
+from pytest_evalstudio.engine.entries import line
+from pytest_evalstudio.engine.messages import headline, misses
+from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.engine.record import RecordWriter
+from pytest_evalstudio.engine.run import Engine, Result, result_entry
+from pytest_evalstudio.engine.subjects import Subject, subjects
+from pytest_evalstudio.formats.config import Configuration, configuration
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.files import EvalFile
+from pytest_evalstudio.formats.lab import TestLab
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """What evaluators found in a lab.
+
+    Attributes:
+        items: one result per case and model, in the order of the lab.
+    """
+
+    items: tuple[Result, ...]
+    plan: Plan
+    config: Configuration
+    source: EvalFile
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.items)
+
+    def verdicts(self) -> dict[str, str]:
+        """Name of each case and model to passed, failed, error or skipped."""
+        return {result.subject.name: verdict_word(result) for result in self.items}
+
+    def write_record(self, folder: str | Path) -> Path:
+        """Write the record of a run, from which `report.build.build_report` makes the report."""
+        writer = RecordWriter(Path(folder), {**run_head(), "gates": list(self.config.gate), "settings": run_settings(self.config)})
+        name = str(getattr(self.source.content, "name", "") or "lab")
+        for index, result in enumerate(self.items):
+            subject = result.subject
+            writer.extend(
+                {
+                    "files": {
+                        name: {"path": name, "kind": self.source.kind, "name": name, "description": getattr(self.source.content, "description", "")}
+                    },
+                    "models": {subject.model.key: {**subject.model.description, "key": subject.model.key, "name": subject.model.label}},
+                    "evaluators": {selected.id: selected.describe() for selected in result.verdicts},
+                }
+            )
+            entry = {
+                "kind": "item",
+                "index": index,
+                "nodeid": f"{name}::{subject.name}",
+                "verdict": verdict_word(result),
+                "duration_s": round(result.seconds, 6),
+                "file": name,
+                "key": subject.key,
+                "test_key": subject.case.test_key,
+                "model_key": subject.model.key,
+                "reason": headline(result),
+                **result_entry(result, self.plan),
+            }
+            writer.append(line(entry), identity=entry["nodeid"], index=index)
+        return writer.finish({"finished": now()})
+
+
+def evaluate(
+    lab: TestLab | LlmDataset,
+    evaluators: Sequence[str] | None = None,
+    *,
+    config: Mapping[str, Any] | None = None,
+    registry: Registry | None = None,
+    folder: str | Path = ".",
+) -> Results:
+    """Put the answers of a lab or data set to evaluators.
+
+    Args:
+        evaluators: ids; the configuration's, else the default choice, where not given.
+        config: configuration keys, e.g. {"evaluator": {"rouge": {"threshold": 0.3}}}.
+        registry: what is known; a fresh one where not given.
+        folder: where relative paths of the rows start.
+
+    Raises:
+        ConfigurationError: for a name or option that nobody knows.
+
+    >>> dataset = LlmDataset()
+    >>> _ = dataset.add_input("Capital of France?", key="fr", actual_output="It is Paris.", expected_output="Paris")
+    >>> evaluate(dataset, ["text_matching"]).verdicts()
+    {'fr[dataset]': 'passed'}
+    """
+    settings = configuration({**(config or {}), **({"evaluators": list(evaluators)} if evaluators is not None else {})})
+    plan = Plan(registry or Registry(), settings)
+    file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
+    found = subjects(file, Path(folder).absolute())
+    engine = Engine(plan, strict_flips=settings.flips == "fail", max_text_chars=settings.max_text_chars)
+    grouped = any(selected.spec.scope == "group" for subject in found for selected in engine.selected_for(subject))
+    by_subject = {
+        id(result.subject): result
+        for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
+        for result in engine.evaluate(chunk)
+    }
+    return Results(tuple(by_subject[id(subject)] for subject in found), plan, settings, file)
+
+
+def verdict_word(result: Result) -> str:
+    """A result as the record's verdict."""
+    if result.errors:
+        return "error"
+    if not result.applicable:
+        return "skipped"
+    if misses(result):
+        return "xfailed" if result.subject.xfail else "failed"
+    return "xpassed" if result.subject.xfail else "passed"
+
+
+def run_head() -> dict[str, Any]:
+    """The beginning of every record's header."""
+    name = "pytest-evalstudio"
+    return {
+        "run_id": str(uuid.uuid4()),
+        "created": now(),
+        "finished": None,
+        "tool": {"name": name, "version": version(name)},
+        "python": platform.python_version(),
+    }
+
+
+def run_settings(config: Configuration) -> dict[str, Any]:
+    """What the analysis must know of the configuration."""
+    return {
+        "flips": config.flips,
+        "min_test_cases": config.min_test_cases,
+        "latency.max_s": config.latency.max_s,
+        "max_cost": config.max_cost,
+        "storage.max_mb": config.storage.max_mb,
+    }
+
+
+def now() -> str:
+    """The time of day as records write it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _itself(subject: Subject) -> Subject:
+    return subject

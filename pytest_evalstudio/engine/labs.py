@@ -1,0 +1,185 @@
+"""From a suite to a lab: its models asked, their answers as rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.answers import AnswerCache
+from pytest_evalstudio.engine.hosts import open_model
+from pytest_evalstudio.engine.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.subjects import resolved
+from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys
+
+
+class LabBuilder:
+    """A lab in the making.
+
+    Args:
+        suite: the questions.
+        models: `[[model]]` tables: name, host, and the host's parameters; several configurations of one model are
+            several tables.
+        folder: where relative documents and modules are looked for.
+        cache: folder in which answers are kept; None to keep none.
+        registry: what is known; a fresh one where not given.
+        runs: how often each question is asked, where a model's table does not say.
+
+    Raises:
+        ConfigurationError: if a model cannot be had.
+
+    >>> suite = TestSuite(name="Sums")
+    >>> _ = suite.add_test().add_case("2 + 2?", key="sum")
+    >>> with LabBuilder(suite, [{"name": "parrot", "host": "scripted", "answers": {"2 + 2?": "4"}}]) as builder:
+    ...     builder.complete_dataset().dataset.inputs[0].actual_output
+    '4'
+    """
+
+    def __init__(
+        self,
+        suite: TestSuite,
+        models: Sequence[Mapping[str, Any]],
+        *,
+        folder: str | Path = ".",
+        cache: str | Path | None = None,
+        registry: Registry | None = None,
+        runs: int = 1,
+        refresh: bool = False,
+    ) -> None:
+        complete_keys(suite)
+        self._suite = suite
+        self._folder = str(Path(folder).absolute())
+        self._cache = AnswerCache(Path(cache)) if cache is not None else None
+        self._sessions: list[tuple[ModelSession, int]] = []
+        self.lab = TestLab(name=suite.name, description=suite.description)
+        known = registry or Registry()
+        try:
+            for table in models:
+                settings = {key: value for key, value in table.items() if key not in ("name", "runs")}
+                if "name" not in table:
+                    raise ConfigurationError("a model has no name; give each a `name` of its own")
+                name = str(table["name"])
+                session = open_model(name, settings, known, folder=Path(self._folder), cache=self._cache, refresh=refresh)
+                self._sessions.append((session, int(table.get("runs", runs))))
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def from_llm_test_suite(
+        cls,
+        llm_test_suite: TestSuite,
+        *,
+        llm_host: str,
+        llm_model_names: Sequence[str],
+        llm_host_configs: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        **options: Any,
+    ) -> Self:
+        """A lab of several language models behind one host.
+
+        Args:
+            llm_host: id of the host.
+            llm_model_names: what the host calls its models.
+            llm_host_configs: host parameters per model; with several for one model, each makes a model of its own.
+            options: those of the class.
+        """
+        tables = []
+        for name in llm_model_names:
+            configs = (llm_host_configs or {}).get(name) or [{}]
+            for number, config in enumerate(configs, 1):
+                label = name if len(configs) == 1 else f"{name} ({number})"
+                tables.append({"name": label, "host": llm_host, "llm_model_name": name, **config})
+        return cls(llm_test_suite, tables, **options)
+
+    def build(self) -> TestLab:
+        """The lab without answers: its models and unanswered rows."""
+        self.lab.models = [_model(session) for session, _ in self._sessions]
+        self.lab.llm_model_names = [model.llm_model_name or model.name for model in self.lab.models]
+        documents = dict.fromkeys(document for test in self._suite.tests for document in test.documents)
+        self.lab.docs_cache = {document: resolved(document, self._folder) for document in documents}
+        self.lab.raw_dataset = LlmDataset(
+            inputs=[_row(self._suite, test, case, session.key, run) for session, runs in self._sessions for test, case, run in self._questions(runs)]
+        )
+        return self.lab
+
+    def complete_dataset(self, progress: Progress | None = None) -> TestLab:
+        """The lab with the answers of all its models; one that could not be had says why in its row's `error`."""
+        self.build()
+        rows = []
+        for session, runs in self._sessions:
+            questions = self._questions(runs)
+            prompts = [
+                Prompt(text=case.prompt, corpus=tuple(resolved(document, self._folder) for document in test.documents), run=run)
+                for test, case, run in questions
+            ]
+            for (test, case, run), answer in zip(questions, session.ask(prompts, progress=progress), strict=True):
+                row = _row(self._suite, test, case, session.key, run)
+                _complete(row, answer, self._folder)
+                rows.append(row)
+        self.lab.dataset = LlmDataset(inputs=rows)
+        for model, (session, _) in zip(self.lab.models, self._sessions, strict=True):
+            model.llm_model_meta = dict(session.counters)
+        return self.lab
+
+    def close(self) -> None:
+        """End the connections of the models."""
+        for session, _ in self._sessions:
+            session.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
+        return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]
+
+
+def _model(session: ModelSession) -> Model:
+    settings = session.description()["settings"]
+    return Model(
+        model_type=session.spec.id,
+        name=session.name,
+        llm_model_name=str(settings.get("llm_model_name") or session.name),
+        key=session.key,
+        model_cfg=settings,
+    )
+
+
+def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int) -> Row:
+    return Row(
+        key=case.key,
+        test_key=test.key,
+        input=case.prompt,
+        corpus=list(test.documents),
+        categories=list(dict.fromkeys((*case.categories, *test.categories, *suite.categories))),
+        relationships=list(case.relationships),
+        expected_output=case.expected_output,
+        output_condition=case.condition,
+        output_constraints=list(case.constraints),
+        model_key=model_key,
+        run=run if run > 1 else None,
+        **{name: getattr(case, name) for name in OURS},
+        **(case.model_extra or {}),
+    )
+
+
+def _complete(row: Row, answer: Answer, folder: str) -> None:
+    prefix = folder.rstrip(os.sep) + os.sep
+    row.actual_output = answer.text
+    row.context = list(answer.context)
+    row.context_sources = [uri.removeprefix(prefix) for uri in answer.context_sources]
+    row.actual_duration = round(answer.duration_s, 6)
+    row.cost = answer.cost_usd
+    row.usage = dict(answer.usage)
+    row.error = answer.error

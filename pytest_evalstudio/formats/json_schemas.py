@@ -1,0 +1,41 @@
+"""JSON Schemas of the formats, for editors: generated from the models, shipped as files."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.fields import FormatModel
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.suite import TestSuite
+
+MODELS: dict[str, type[FormatModel]] = {"suite": TestSuite, "lab": TestLab, "dataset": LlmDataset}
+
+
+def generate(kind: str) -> dict[str, Any]:
+    """The schema of a format from its model.
+
+    Args:
+        kind: suite, lab or dataset.
+    """
+    schema = MODELS[kind].model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def text_of(kind: str) -> str:
+    """The shipped schema of a format.
+
+    Raises:
+        ConfigurationError: if there is no such format.
+    """
+    if kind not in MODELS:
+        raise unknown_name("format", kind, MODELS, f"There are: {', '.join(MODELS)}.")
+    return (files("pytest_evalstudio.formats") / "schemas" / f"{kind}.schema.json").read_text(encoding="utf-8")
+
+
+def render(kind: str) -> str:
+    """The schema as the shipped file holds it."""
+    return json.dumps(generate(kind), indent=2, ensure_ascii=False) + "\n"

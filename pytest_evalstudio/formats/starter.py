@@ -1,0 +1,58 @@
+"""What `evalstudio init` writes: a suite over one document, and a configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.suite import TestSuite
+
+DOCUMENT = """# Opening hours
+
+The service desk is open from 8:00 to 17:30, Monday to Friday. On public holidays it is closed.
+
+Outside these hours, lost cards are blocked by telephone at any time.
+"""
+
+CONFIGURATION = """# Which evaluators judge the answers, and the models that are asked. `evalstudio evaluators` and `evalstudio hosts` list all.
+evaluators = ["text_matching", "rouge", "pii_leakage"]
+gate = ["pass_rate(text_matching) >= 0.5"]
+
+[evaluator.rouge]
+threshold = 0.1
+
+# The embedded model: no network, no weights. Replace it by yours.
+[[model]]
+name = "extractive"
+host = "extractive"
+
+# [[model]]
+# name = "gpt"
+# host = "openai_compatible"
+# url = "https://api.openai.com/v1"
+# llm_model_name = "gpt-4o-mini"
+# api_key = "${OPENAI_API_KEY}"
+"""
+
+
+def write_starter(folder: Path) -> list[Path]:
+    """Write a starter suite, its document and a configuration; the suite comes first.
+
+    Raises:
+        ConfigurationError: if one of the files is there already; then none is written.
+    """
+    suite = TestSuite(name="Starter suite", description="Two questions about one document.")
+    test = suite.add_test(documents=["documents/opening_hours.md"])
+    test.add_case(
+        "When is the service desk open?", key="opening-hours", expected_output="From 8:00 to 17:30, Monday to Friday.", condition='"8:00" AND "17:30"'
+    )
+    test.add_case("Is the service desk open on public holidays?", key="holidays", expected_output="It is closed.", condition='regexp("(?i)closed")')
+    paths = [folder / "starter_suite.json", folder / "evalstudio.toml", folder / "documents" / "opening_hours.md"]
+    for path in paths:
+        if path.exists():
+            raise ConfigurationError(f"{path}: is there already; move it away, or give another folder")
+    paths[2].parent.mkdir(parents=True, exist_ok=True)
+    suite.save(paths[0])
+    paths[1].write_text(CONFIGURATION, encoding="utf-8")
+    paths[2].write_text(DOCUMENT, encoding="utf-8")
+    return paths

@@ -1,0 +1,136 @@
+"""Chunks of items: the first item that needs its outcome has the whole chunk worked off."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_evalstudio.engine.chunks import cut
+from pytest_evalstudio.engine.run import Engine, Result
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.session import EvalSession
+
+INDEX = pytest.StashKey[int]()
+"""An item's place in the run."""
+PROGRESS_EVERY_S = 0.2
+
+
+class Chunk:
+    """Items that are resolved and scored together.
+
+    Attributes:
+        name: the same in every worker of a run.
+        spent_s: wall time of the work, until the report of the item that did it has taken it off.
+    """
+
+    def __init__(self, name: str, evals: EvalSession, engine: Engine, items: Sequence[EvalItem]) -> None:
+        self.name = name
+        self.engine = engine
+        self.spent_s = 0.0
+        self._evals = evals
+        self._waiting = {item.nodeid: item for item in items}
+        self._results: dict[str, Result] = {}
+        self._failure: Exception | None = None
+
+    def result(self, item: EvalItem) -> Result:
+        """An item's result; works off the chunk if that has not been done.
+
+        Raises:
+            Exception: what kept the chunk from being worked off, for each of its items.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if item.nodeid not in self._results:
+            started = time.perf_counter()
+            try:
+                self._work(item)
+            except Exception as exc:
+                self._failure = exc
+                raise
+            finally:
+                self.spent_s += time.perf_counter() - started
+        return self._results[item.nodeid]
+
+    def finished(self, item: EvalItem) -> Result | None:
+        """An item's result if there is one by now."""
+        return self._results.get(item.nodeid)
+
+    def release(self, item: EvalItem) -> None:
+        """Let go of an item's result once it has been reported."""
+        self._results.pop(item.nodeid, None)
+        self._waiting.pop(item.nodeid, None)
+
+    def _work(self, item: EvalItem) -> None:
+        items = list(self._waiting.values()) if item.nodeid in self._waiting else [item]
+        with Progress(item) as progress:
+            results = self.engine.evaluate([member.subject for member in items], progress=progress)
+        self._results.update(zip((member.nodeid for member in items), results, strict=True))
+
+
+class Progress:
+    """Shows on a terminal how many answers have come; elsewhere it says nothing."""
+
+    def __init__(self, item: EvalItem) -> None:
+        self._label = item.subject.model.label
+        self._reporter = item.config.pluginmanager.get_plugin("terminalreporter")
+        self._capture = item.config.pluginmanager.get_plugin("capturemanager")
+        self._next = 0.0
+        self._shown = False
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        return self._show
+
+    def _show(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self._reporter is None or not self._reporter.isatty or (now < self._next and done < total):
+            return
+        self._next = now + PROGRESS_EVERY_S
+        self._shown = True
+        self._write(f"\r{self._label}: {done}/{total} answers ")
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._write("\r" + " " * (len(self._label) + 30) + "\r")
+
+    def _write(self, text: str) -> None:
+        with self._capture.global_and_fixture_disabled() if self._capture is not None else contextlib.nullcontext():
+            if self._reporter is not None:
+                self._reporter.write(text, flush=True)
+
+
+def assign(evals: EvalSession, items: Sequence[EvalItem]) -> dict[str, str]:
+    """Put the items that will run into chunks.
+
+    Returns:
+        Node id to the name of its chunk.
+    """
+    engines: dict[int, Engine] = {}
+    by_question = False
+    for item in items:
+        config = evals.configuration(item.path.parent)
+        if id(config) not in engines:
+            engines[id(config)] = Engine(
+                evals.plan(config),
+                models=evals.models.asked,
+                strict_flips=config.flips == "fail",
+                max_text_chars=config.max_text_chars,
+            )
+        chosen = engines[id(config)].selected_for(item.subject)
+        by_question = by_question or any(selected.spec.scope == "group" for selected in chosen)
+    running = [item for item in items if not item.subject.skip]
+    names: dict[str, str] = {}
+    chunks = cut(running, lambda item: item.subject, place_of=lambda item: item.path, by_question=by_question, workers=evals.workers)
+    for number, members in enumerate(chunks):
+        first = members[0]
+        name = f"{first.file.nodeid}[{first.subject.model.label}]#{number}"
+        chunk = Chunk(name, evals, engines[id(evals.configuration(first.path.parent))], members)
+        for member in members:
+            member.chunk = chunk
+            names[member.nodeid] = name
+    return names

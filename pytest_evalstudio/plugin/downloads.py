@@ -1,0 +1,30 @@
+"""Suites at URLs: fetched once, stored, and then like any other file."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.engine.downloads import fetch_suite
+from pytest_evalstudio.plugin.settings import Settings
+
+
+def localise(config: pytest.Config) -> None:
+    """Replace URLs among the arguments by the paths of the stored files.
+
+    Raises:
+        pytest.UsageError: if one cannot be fetched.
+    """
+    settings = Settings(config)
+    found = []
+    for argument in config.args:
+        url, sign, rest = argument.partition("::")
+        if not url.lower().startswith(("http://", "https://")):
+            found.append(argument)
+            continue
+        try:
+            path = fetch_suite(url, settings.cache() / "suites", refresh=settings.refresh)
+        except (DataError, ConfigurationError) as exc:
+            raise pytest.UsageError(str(exc)) from None
+        found.append(f"{path}{sign}{rest}")
+    config.args = found

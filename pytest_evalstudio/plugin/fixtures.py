@@ -1,0 +1,200 @@
+"""Fixtures for tests written in Python: eval_<id> for every evaluator, eval_case, eval_model, eval_suite."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.core.cases import Case, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.builders import make_case
+from pytest_evalstudio.engine.messages import explain
+from pytest_evalstudio.engine.plan import Plan, Selected
+from pytest_evalstudio.engine.run import Engine, Result, answered
+from pytest_evalstudio.engine.subjects import ModelInfo, Subject
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.plugin.reports import CHECKS
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.resolve import ModelSession
+    from pytest_evalstudio.plugin.session import EvalSession
+
+
+class Check:
+    """One evaluator in one test: scores cases, or asserts that they pass.
+
+    What it checks is put into the run's record with the test's node id.
+    """
+
+    def __init__(self, plan: Plan, selected: Selected, node: pytest.Item, max_text_chars: int) -> None:
+        self._plan = plan
+        self._selected = selected
+        self._node = node
+        self._max_text_chars = max_text_chars
+
+    def score(self, case: Case) -> Outcome:
+        """The evaluator's outcome for a case; nothing is asserted."""
+        return self.score_all([case])[0]
+
+    def score_all(self, cases: Sequence[Case]) -> list[Outcome]:
+        """Outcomes of several cases, in one batch; nothing is asserted."""
+        return [result.outcomes[0][self._selected] for result in self._results(cases, {})]
+
+    def check(self, case: Case, **options: Any) -> Outcome:
+        """Assert that a case meets the evaluator's thresholds.
+
+        Args:
+            options: `threshold`, `thresholds` or parameters of the evaluator, for this check alone.
+
+        Raises:
+            ThresholdMissed: if it does not; the test fails.
+            EvaluationError: if there is no verdict; the failure is headed "evaluation error:".
+        """
+        return self.check_all([case], **options)[0]
+
+    def check_all(self, cases: Sequence[Case], **options: Any) -> list[Outcome]:
+        """Assert that every one of several cases meets the thresholds, in one batch."""
+        __tracebackhide__ = True
+        results = self._results(cases, options)
+        selected = next(iter(results[0].verdicts)) if results else self._selected
+        failures = [explain(result) for result in results if result.verdicts[selected].missed]
+        broken = [f"evaluation error: {explain(result)}" for result in results if result.errors]
+        absent = [
+            f"evaluation error: {selected.id} is not applicable: {result.verdicts[selected].reason}" for result in results if not result.applicable
+        ]
+        if broken or absent:
+            raise EvaluationError("\n\n".join([*broken, *absent, *failures]))
+        if failures:
+            raise ThresholdMissed("\n\n".join(failures))
+        return [result.outcomes[0][selected] for result in results]
+
+    def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
+        selected = self._plan.get(self._selected.id, options) if options else self._selected
+        subjects = [
+            Subject(
+                name=case.key,
+                model=ModelInfo(key=case.model_key, label=case.model_name or case.model_key),
+                case=case,
+                answers=(case,),
+                chosen=(selected,),
+            )
+            for case in cases
+        ]
+        results = Engine(self._plan, max_text_chars=self._max_text_chars).evaluate(subjects)
+        self._node.stash.setdefault(CHECKS, []).extend((result, selected) for result in results)
+        return results
+
+
+class AskedModel:
+    """A configured model in a test."""
+
+    def __init__(self, info: ModelInfo, session: ModelSession) -> None:
+        self._info = info
+        self._session = session
+
+    def ask(self, question: str, *, corpus: Sequence[str] = (), **fields: Any) -> Case:
+        """The model's answer, ready for an evaluator.
+
+        Args:
+            corpus: documents for a model that retrieves; paths or URLs.
+            fields: further fields of the case, e.g. expected_output.
+        """
+        return self.ask_all([question], corpus=corpus, **fields)[0]
+
+    def ask_all(self, questions: Sequence[str], *, corpus: Sequence[str] = (), **fields: Any) -> list[Case]:
+        """Answers to several questions, asked concurrently."""
+        documents = tuple(str(Path(document).absolute()) if "://" not in document else document for document in corpus)
+        answers = self._session.ask([Prompt(text=question, corpus=documents) for question in questions])
+        return [
+            answered(make_case(question, corpus=documents, **fields), answer, self._info, 1, rag=self._session.is_rag)
+            for question, answer in zip(questions, answers, strict=True)
+        ]
+
+
+def fixture_plugin(evals: EvalSession) -> object:
+    """A plugin object whose attributes are the fixtures."""
+    holder = type("EvalFixtures", (), {})()
+    for id in evals.registry.evaluators:
+        setattr(holder, f"eval_{id}", _check_fixture(evals, id))
+    holder.eval_case = _case_fixture()
+    holder.eval_model = _model_fixture(evals)
+    holder.eval_suite = _suite_fixture()
+    return holder
+
+
+def _check_fixture(evals: EvalSession, id: str) -> Any:
+    spec = evals.registry.evaluators.spec(id)
+
+    def make(request: pytest.FixtureRequest) -> Check:
+        config = evals.configuration(request.path.parent)
+        plan = evals.plan(config)
+        return Check(plan, plan.get(id), request.node, config.max_text_chars)
+
+    make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
+    return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))
+
+
+def _case_fixture() -> Any:
+    @pytest.fixture
+    def eval_case() -> Callable[..., Case]:
+        """Makes a case by hand: eval_case("What is the fee?", actual_output="5 USD", expected_output="5")."""
+        return make_case
+
+    return eval_case
+
+
+def _model_fixture(evals: EvalSession) -> Any:
+    @pytest.fixture
+    def eval_model(request: pytest.FixtureRequest) -> Callable[[str], AskedModel]:
+        """A configured model by name: eval_model("gpt").ask("What is the fee?") gives a case with its answer."""
+
+        def named(name: str) -> AskedModel:
+            try:
+                info, session = evals.models.named(name, evals.configuration(request.path.parent))
+            except ConfigurationError as exc:
+                raise pytest.UsageError(str(exc)) from None
+            if fixture := evals.models.fixture_of(info):
+                evals.models.bind(info, request.getfixturevalue(fixture))
+            return AskedModel(info, session)
+
+        return named
+
+    return eval_model
+
+
+def _suite_fixture() -> Any:
+    @pytest.fixture
+    def eval_suite(request: pytest.FixtureRequest) -> Callable[[str], TestSuite | TestLab | LlmDataset]:
+        """Reads a suite, lab or data set; a relative path starts at the test's folder."""
+
+        def load(path: str) -> TestSuite | TestLab | LlmDataset:
+            try:
+                file = read(read_source(request.path.parent / path, path))
+            except DataError as exc:
+                pytest.fail(str(exc), pytrace=False)
+            if file.errors:
+                pytest.fail("\n".join(str(error) for error in file.errors), pytrace=False)
+            return file.content
+
+        return load
+
+    return eval_suite
+
+
+def _with_usage_errors(make: Callable[[pytest.FixtureRequest], Check]) -> Callable[[pytest.FixtureRequest], Iterator[Check]]:
+    def fixture(request: pytest.FixtureRequest) -> Iterator[Check]:
+        try:
+            check = make(request)
+        except ConfigurationError as exc:
+            pytest.fail(f"configuration: {exc}", pytrace=False)
+        yield check
+
+    fixture.__doc__ = make.__doc__
+    return fixture

@@ -1,0 +1,203 @@
+"""Files as collectors, test cases as items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.fixtures import TopRequest
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.engine.messages import explain, misses
+from pytest_evalstudio.engine.subjects import Subject, subjects
+from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
+from pytest_evalstudio.formats.lab import TestLab, labels
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.plugin.marks import mark_named, marker_name
+
+if TYPE_CHECKING:
+    from _pytest._code.code import ExceptionInfo, TerminalRepr
+
+    from pytest_evalstudio.plugin.chunked import Chunk
+    from pytest_evalstudio.plugin.session import EvalSession
+
+
+class EvalFileCollector(pytest.File):
+    """A suite, lab or data set.
+
+    Args:
+        named: whether the command line names it, so that it must be one.
+    """
+
+    def __init__(self, *, evals: EvalSession, named: bool, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.evals = evals
+        self._named = named
+        self.kind = ""
+        self.title = ""
+        self.description = ""
+        self.add_marker(pytest.mark.evalstudio)
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """An item per test case and model; a broken case is an error of its own."""
+        file = self._read()
+        if file is None:
+            return
+        self.kind = file.kind
+        self.title = str(getattr(file.content, "name", "") or "")
+        self.description = str(getattr(file.content, "description", "") or "")
+        for warning in file.warnings:
+            self.evals.warn(warning)
+        for error in file.errors:
+            yield BrokenCase.from_parent(self, name=error.pointer or "file", error=error)
+        try:
+            found = self._subjects(file)
+        except ConfigurationError as exc:
+            self.evals.usage_errors.append(str(exc))
+            return
+        if not found and not file.errors and self._named and not self.evals.settings.model_names:
+            self.evals.warn(f"{self.nodeid}: there is no test case in it")
+        for subject in found:
+            yield EvalItem.from_parent(self, name=subject.name, subject=subject)
+
+    def _read(self) -> EvalFile | None:
+        try:
+            source = read_source(self.path, self.nodeid)
+        except DataError as exc:
+            if self._named or _looks_ours(self.path):
+                raise CollectionError(str(exc)) from None
+            return None
+        if not self._named and not _is_ours(source.data, self.path):
+            return None
+        try:
+            return read(source)
+        except DataError as exc:
+            raise CollectionError(str(exc)) from None
+
+    def _subjects(self, file: EvalFile) -> list[Subject]:
+        evals = self.evals
+        config = evals.configuration(self.path.parent)
+        plan = evals.plan(config)
+        models = evals.models.of_suite(file.content, config, self.nodeid) if isinstance(file.content, TestSuite) else ()
+        found = subjects(file, self.path.parent, models)
+        if isinstance(file.content, TestLab):
+            names = labels(file.content.models)
+            wanted = {model.key for model in file.content.models if evals.models.is_wanted(names[model.key], model.key, model.name)}
+            found = [subject for subject in found if subject.model.key in wanted]
+        for subject in found:
+            if subject.choice is not None:
+                try:
+                    subject.chosen = plan.for_case(subject.choice)
+                except ConfigurationError as exc:
+                    raise ConfigurationError(f"{self.nodeid}::{subject.name}: {exc}") from None
+        if all(subject.choice is None for subject in found):
+            self._mark(self, {selected.spec.domain for selected in plan.selected})
+        return found
+
+    def _mark(self, node: pytest.Collector | pytest.Item, names: set[str]) -> None:
+        for name in sorted(names):
+            if marker_name(name):
+                node.add_marker(mark_named(self.config, name))
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        return str(excinfo.value) if isinstance(excinfo.value, CollectionError) else super().repr_failure(excinfo)
+
+
+class CollectionError(Exception):
+    """A fault in a user's file; shown as it reads."""
+
+
+class BrokenCase(pytest.Collector):
+    """A test case that cannot be run: one collection error, which leaves the rest of its file running."""
+
+    def __init__(self, *, error: DataError, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._error = error
+
+    def collect(self) -> Iterator[pytest.Item]:
+        raise CollectionError(str(self._error))
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        return str(excinfo.value)
+
+
+class EvalItem(pytest.Item):
+    """One test case put to one model.
+
+    Errors of host, judge or model come out of `setup`, missed thresholds out of `runtest`, so that pytest tells them
+    apart as E and F.
+    """
+
+    chunk: Chunk
+
+    def __init__(self, *, subject: Subject, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.subject = subject
+        self.host_fixture = "" if subject.answered else self.file.evals.models.fixture_of(subject.model)
+        if self.host_fixture:
+            self._initrequest()
+        if subject.skip:
+            self.add_marker(pytest.mark.skip(reason=subject.skip))
+        if subject.xfail:
+            self.add_marker(pytest.mark.xfail(reason=subject.xfail, raises=ThresholdMissed))
+        names = set(subject.case.categories)
+        if subject.chosen is not None:
+            names |= {selected.spec.domain for selected in subject.chosen}
+        self.file._mark(self, names)
+
+    def _initrequest(self) -> None:
+        self.funcargs: dict[str, object] = {}
+        self._fixtureinfo = self.session._fixturemanager.getfixtureinfo(node=self, func=None, cls=None)
+        self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]
+
+    @property
+    def file(self) -> EvalFileCollector:
+        parent = self.parent
+        assert isinstance(parent, EvalFileCollector)
+        return parent
+
+    def setup(self) -> None:
+        if self.host_fixture:
+            self.file.evals.models.bind(self.subject.model, self._request.getfixturevalue(self.host_fixture))
+        result = self.chunk.result(self)
+        if result.errors:
+            raise EvaluationError(explain(result))
+        if not result.applicable:
+            reasons = "; ".join(f"{selected.id}: {own.reason}" for selected, own in result.verdicts.items())
+            raise pytest.skip.Exception(f"no evaluator applies ({reasons or 'none is selected'})", _use_item_location=True)
+
+    def runtest(self) -> None:
+        result = self.chunk.result(self)
+        if misses(result):
+            raise ThresholdMissed(explain(result))
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        if not isinstance(excinfo.value, EvaluationError | ThresholdMissed | ConfigurationError):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.path = str(self.path)
+            shown.reprcrash.message = str(excinfo.value).splitlines()[0]
+        return shown
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
+
+
+def _is_ours(data: Any, path: Path) -> bool:
+    if path.suffix.lower() == ".csv":
+        return all("actual_output" in row for row in data["inputs"][:1]) and bool(data["inputs"])
+    return bool(kind_of(data))
+
+
+def _looks_ours(path: Path) -> bool:
+    """Whether a file that cannot be parsed has the root keys of one of ours, as far as one can see."""
+    if path.suffix.lower() == ".csv":
+        return False
+    try:
+        head = path.read_bytes()
+    except OSError:
+        return False
+    return any(f'"{key}"'.encode() in head or f"\n{key}:".encode() in head for key in ("tests", "inputs", "dataset", "evalstudio_workflow"))

@@ -1,0 +1,79 @@
+"""Keeps the record of a session, and turns it into the report at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.engine.evaluate import now, run_head, run_settings
+from pytest_evalstudio.engine.record import RecordWriter
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.session import EvalSession
+    from pytest_evalstudio.report.build import Report
+
+
+class Recorder:
+    """Receives finished items in the process that pytest reports in.
+
+    Attributes:
+        report: what was built at the end, None before, or where no item finished.
+    """
+
+    def __init__(self, evals: EvalSession) -> None:
+        self._evals = evals
+        self._writer: RecordWriter | None = None
+        self._failure = ""
+        self.report: Report | None = None
+
+    def receive(self, payload: dict[str, Any]) -> None:
+        """Append what a test report brought."""
+        if self._failure:
+            return
+        try:
+            if self._writer is None:
+                self._writer = RecordWriter(self._evals.settings.output(), self._header())
+            self._writer.extend(payload["meta"])
+            for identity, index, text in payload["entries"]:
+                self._writer.append(text, identity=identity, index=index)
+        except OSError as exc:
+            self._failure = f"the record cannot be written: {exc.strerror or exc} ({exc.filename or self._evals.settings.output()})"
+
+    def finish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Finish the record, build the report, and fail the session where a gate is not met."""
+        if self._writer is None:
+            return
+        from pytest_evalstudio.engine.aggregates import aggregates_of
+        from pytest_evalstudio.report.build import build_report
+
+        ending = {
+            "finished": now(),
+            "interrupted": int(exitstatus) == pytest.ExitCode.INTERRUPTED,
+            "exit_status": int(exitstatus),
+        }
+        output = self._evals.settings.output()
+        try:
+            path = self._writer.finish(ending)
+            aggregates = aggregates_of(self._writer.header, self._evals.registry)
+            self.report = build_report(path, output, aggregates)
+        except (OSError, EvalStudioError) as exc:
+            self._failure = f"the report cannot be written: {exc}"
+        gates = self.report.analysis.gates if self.report is not None else ()
+        if (self._failure or any(not gate.met for gate in gates)) and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def summarise(self, terminal: Any) -> None:
+        """Write the summary of the run to the terminal."""
+        from pytest_evalstudio.plugin.summary import write_summary
+
+        if self._failure:
+            terminal.section("evalstudio", red=True)
+            terminal.write_line(self._failure, red=True)
+        elif self.report is not None:
+            write_summary(terminal, self.report, self._evals.config.invocation_params.dir)
+
+    def _header(self) -> dict[str, Any]:
+        config = self._evals.settings.session
+        return {**run_head(), "pytest": pytest.__version__, "gates": self._evals.settings.gates(), "settings": run_settings(config)}

@@ -1,0 +1,140 @@
+"""What travels with a test report: the finished item's entry for the record, and its share of the chunk's time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.engine.entries import line
+from pytest_evalstudio.engine.messages import headline
+from pytest_evalstudio.engine.plan import Selected
+from pytest_evalstudio.engine.run import Result, masked, result_entry
+from pytest_evalstudio.plugin import PAYLOAD
+from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.items import EvalItem
+
+Checks = list[tuple[Result, Selected]]
+CHECKS = pytest.StashKey[Checks]()
+"""Checks that a test written in Python has made so far."""
+
+
+def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
+    """Attach the entry of an item that is decided by this report, and correct its duration."""
+    if isinstance(item, EvalItem):
+        _share_time(item, call, report)
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            setattr(report, PAYLOAD, _payload(item, report))
+        if report.when == "teardown" and hasattr(item, "chunk"):
+            item.chunk.release(item)
+    elif report.when == "call" and CHECKS in item.stash:
+        setattr(report, PAYLOAD, _payload_of_checks(item, report))
+
+
+def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
+    if report.when != "setup" or not hasattr(item, "chunk"):
+        return
+    own = max(0.0, call.duration - item.chunk.spent_s)
+    item.chunk.spent_s = 0.0
+    result = _result(item)
+    report.duration = own + (result.seconds if result is not None else 0.0)
+
+
+def _result(item: EvalItem) -> Result | None:
+    return item.chunk.finished(item) if hasattr(item, "chunk") else None
+
+
+def _verdict(report: pytest.TestReport) -> str:
+    if hasattr(report, "wasxfail"):
+        return "xfailed" if report.skipped else "xpassed"
+    if report.when == "setup" and report.failed:
+        return "error"
+    return str(report.outcome)
+
+
+def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
+    result = _result(item)
+    subject = item.subject
+    plan = item.file.evals.plan(item.file.evals.configuration(item.path.parent))
+    entry = {
+        **_head(item, report),
+        "file": item.file.nodeid,
+        "key": subject.key,
+        "test_key": subject.case.test_key,
+        "model_key": subject.model.key,
+        "reason": _reason(report, result),
+        **(result_entry(result, plan) if result is not None else {"rows": [], "verdicts": {}, "flips": []}),
+    }
+    file = item.file
+    meta: dict[str, dict[str, Any]] = {
+        "models": {subject.model.key: (subject.model.label, subject.model.description)},
+        "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": file.title, "description": file.description}},
+        "evaluators": {selected.id: selected for selected in plan.selected},
+    }
+    if result is not None:
+        for selected in result.verdicts:
+            meta["evaluators"].setdefault(selected.id, selected)
+    return {"entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
+
+
+def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+    from pytest_evalstudio.plugin.session import EvalSession
+
+    evals = item.config.pluginmanager.get_plugin("evalstudio-session")
+    assert isinstance(evals, EvalSession)
+    file = item.nodeid.split("::")[0]
+    meta: dict[str, Any] = {"models": {}, "files": {file: {"path": file, "kind": "python", "name": "", "description": ""}}, "evaluators": {}}
+    entries = []
+    checks = item.stash[CHECKS]
+    for part, (result, selected) in enumerate(checks):
+        model = result.subject.model
+        own = result.verdicts[selected]
+        entry = {
+            **_head(item, report),
+            "part": part,
+            "file": file,
+            "key": result.subject.key,
+            "test_key": "",
+            "model_key": model.key,
+            "reason": headline(result),
+            **result_entry(result, evals.plan(evals.configuration(item.path.parent))),
+        }
+        entry["verdict"] = "error" if own.status == "error" else "skipped" if own.status == "not_applicable" else "failed" if own.missed else "passed"
+        entries.append((f"{item.nodeid}#{part}", item.stash[INDEX], line(entry)))
+        meta["models"][model.key] = (model.label, model.description)
+        meta["evaluators"][selected.id] = selected
+    return {"entries": entries, "meta": new_meta(evals.announced, meta)}
+
+
+def _head(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+    return {"kind": "item", "index": item.stash[INDEX], "nodeid": item.nodeid, "verdict": _verdict(report), "duration_s": round(report.duration, 6)}
+
+
+def _reason(report: pytest.TestReport, result: Result | None) -> str:
+    if result is not None and (reason := headline(result)):
+        return reason
+    if report.passed:
+        return ""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr or "")
+    return masked(text.removeprefix("Skipped: ").strip())[:2000]
+
+
+def new_meta(told: set[str], meta: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Entries of the header's tables that this process has not told yet, in the record's form."""
+    new: dict[str, dict[str, Any]] = {}
+    for name, table in meta.items():
+        for key, value in table.items():
+            if (mark := f"{name}:{key}") not in told:
+                told.add(mark)
+                new.setdefault(name, {})[key] = _described(key, value)
+    return new
+
+
+def _described(key: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, Selected):
+        return value.describe()
+    if isinstance(value, tuple):
+        label, description = value
+        return {**description, "key": key, "name": label}
+    return dict(value)

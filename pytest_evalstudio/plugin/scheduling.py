@@ -1,0 +1,137 @@
+"""Under xdist: the items of a chunk stay on one worker, ordinary tests keep the distribution that `--dist` names."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScheduling, LoadScopeScheduling, WorkStealingScheduling
+
+_STANDARD: Mapping[str, Any] = {
+    "load": LoadScheduling,
+    "loadscope": LoadScopeScheduling,
+    "loadfile": LoadFileScheduling,
+    "loadgroup": LoadGroupScheduling,
+    "worksteal": WorkStealingScheduling,
+}
+
+
+def plan_file(run_id: str) -> Path:
+    """Where the workers of a run leave what the controller must know before it hands out items."""
+    return Path(tempfile.gettempdir()) / f"evalstudio-{run_id}.json"
+
+
+def tell_chunks(config: pytest.Config, chunks: Mapping[str, str]) -> None:
+    """Tell the controller, from a worker, which item belongs to which chunk."""
+    _tell(config, {"chunks": dict(chunks)})
+
+
+def tell_usage_error(config: pytest.Config, message: str) -> None:
+    """Tell the controller, from a worker, that the run must not start."""
+    _tell(config, {"usage_error": message})
+
+
+def _tell(config: pytest.Config, content: Mapping[str, Any]) -> None:
+    worker = config.workerinput  # type: ignore[attr-defined]
+    target = plan_file(worker["testrunuid"])
+    own = target.with_suffix(f".{worker['workerid']}")
+    own.write_text(json.dumps(content), encoding="utf-8")
+    os.replace(own, target)
+
+
+def make_scheduler(config: pytest.Config, log: Any) -> ChunkedScheduler | None:
+    """The scheduler of a run, None to leave the choice to xdist."""
+    mode = config.getvalue("dist")
+    return ChunkedScheduler(config, log, mode) if mode in _STANDARD else None
+
+
+class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
+    """Hands out scopes: a chunk is one, and so is whatever `--dist` keeps together of the ordinary tests."""
+
+    def __init__(self, config: pytest.Config, log: Any, mode: str, chunks: Mapping[str, str]) -> None:
+        super().__init__(config, log)
+        self._mode = mode
+        self._chunks = chunks
+
+    def _split_scope(self, nodeid: str) -> str:
+        chunk = self._chunks.get(nodeid)
+        if chunk is not None:
+            return chunk
+        if self._mode == "loadfile":
+            return nodeid.split("::", 1)[0]
+        if self._mode == "loadscope":
+            return nodeid.rsplit("::", 1)[0]
+        if self._mode == "loadgroup" and nodeid.rfind("@") > nodeid.rfind("]"):
+            return nodeid.split("@")[-1]
+        return nodeid
+
+
+class ChunkedScheduler:
+    """Waits for the first collection to see whether there are chunks, then stands aside for the scheduler it needs.
+
+    A run without eval items is scheduled by xdist's own scheduler for its `--dist`.
+    """
+
+    def __init__(self, config: pytest.Config, log: Any, mode: str) -> None:
+        self._config = config
+        self._log = log
+        self._mode = mode
+        self._nodes: list[Any] = []
+        self._chosen: Any = None
+        self._numnodes = _STANDARD[mode](config, log).numnodes
+
+    def add_node(self, node: Any) -> None:
+        if self._chosen is not None:
+            self._chosen.add_node(node)
+        else:
+            self._nodes.append(node)
+
+    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
+        if self._chosen is None:
+            self._chosen = self._choose(node)
+            for waiting in self._nodes:
+                self._chosen.add_node(waiting)
+        self._chosen.add_node_collection(node, collection)
+
+    def remove_node(self, node: Any) -> Any:
+        if self._chosen is not None:
+            return self._chosen.remove_node(node)
+        self._nodes.remove(node)
+        return None
+
+    @property
+    def nodes(self) -> list[Any]:
+        return list(self._nodes) if self._chosen is None else list(self._chosen.nodes)
+
+    @property
+    def collection_is_completed(self) -> bool:
+        return self._chosen is not None and bool(self._chosen.collection_is_completed)
+
+    @property
+    def tests_finished(self) -> bool:
+        return self._chosen is not None and bool(self._chosen.tests_finished)
+
+    @property
+    def has_pending(self) -> bool:
+        return self._chosen is not None and bool(self._chosen.has_pending)
+
+    def __getattr__(self, name: str) -> Any:
+        chosen = self.__dict__.get("_chosen")
+        if chosen is None:
+            raise AttributeError(name)
+        return getattr(chosen, name)
+
+    def _choose(self, node: Any) -> Any:
+        file = plan_file(node.workerinput["testrunuid"])
+        if not file.is_file():
+            return _STANDARD[self._mode](self._config, self._log)
+        plan = json.loads(file.read_text(encoding="utf-8"))
+        file.unlink()
+        if "usage_error" in plan:
+            raise pytest.UsageError(plan["usage_error"])
+        return _ChunkScheduling(self._config, self._log, self._mode, plan["chunks"])

@@ -1,0 +1,156 @@
+"""The evaluation side of a pytest session: what its eval files share."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.plugin import chunked
+from pytest_evalstudio.plugin.reports import amend_report
+from pytest_evalstudio.plugin.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.models import Models
+    from pytest_evalstudio.plugin.recorder import Recorder
+
+
+class EvalSession:
+    """Configuration, registry, models, chunks and record of one pytest session."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.settings = Settings(config)
+        self.usage_errors: list[str] = []
+        self.announced: set[str] = set()
+        self._plans: dict[int, Plan] = {}
+
+    @functools.cached_property
+    def registry(self) -> Registry:
+        """Evaluators and hosts of this session, those of its conftest.py files included."""
+        registry = Registry()
+        self.config.hook.pytest_evalstudio_register.call_historic(kwargs={"registry": registry})
+        return registry
+
+    @functools.cached_property
+    def models(self) -> Models:
+        """The models that this session asks."""
+        from pytest_evalstudio.plugin.models import Models
+
+        return Models(self)
+
+    @functools.cached_property
+    def recorder(self) -> Recorder:
+        """Writes the record and builds the report; in one process only."""
+        from pytest_evalstudio.plugin.recorder import Recorder
+
+        return Recorder(self)
+
+    @property
+    def workers(self) -> int:
+        """Processes that share the run."""
+        return int(getattr(self.config, "workerinput", {}).get("workercount", 1))
+
+    def configuration(self, folder: Path) -> Configuration:
+        """What applies to the files of a folder."""
+        return self.settings.for_folder(folder)
+
+    def plan(self, config: Configuration) -> Plan:
+        """The evaluators of a configuration, made once."""
+        if id(config) not in self._plans:
+            self._plans[id(config)] = Plan(self.registry, config, thresholds=self.settings.thresholds)
+        return self._plans[id(config)]
+
+    def check_options(self) -> None:
+        """Refuse malformed options before anything is collected."""
+        try:
+            self.settings.check()
+        except ConfigurationError as exc:
+            raise pytest.UsageError(str(exc)) from None
+
+    def offer_fixtures(self) -> None:
+        """Make eval_<id> and the other fixtures known to the session."""
+        from pytest_evalstudio.plugin.fixtures import fixture_plugin
+
+        self.config.pluginmanager.register(fixture_plugin(self), "evalstudio-fixtures")
+
+    def warn(self, text: str) -> None:
+        """Tell something once, in pytest's warnings summary."""
+        if text not in self.announced:
+            self.announced.add(text)
+            warnings.warn(pytest.PytestWarning(text), stacklevel=2)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Check names, open the models, cut the chunks."""
+        from pytest_evalstudio.plugin.items import EvalItem
+
+        items = [item for item in session.items if isinstance(item, EvalItem)]
+        try:
+            self._prepare(session, items)
+        except ConfigurationError as exc:
+            self.usage_errors.append(str(exc))
+        if self.usage_errors:
+            self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
+
+    def _prepare(self, session: pytest.Session, items: list[EvalItem]) -> None:
+        if self.usage_errors:
+            return
+        self.models.check_names(items)
+        if items:
+            self._check_gates()
+        if session.config.option.collectonly:
+            return
+        self.models.open(items)
+        for index, item in enumerate(session.items):
+            item.stash[chunked.INDEX] = index
+        chunks = chunked.assign(self, items)
+        if hasattr(self.config, "workerinput") and items:
+            from pytest_evalstudio.plugin.scheduling import tell_chunks
+
+            tell_chunks(self.config, chunks)
+
+    def _check_gates(self) -> None:
+        from pytest_evalstudio.engine.gates import check_gate, parse_gate
+
+        gates = [parse_gate(text) for text in self.settings.gates()]
+        known = {selected.id: [metric.key for metric in selected.spec.metrics] for plan in self._plans.values() for selected in plan.made()}
+        for gate in gates:
+            check_gate(gate, known)
+
+    def _refuse(self, message: str) -> None:
+        if hasattr(self.config, "workerinput"):
+            from pytest_evalstudio.plugin.scheduling import tell_usage_error
+
+            tell_usage_error(self.config, message)
+            return
+        raise pytest.UsageError(message)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+        """Send a finished item's entry with its report, and give each item its share of its chunk's time."""
+        report = yield
+        amend_report(item, call, report)  # type: ignore[arg-type]
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Close the models, finish the record, build the report, hold the gates against it."""
+        if "models" in self.__dict__:
+            self.models.close()
+        if "recorder" in self.__dict__:
+            self.recorder.finish(session, exitstatus)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say what the run found, and where the report lies."""
+        if "recorder" in self.__dict__:
+            self.recorder.summarise(terminalreporter)

@@ -1,0 +1,108 @@
+"""What applies to a folder: the nearest configuration, with the command line on top."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.engine.gates import parse_gate
+from pytest_evalstudio.engine.plan import parse_threshold
+from pytest_evalstudio.formats.config import Configuration, configuration, find_configuration, load_configuration
+
+DEFAULT_OUTPUT = "evalstudio-report"
+DEFAULT_CACHE = ".evalstudio"
+
+
+class Settings:
+    """Configurations by folder.
+
+    Args:
+        config: the pytest session's; its options win over every file.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._option = config.option
+        self._root = config.rootpath
+        self._invocation = config.invocation_params.dir
+        self._arguments = list(config.args)
+        self._by_file: dict[Path | None, Configuration] = {}
+        self._by_folder: dict[Path, Configuration] = {}
+
+    def check(self) -> None:
+        """Refuse options that are wrong whatever is collected.
+
+        Raises:
+            ConfigurationError: for the first of them.
+        """
+        if self._option.evalstudio_runs is not None and self._option.evalstudio_runs < 1:
+            raise ConfigurationError(f"--evalstudio-runs {self._option.evalstudio_runs}: must be 1 or more")
+        _ = self.thresholds
+        for gate in self._option.evalstudio_gate:
+            parse_gate(gate)
+        if self._option.evalstudio_config:
+            self.for_folder(self._root)
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """Thresholds of the command line: `ID` or `ID.METRIC` to value."""
+        return dict(parse_threshold(text) for text in self._option.evalstudio_threshold)
+
+    @property
+    def model_names(self) -> list[str]:
+        """Models the command line asks for; [] for all."""
+        return list(self._option.evalstudio_model)
+
+    @property
+    def refresh(self) -> bool:
+        return bool(self._option.evalstudio_refresh)
+
+    @property
+    def session(self) -> Configuration:
+        """What applies to the run as a whole: the configuration nearest to the first argument."""
+        first = (self._arguments or [str(self._root)])[0].split("::")[0]
+        place = Path(os.path.normpath(self._invocation / first))
+        return self.for_folder(place if place.is_dir() else place.parent)
+
+    def for_folder(self, folder: Path) -> Configuration:
+        """The configuration of a folder.
+
+        Raises:
+            ConfigurationError: if its file is wrong.
+        """
+        if folder not in self._by_folder:
+            given = self._option.evalstudio_config
+            file = self._invocation / given if given else find_configuration(folder, self._root)
+            if file not in self._by_file:
+                self._by_file[file] = self._with_options(load_configuration(file) if file else configuration({}, folder=self._root))
+            self._by_folder[folder] = self._by_file[file]
+        return self._by_folder[folder]
+
+    def output(self) -> Path:
+        """The folder of the report."""
+        if self._option.evalstudio_output:
+            return self._invocation / str(self._option.evalstudio_output)
+        config = self.session
+        return config.folder / config.output if config.output else self._invocation / DEFAULT_OUTPUT
+
+    def cache(self) -> Path:
+        """The folder of stored answers and downloads."""
+        if self._option.evalstudio_cache:
+            return self._invocation / str(self._option.evalstudio_cache)
+        config = self.session
+        return config.folder / config.cache if config.cache else self._root / DEFAULT_CACHE
+
+    def gates(self) -> list[str]:
+        """Gates of configuration and command line."""
+        return [*self.session.gate, *self._option.evalstudio_gate]
+
+    def _with_options(self, config: Configuration) -> Configuration:
+        update: dict[str, Any] = {}
+        if self._option.evalstudio_evaluators:
+            update["evaluators"] = [name.strip() for name in self._option.evalstudio_evaluators.split(",") if name.strip()]
+        if self._option.evalstudio_runs is not None:
+            update["runs"] = self._option.evalstudio_runs
+        return config.model_copy(update=update)

@@ -1,0 +1,77 @@
+"""The run's summary on the terminal: leaderboards, problems, flips, gates, and where the report lies."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.outcomes import SEVERITIES
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.analysis import Analysis
+    from pytest_evalstudio.engine.leaderboards import Leaderboard
+    from pytest_evalstudio.report.build import Report
+
+ROWS = 10
+LABEL_CHARS = 40
+
+
+def write_summary(terminal: Any, report: Report, start: Path) -> None:
+    """Write the summary below the test results."""
+    analysis = report.analysis
+    terminal.section("evalstudio")
+    for text in leaderboard_lines(analysis):
+        terminal.write_line(text)
+    for text in problem_lines(analysis):
+        terminal.write_line(text)
+    for gate in analysis.gates:
+        terminal.write_line(f"gate {'met' if gate.met else 'NOT MET'}: {gate.text}", green=gate.met, red=not gate.met)
+    terminal.write_line(f"report: {os.path.relpath(report.page, start)}")
+
+
+def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
+    """A table per evaluator: models, best first."""
+    for board in analysis.leaderboards.values():
+        if any(line.scored for line in board.standings):
+            yield from _board(board)
+
+
+def _board(board: Leaderboard) -> Iterator[str]:
+    metric = board.evaluator.primary
+    sign = ">=" if metric.better == "higher" else "<="
+    yield f"{board.evaluator.id}: {metric.key} (threshold {sign} {metric.threshold:g})"
+    width = max((min(LABEL_CHARS, len(line.name)) for line in board.standings[:ROWS]), default=0)
+    for line in board.standings[:ROWS]:
+        cell = line.cells[metric.key]
+        if cell.value is None:
+            score = "  no score"
+        else:
+            interval = " [{:.3f}, {:.3f}]".format(*cell.interval) if cell.interval is not None else ""
+            score = f"{cell.value:10.4f}{interval}"
+        rest = "".join(f", {count} {what}" for count, what in ((line.errors, "errors"), (line.not_applicable, "not applicable")) if count)
+        rank = f"{cell.rank:>3}." if cell.rank is not None else "   -"
+        yield f"  {rank} {_fitted(line.name, width)} {score}  {line.scored} scored{rest}"
+    if len(board.standings) > ROWS:
+        yield f"       ... and {len(board.standings) - ROWS} more models in the report"
+
+
+def _fitted(text: str, width: int) -> str:
+    return (text if len(text) <= width else text[: width - 3] + "...").ljust(width)
+
+
+def problem_lines(analysis: Analysis) -> Iterator[str]:
+    """How many problems of which severity, the gravest of them, and the flips."""
+    counts = Counter(problem.severity for problem in analysis.problems)
+    if not counts:
+        yield "problems: none"
+    else:
+        yield "problems: " + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+    every = next((rate for rate in analysis.flip_rates if rate.group == "all"), None)
+    if every is not None and every.compared:
+        flipped = every.pass_to_fail + every.fail_to_pass
+        low, high = every.interval
+        rate = f"{every.rate:.1%}, 95% interval {low:.1%} to {high:.1%}"
+        yield f"flips: {flipped} of {every.compared} comparisons ({rate}); {every.pass_to_fail} from pass to fail, {every.fail_to_pass} back"
