@@ -1,0 +1,19 @@
+"""What the page is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_evalstudio.engine.analysis import Analysis
+from pytest_evalstudio.report.failures import FailureBook
+from pytest_evalstudio.report.folders import ExplainerFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The analysis of a run, its worst failures with their texts, and where its exports lie."""
+
+    analysis: Analysis
+    failures: FailureBook
+    folders: Mapping[str, ExplainerFolder]

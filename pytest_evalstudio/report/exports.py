@@ -1,0 +1,179 @@
+"""Exports for machines: leaderboards, problems, insights, descriptors, logs, and the run as one JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from pytest_evalstudio.core.problems import AVID, Insight, Problem
+from pytest_evalstudio.engine.analysis import Analysis
+from pytest_evalstudio.engine.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.report import markdown
+from pytest_evalstudio.report.folders import DESCRIPTOR, LEADERBOARD_MARKDOWN, PRODUCER, ExplainerFolder, describe_format, pack, tree
+from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json
+
+SCHEMA_VERSION = 1
+ALL_METRICS = "ALL_METRICS"
+
+
+def problem_entry(problem: Problem) -> dict[str, Any]:
+    """A problem for JSON."""
+    return {
+        "description": problem.description,
+        "description_html": escape(problem.description),
+        "severity": problem.severity,
+        "problem_type": problem.problem_type,
+        "problem_code": {"code": problem.avid, "text": AVID.get(problem.avid, "")},
+        "attributes": dict(problem.attributes),
+        "actions": problem.actions,
+        "resources": list(problem.resources),
+    }
+
+
+def insight_entry(insight: Insight) -> dict[str, Any]:
+    """An insight for JSON."""
+    return {
+        "description": insight.description,
+        "description_html": escape(insight.description),
+        "insight_type": insight.insight_type,
+        "attributes": dict(insight.attributes),
+        "actions": insight.actions,
+        "resources": list(insight.resources),
+    }
+
+
+def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -> dict[str, Any]:
+    """The whole report as one JSON object."""
+    header = analysis.header
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": {
+            **{key: header.get(key) for key in ("run_id", "created", "finished", "tool", "python", "interrupted", "exit_status", "settings")},
+            "files": header.get("files", []),
+            "verdicts": dict(analysis.verdicts),
+        },
+        "models": {figures.key: {**header.get("models", {}).get(figures.key, {}), "figures": asdict(figures)} for figures in analysis.models},
+        "dataset": asdict(analysis.dataset),
+        "evaluators": {
+            id: {
+                **describe_evaluator(info, _explanations(folders[id])),
+                "leaderboard": leaderboard_entry(analysis.leaderboards[id]),
+                "most_difficult_prompts": [asdict(case) for case in analysis.hardest[id]],
+            }
+            for id, info in analysis.evaluators.items()
+        },
+        "problems": [problem_entry(problem) for problem in analysis.problems],
+        "insights": [insight_entry(insight) for insight in analysis.insights],
+        "flips": {"rates": [asdict(rate) for rate in analysis.flip_rates]},
+        "gates": [{"gate": gate.gate.text, "met": gate.met, "values": dict(gate.values), "missed": list(gate.missed)} for gate in analysis.gates],
+        "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
+    }
+
+
+def leaderboard_entry(board: Leaderboard) -> dict[str, Any]:
+    """A leaderboard with everything that is known of it."""
+    return {"type": board.evaluator.kind, "standings": [_standing(line) for line in board.standings]}
+
+
+def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -> None:
+    """All files of an evaluator but its results and HTML pages.
+
+    Args:
+        rows: lines of its results.
+    """
+    board = analysis.leaderboards[folder.info.id]
+    describe_format(folder.results, "application_json", "application/json", rows=rows)
+    describe_format(folder.results, "text_csv", "text/csv", rows=rows)
+    _write_leaderboard(folder, board)
+    write_json(folder.problems, {"problems": [problem_entry(problem) for problem in own(analysis.problems, folder.info.id)]})
+    write_json(folder.insights, {"insights": [insight_entry(insight) for insight in own(analysis.insights, folder.info.id)]})
+    with open_text(folder.log) as log:
+        log.write("".join(f"{line}\n" for line in log_lines(analysis, board)))
+    write_json(folder.work / "leaderboard.json", leaderboard_entry(board))
+    for place, line in enumerate(line for line in board.standings if line.table):
+        write_json(folder.work / f"model-wide-{place}.json", {"model_key": line.model, "model_name": line.name, "table": line.table})
+    pack(folder.archive / "application_zip" / "explanation.zip", [(path, path.relative_to(folder.path).as_posix()) for path in tree(folder.work)])
+    describe_format(folder.archive, "application_zip", "application/zip")
+
+
+def write_descriptor(folder: ExplainerFolder, run_id: str) -> None:
+    """What the folder holds, and that it is ours; written last."""
+    write_json(
+        folder.path / DESCRIPTOR,
+        {
+            "schema_version": SCHEMA_VERSION,
+            "producer": PRODUCER,
+            "run_id": run_id,
+            "id": folder.uuid,
+            "evaluator": {"id": folder.info.id, "name": folder.info.name, "type": folder.info.type},
+            "explanations": _explanations(folder),
+            "files": [path.relative_to(folder.path).as_posix() for path in tree(folder.path)],
+        },
+    )
+
+
+def own(entries: Sequence[Any], evaluator: str) -> list[Any]:
+    """Those of the problems or insights that are about one evaluator."""
+    return [entry for entry in entries if entry.attributes.get("evaluator") == evaluator]
+
+
+def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
+    """What an evaluator did, in the order of a log."""
+    header = analysis.header
+    id = board.evaluator.id
+    started = header.get("created", "")
+    lines = [f"{started} {id}: started"]
+    for line in board.standings:
+        what = f"{line.scored} rows scored, {line.errors} errors, {line.not_applicable} not applicable, {line.passed} of {line.judged} cases passed"
+        lines.append(f"{started} {id}: model {line.name!r}: {what}")
+    lines += [f"{started} {id}: {problem.severity} problem: {problem.description}" for problem in own(analysis.problems, id)]
+    ending = "interrupted" if header.get("interrupted") else "finished"
+    return [*lines, f"{header.get('finished') or 'unfinished'} {id}: {ending}"]
+
+
+def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
+    info = board.evaluator
+    place = folder.leaderboard / "application_json"
+    meta = {entry["key"]: entry for entry in describe_evaluator(info, [])["metrics_meta"]}
+    groups = [] if info.boolean else [(metric.key, [metric.key]) for metric in info.metrics]
+    groups.append((ALL_METRICS, [metric.key for metric in info.metrics]))
+    files = {name: f"leaderboard_{number}.json" for number, (name, _) in enumerate(groups)}
+    for name, keys in groups:
+        data = {line.model: {key: line.cells[key].value for key in keys} for line in board.standings}
+        details = {line.model: _standing(line) for line in board.standings} if name == ALL_METRICS else {}
+        write_json(place / files[name], {"data": data, "metadata": {key: meta[key] for key in keys}, **({"standings": details} if details else {})})
+    write_json(
+        place / "explanation.json", {"files": files, "type": f"llm-{info.kind}-leaderboard", "models": {x.model: x.name for x in board.standings}}
+    )
+    describe_format(folder.leaderboard, "application_json", "application/json")
+    for name, mime in (("text_markdown", "text/markdown"), (LEADERBOARD_MARKDOWN, "application/vnd.h2oai-evalstudio-leaderboard.markdown")):
+        with open_text(folder.leaderboard / name / "explanation.md") as file:
+            file.write(markdown.leaderboard(board))
+        describe_format(folder.leaderboard, name, mime)
+
+
+def _standing(line: Standing) -> dict[str, Any]:
+    return {
+        "model_key": line.model,
+        "model_name": line.name,
+        "scored": line.scored,
+        "errors": line.errors,
+        "not_applicable": line.not_applicable,
+        "judged": line.judged,
+        "passed": line.passed,
+        "pass_rate": line.pass_rate,
+        "pass_interval": line.pass_interval,
+        "metrics": {key: _cell(cell) for key, cell in line.cells.items()},
+        **({"table": line.table} if line.table else {}),
+        **({"fault": line.fault} if line.fault else {}),
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {"value": cell.value, "interval": cell.interval, "n": cell.n, "total": cell.total, "rank": cell.rank, "passes": cell.passes}
+
+
+def _explanations(folder: ExplainerFolder) -> list[str]:
+    return [place.name for place in (folder.results, folder.leaderboard, folder.fragment, folder.archive)]

@@ -1,0 +1,152 @@
+"""The worst failures of each evaluator, with their texts, as many as a page can show."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.run_info import EvaluatorInfo, model_name, number
+from pytest_evalstudio.report.highlight import Segment, segments
+
+ON_A_PAGE = 2_000
+PER_EVALUATOR = 200
+TEXT_CHARS = 4_000
+CHUNKS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A text of a failure, cut to what a page can show.
+
+    Attributes:
+        left_out: characters behind the cut.
+    """
+
+    segments: tuple[Segment, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One test case that an evaluator failed or could not judge.
+
+    Attributes:
+        status: "missed" or "error".
+        score: on the primary metric, None where there is none.
+        threshold: the one in force for this case.
+    """
+
+    nodeid: str
+    key: str
+    model: str
+    status: str
+    score: float | None
+    threshold: float
+    scores: Mapping[str, float | None]
+    missed: tuple[str, ...]
+    reason: str
+    question: Text
+    expected: Text
+    condition: str
+    actual: Text
+    context: tuple[Text, ...]
+    chunks_left_out: int
+    error: str
+
+
+class FailureBook:
+    """Keeps the lowest scores of each evaluator while items go by; errors stand behind missed thresholds.
+
+    Args:
+        header: the record's first line.
+        evaluators: of the run.
+    """
+
+    def __init__(self, header: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+        self.total = dict.fromkeys(evaluators, 0)
+        self._header = header
+        self._evaluators = evaluators
+        self._limit = max(10, min(PER_EVALUATOR, ON_A_PAGE // max(1, len(evaluators))))
+        self._heaps: dict[str, list[tuple[float, int, Failure]]] = {id: [] for id in evaluators}
+        self._count = 0
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        """Take one item of the record."""
+        for id, verdict in item.get("verdicts", {}).items():
+            if id in self._evaluators and item.get("rows") and (verdict.get("passed") is False or verdict["status"] == "error"):
+                self._keep(self._evaluators[id], item, verdict)
+
+    def worst(self, evaluator: str) -> list[Failure]:
+        """The kept failures, the lowest score first."""
+        return [failure for _, _, failure in sorted(self._heaps[evaluator], key=lambda entry: (-entry[0], -entry[1]))]
+
+    def left_out(self, evaluator: str) -> int:
+        """How many failures are not among the kept ones."""
+        return self.total[evaluator] - len(self._heaps[evaluator])
+
+    def _keep(self, info: EvaluatorInfo, item: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
+        self.total[info.id] += 1
+        self._count -= 1
+        badness = _badness(info.primary, verdict)
+        heap = self._heaps[info.id]
+        if len(heap) < self._limit:
+            heapq.heappush(heap, (badness, self._count, self._failure(info, item, verdict)))
+        elif (badness, self._count) > heap[0][:2]:
+            heapq.heapreplace(heap, (badness, self._count, self._failure(info, item, verdict)))
+
+    def _failure(self, info: EvaluatorInfo, item: Mapping[str, Any], verdict: Mapping[str, Any]) -> Failure:
+        row = _worst_row(info, item["rows"])
+        outcome = row.get("outcomes", {}).get(info.id, {})
+        fragments = outcome.get("fragments", ())
+        score = verdict.get("scores", {}).get(info.primary.key)
+        threshold = verdict.get("thresholds", {}).get(info.primary.key, info.primary.threshold)
+        context = row.get("context", ())
+        return Failure(
+            nodeid=item["nodeid"],
+            key=item["key"],
+            model=model_name(self._header, item["model_key"]),
+            status="error" if verdict["status"] == "error" else "missed",
+            score=None if score is None else number(score),
+            threshold=number(threshold),
+            scores={key: None if value is None else number(value) for key, value in verdict.get("scores", {}).items()},
+            missed=tuple(verdict.get("missed", ())),
+            reason=_cut(verdict.get("reason") or outcome.get("reason", "")),
+            question=_text(row["input"]),
+            expected=_text(row.get("expected_output", "")),
+            condition=_cut(row.get("output_condition", "")),
+            actual=_text(row.get("actual_output", ""), fragments, info.primary),
+            context=tuple(_text(chunk, fragments, info.primary, f"context:{i}") for i, chunk in enumerate(context[:CHUNKS])),
+            chunks_left_out=max(0, len(context) - CHUNKS),
+            error=_cut(row.get("error", "")),
+        )
+
+
+def _badness(metric: Metric, verdict: Mapping[str, Any]) -> float:
+    score = verdict.get("scores", {}).get(metric.key)
+    if score is None:
+        return -math.inf
+    return -number(score) if metric.better == "higher" else number(score)
+
+
+def _worst_row(info: EvaluatorInfo, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Of several repeats the one with the worst score, an error before any score."""
+
+    def badness(row: Mapping[str, Any]) -> float:
+        outcome = row.get("outcomes", {}).get(info.id, {})
+        return math.inf if outcome.get("status") == "error" else _badness(info.primary, outcome)
+
+    return max(rows, key=badness)
+
+
+def _text(text: str, fragments: Sequence[Mapping[str, Any]] = (), metric: Metric | None = None, part: str = "answer") -> Text:
+    shown = text[:TEXT_CHARS]
+    made = segments(shown, fragments, metric, part) if metric is not None else [Segment(shown)]
+    return Text(segments=tuple(made), left_out=len(text) - len(shown))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_CHARS else text[:TEXT_CHARS] + " …"

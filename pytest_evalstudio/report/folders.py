@@ -1,0 +1,121 @@
+"""Where each evaluator's files go, what describes them, and how they are packed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import uuid
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.engine.run_info import EvaluatorInfo
+from pytest_evalstudio.report.results import write_json
+
+PRODUCER = "pytest-evalstudio"
+DESCRIPTOR = "result_descriptor.json"
+LEADERBOARD_FOLDERS: Mapping[str, str] = {
+    "heatmap": "global_llm_heatmap_leaderboard",
+    "bool": "global_llm_bool_leaderboard",
+    "classification": "global_llm_classification_leaderboard",
+}
+LEADERBOARD_MARKDOWN = "application_vnd_h2oai_evalstudio_leaderboard_markdown"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_COMPRESSION_LEVEL = 1
+
+
+class ExplainerFolder:
+    """The folder of one evaluator's results.
+
+    Args:
+        output: the report's folder.
+        run_id: of the record's header.
+    """
+
+    def __init__(self, output: Path, run_id: str, info: EvaluatorInfo) -> None:
+        self.info = info
+        self.uuid = explainer_uuid(run_id, info.id)
+        self.name = f"explainer_{re.sub(r'[^A-Za-z0-9_.-]', '_', info.id)}_{self.uuid}"
+        self.path = output / self.name
+        self.results = self.path / "global_llm_eval_results"
+        self.leaderboard = self.path / LEADERBOARD_FOLDERS[info.kind]
+        self.fragment = self.path / "global_html_fragment"
+        self.archive = self.path / "global_work_dir_archive"
+        self.insights = self.path / "insights" / "insights_and_actions.json"
+        self.problems = self.path / "problems" / "problems_and_actions.json"
+        self.log = self.path / "log" / f"explainer_run_{self.uuid}.log"
+        self.work = self.path / "work"
+
+    def files(self) -> list[tuple[str, str]]:
+        """The exports worth a link: what it is, and its path from the report's folder."""
+        places = [
+            ("Results, JSON", self.results / "application_json" / "explanation.json"),
+            ("Results, CSV", self.results / "text_csv" / "explanation.csv"),
+            ("Leaderboard, JSON", self.leaderboard / "application_json" / "explanation.json"),
+            ("Leaderboard, Markdown", self.leaderboard / "text_markdown" / "explanation.md"),
+            ("Leaderboard, HTML", self.leaderboard / "text_html" / "explanation.html"),
+            ("Problems, JSON", self.problems),
+            ("Insights, JSON", self.insights),
+            ("Work files, ZIP", self.archive / "application_zip" / "explanation.zip"),
+            ("Log", self.log),
+        ]
+        return [(what, path.relative_to(self.path.parent).as_posix()) for what, path in places]
+
+
+def explainer_uuid(run_id: str, evaluator: str) -> str:
+    """The same for the same run and evaluator: uuid5 of the run's id and the evaluator's.
+
+    >>> explainer_uuid("00000000-0000-4000-8000-000000000001", "rouge")
+    '0d83ae7d-23cb-5741-a0b5-a6b5da42ad6b'
+    """
+    try:
+        space = uuid.UUID(run_id)
+    except ValueError:
+        space = uuid.uuid5(uuid.NAMESPACE_URL, run_id)
+    return str(uuid.uuid5(space, evaluator))
+
+
+def remove_stale(output: Path) -> None:
+    """Delete what an earlier report left in the folder: only evaluators' folders that hold our descriptor."""
+    for path in sorted(output.glob("explainer_*")):
+        if path.is_dir() and not path.is_symlink() and _is_ours(path / DESCRIPTOR):
+            shutil.rmtree(path)
+
+
+def describe_format(folder: Path, mime_folder: str, mime: str, **more: Any) -> None:
+    """The `.meta` file beside a format's folder: which type it is, and which files it holds."""
+    files = sorted(path.name for path in (folder / mime_folder).iterdir())
+    write_json(folder / f"{mime_folder}.meta", {"mime": mime, "files": files, **more})
+
+
+def pack(target: Path, files: Iterable[tuple[Path, str]]) -> None:
+    """A ZIP archive whose bytes depend on the files alone.
+
+    Args:
+        files: paths with their names in the archive.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive:
+        for path, name in sorted(files, key=lambda entry: entry[1]):
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            entry.file_size = path.stat().st_size
+            entry._compresslevel = _COMPRESSION_LEVEL  # type: ignore[attr-defined]  # open() of an entry has no other way to say it
+            with open(path, "rb") as source, archive.open(entry, "w") as packed:
+                shutil.copyfileobj(source, packed, 1 << 20)
+
+
+def tree(folder: Path) -> list[Path]:
+    """All files below a folder."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _is_ours(descriptor: Path) -> bool:
+    try:
+        found = json.loads(descriptor.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("producer") == PRODUCER

@@ -1,0 +1,126 @@
+"""Markdown of the report: a summary for CI jobs and pull requests, and the leaderboards as tables."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.engine.analysis import Analysis
+from pytest_evalstudio.engine.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.engine.tallies import excerpt
+from pytest_evalstudio.engine.wording import rounded
+
+PROBLEMS_SHOWN = 10
+_SPECIAL = re.compile(r"([\\`*_\[\]|~])")
+
+
+def escaped(text: str, limit: int = 400) -> str:
+    """A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction change.
+
+    >>> escaped("a|b <script> @team [x](http://y)")
+    'a\\\\|b &lt;script\\\\> &#64;team \\\\[x\\\\]\\\\(http&#58;//y\\\\)'
+    """
+    line = "".join(char for char in excerpt(text, limit) if unicodedata.category(char) not in ("Cc", "Cf"))
+    line = _SPECIAL.sub(r"\\\1", line.replace("&", "&amp;"))
+    return line.replace("<", "&lt;").replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def summary(analysis: Analysis) -> str:
+    """The run in one screen."""
+    run = analysis.header
+    lines = ["# Evaluation summary", ""]
+    counts = [f"{count} {verdict}" for verdict, count in analysis.verdicts.items() if count]
+    lines.append(f"**{analysis.dataset.items} items**: {', '.join(counts) or 'none finished'}.")
+    severities = [f"{sum(problem.severity == severity for problem in analysis.problems)} {severity}" for severity in SEVERITIES]
+    lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
+    if run.get("interrupted"):
+        lines += ["", "The run was interrupted: the figures are of what had finished."]
+    if analysis.gates:
+        lines += ["", "## Gates", "", *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates)]
+    if analysis.leaderboards and analysis.models:
+        lines += ["", "## Primary metrics", "", *_overview(analysis)]
+    if analysis.problems:
+        shown = analysis.problems[:PROBLEMS_SHOWN]
+        lines += ["", "## Problems", "", *(f"- **{problem.severity}** {escaped(problem.description)}" for problem in shown)]
+        if len(analysis.problems) > len(shown):
+            lines.append(f"- … and {len(analysis.problems) - len(shown)} more, in interpretation.html")
+    lines += ["", f"Run `{run.get('run_id', '')}`, {run.get('created', '')}. Full report: interpretation.html.", ""]
+    return "\n".join(lines)
+
+
+def leaderboard(board: Leaderboard) -> str:
+    """A leaderboard as a table: value, 95 % interval, and how many rows it rests on."""
+    info = board.evaluator
+    head = ["Rank", "Model", *(_heading(board, metric.key) for metric in info.metrics), "Scored", "Errors", "Not applicable", "Pass rate"]
+    rows = [
+        [
+            _rank(line.cells[info.primary.key]),
+            escaped(line.name),
+            *(figure(line.cells[metric.key], boolean=info.boolean) for metric in info.metrics),
+            str(line.scored),
+            str(line.errors),
+            str(line.not_applicable),
+            _share(line),
+        ]
+        for line in board.standings
+    ]
+    parts = [f"# {escaped(info.name)}", "", escaped(info.description), "", *_table(head, rows)]
+    for line in board.standings:
+        if line.table:
+            parts += ["", f"## Confusion matrix of {escaped(line.name)}", "", *_confusion(line)]
+    return "\n".join([*parts, ""])
+
+
+def figure(cell: Cell, *, boolean: bool) -> str:
+    """A cell in words: value with interval, of a boolean metric count and percentage."""
+    if cell.value is None:
+        return "–"
+    between = f" ({rounded(cell.interval[0])}–{rounded(cell.interval[1])})" if cell.interval else ""
+    mark = {True: " ✓", False: " ✗", None: ""}[cell.passes]
+    if boolean:
+        return f"{cell.total:g} of {cell.n}, {100 * cell.value:.1f} %{mark}"
+    return f"{rounded(cell.value)}{between}{mark}"
+
+
+def _overview(analysis: Analysis) -> Iterator[str]:
+    boards = list(analysis.leaderboards.values())
+    head = ["Model", *(f"{escaped(board.evaluator.name)}" for board in boards)]
+    rows = []
+    for model in analysis.models:
+        standings = [(board, board.standing(model.key)) for board in boards]
+        rows.append(
+            [
+                escaped(model.name),
+                *("–" if line is None else figure(line.cells[b.evaluator.primary.key], boolean=b.evaluator.boolean) for b, line in standings),
+            ]
+        )
+    return _table(head, rows)
+
+
+def _heading(board: Leaderboard, key: str) -> str:
+    metric = next(metric for metric in board.evaluator.metrics if metric.key == key)
+    sign = "≥" if metric.better == "higher" else "≤"
+    return f"{escaped(metric.name)} ({sign} {rounded(metric.threshold)})"
+
+
+def _share(line: Standing) -> str:
+    return "–" if line.pass_rate is None else f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %"
+
+
+def _rank(cell: Cell) -> str:
+    return "–" if cell.rank is None else str(cell.rank)
+
+
+def _confusion(line: Standing) -> Iterator[str]:
+    labels = [escaped(str(label)) for label in line.table.get("labels", ())]
+    rows = [[label, *(str(count) for count in counts)] for label, counts in zip(labels, line.table.get("matrix", ()), strict=False)]
+    return _table(["Expected \\\\ answered", *labels], rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

@@ -1,0 +1,116 @@
+"""Turns sections and templates into self-contained HTML in which no text of anybody's is markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.leaderboards import Leaderboard
+from pytest_evalstudio.engine.wording import rounded
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import all_sections
+from pytest_evalstudio.report.sections.evaluators import evaluator_part
+
+HEAT_STEPS = 6
+
+
+def render_page(content: Content) -> str:
+    """The report's page."""
+    built = [(section, section.build(content)) for section in all_sections()]
+    shown = [(section, more) for section, more in built if more is not None]
+    parts = [
+        (section, _markup(_environment().get_template(f"{section.id}.html").render(content=content, analysis=content.analysis, **more)))
+        for section, more in shown
+    ]
+    return _document("page.html", content, parts=parts)
+
+
+def render_evaluator(content: Content, id: str) -> str:
+    """One evaluator's part as a page of its own."""
+    return _document("fragment.html", content, part=evaluator_part(content, id))
+
+
+def render_leaderboard(content: Content, board: Leaderboard) -> str:
+    """One leaderboard as a page of its own."""
+    return _document("leaderboard.html", content, board=board)
+
+
+def heat(metric: Metric, value: float | None, others: list[float]) -> str:
+    """The class of a cell's colour: from h0, the worst value, to h6, the best; "" without a value.
+
+    Args:
+        others: values of the same column, which stand in for an end that the range does not have.
+    """
+    if value is None or not math.isfinite(value):
+        return ""
+    finite = [other for other in others if math.isfinite(other)]
+    low = metric.range[0] if math.isfinite(metric.range[0]) else min(finite)
+    high = metric.range[1] if math.isfinite(metric.range[1]) else max(finite)
+    share = 0.5 if high <= low else min(1.0, max(0.0, (value - low) / (high - low)))
+    return f"h{round(HEAT_STEPS * (share if metric.better == 'higher' else 1 - share))}"
+
+
+def _document(template: str, content: Content, **more: Any) -> str:
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return (
+        _environment().get_template(template).render(content=content, analysis=content.analysis, style=_markup(style), policy=_markup(policy), **more)
+    )
+
+
+def _markup(text: str) -> Markup:
+    """Our own markup or style; never a text from a record."""
+    return Markup(text)
+
+
+@cache
+def _style() -> str:
+    return (files("pytest_evalstudio.report") / "static" / "report.css").read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(num=_number, percent=_percent, count=_count, pretty=_pretty)
+    environment.globals.update(heat=heat, column=_column)
+    return environment
+
+
+def _number(value: Any) -> str:
+    return "–" if value is None else rounded(value)
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _count(value: float) -> str:
+    """A count with thin spaces between thousands.
+
+    >>> _count(12345)
+    '12\u202f345'
+    """
+    return f"{value:,.0f}".replace(",", "\u202f")
+
+
+def _pretty(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1 if isinstance(value, Mapping) else None)
+
+
+def _column(board: Leaderboard, key: str) -> list[float]:
+    return [cell.value for line in board.standings if (cell := line.cells[key]).value is not None]

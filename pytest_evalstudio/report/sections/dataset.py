@@ -1,0 +1,19 @@
+"""The data that the models were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import section
+
+CATEGORIES = 40
+
+
+@section("dataset", title="Data set", order=70)
+def dataset(content: Content) -> Mapping[str, Any]:
+    """Sizes, lengths of texts, categories."""
+    figures = content.analysis.dataset
+    categories = list(figures.categories.items())
+    return {"dataset": figures, "categories": categories[:CATEGORIES], "left_out": max(0, len(categories) - CATEGORIES)}

@@ -1,0 +1,18 @@
+"""What is worth knowing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import section
+
+SHOWN = 300
+
+
+@section("insights", title="Insights", order=30)
+def insights(content: Content) -> Mapping[str, Any]:
+    """The insights as the analysis made them."""
+    found = content.analysis.insights
+    return {"insights": found[:SHOWN], "left_out": max(0, len(found) - SHOWN)}

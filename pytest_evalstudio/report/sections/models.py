@@ -1,0 +1,16 @@
+"""The models that were evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import section
+
+
+@section("models", title="Models", order=60)
+def models(content: Content) -> Mapping[str, Any]:
+    """How each model worked, and how it was configured."""
+    described = content.analysis.header.get("models", {})
+    return {"models": content.analysis.models, "described": described, "priced": any(model.cost is not None for model in content.analysis.models)}

@@ -1,0 +1,19 @@
+"""What is wrong, the most severe first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.core.problems import AVID
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import section
+
+SHOWN = 300
+
+
+@section("problems", title="Problems", order=20)
+def problems(content: Content) -> Mapping[str, Any]:
+    """The most severe problems; how many are left out and where they are."""
+    found = content.analysis.problems
+    return {"problems": found[:SHOWN], "left_out": max(0, len(found) - SHOWN), "avid": AVID}
