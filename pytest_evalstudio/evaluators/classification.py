@@ -13,9 +13,9 @@ from pytest_evalstudio.core.contracts import ModelScore, ScoredRow, Tools, evalu
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import is_empty, keywords, one_line, worst
 
-_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_EDGE = r"[\s\"'`“”„‘’«».,;:!?*_()\[\]{}<>]+"
+_EDGES = re.compile(rf"^{_EDGE}|{_EDGE}$")
 _LABEL_CHARS = 60
-EMPTY_LABEL = ""
 
 
 @evaluator(
@@ -104,7 +104,7 @@ def macro_scores(pairs: Counter[tuple[str, str]], expected: Sequence[str]) -> di
 def normal_label(text: str) -> str:
     """A label without case, and without the blanks, quotes and punctuation around it.
 
-    A label that is nothing but punctuation stays itself.
+    Signs that tell labels apart (C++, -1) stay, and so does a label that is nothing but punctuation.
 
     >>> normal_label(' "Very  Positive." ')
     'very positive'

@@ -1,0 +1,173 @@
+"""Checks of one file that an agent made."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.evaluators._common import one_line
+from pytest_evalstudio.evaluators.json_schema import read_schema, schema_fault
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Larger files are judged by their presence and size alone."""
+_MISSING = object()
+_KINDS = {".json": "json", ".pdf": "pdf", ".txt": "text", ".md": "text", ".csv": "csv", ".html": "text", ".log": "text"}
+
+
+class ArtifactFault(Exception):
+    """What is wrong with an artifact, in words that follow its name."""
+
+
+def check_content(path: Path) -> None:
+    """A file is not empty and is what its ending says.
+
+    Raises:
+        ArtifactFault: if it is not.
+    """
+    check_declared(path)
+
+
+def check_declared(
+    path: Path,
+    *,
+    kind: str = "",
+    min_size: int = 1,
+    json_schema: Any = None,
+    fields: Mapping[str, Any] | None = None,
+    contains: Sequence[str] = (),
+    folder: str = ".",
+) -> None:
+    """A file or folder is what was asked for.
+
+    Args:
+        kind: file, folder, json, pdf, text or csv; "" goes by the ending.
+        min_size: bytes of a file, entries of a folder.
+        json_schema: schema of a JSON file, as JsonSchema takes it.
+        fields: JSON pointer to value, of a JSON file.
+        contains: texts that must stand in it.
+        folder: where a relative path of a schema begins.
+
+    Raises:
+        ArtifactFault: if it is not.
+        ConfigurationError: if the schema is invalid.
+    """
+    try:
+        if kind == "folder" or (not kind and path.is_dir()):
+            _check_folder(path, min_size)
+            return
+        if not path.is_file():
+            raise ArtifactFault("is not a file")
+        size = path.stat().st_size
+        if size < max(min_size, 0):
+            raise ArtifactFault("is empty" if not size else f"has {size} bytes, expected at least {min_size}")
+        if size > MAX_BYTES:
+            return
+        kind = kind or ("json" if json_schema is not None or fields else _KINDS.get(path.suffix.lower(), "file"))
+        text = _pdf_text(path) if kind == "pdf" else _read(path) if kind in ("json", "text", "csv") or contains else ""
+    except OSError as exc:
+        raise ArtifactFault(f"cannot be read: {exc.strerror or exc}") from None
+    if kind in ("json", "text", "csv") and min_size > 0 and not text.strip():
+        raise ArtifactFault("is blank")
+    if kind == "json":
+        _check_json(text, json_schema, fields or {}, folder)
+    if kind == "csv":
+        _check_csv(text)
+    for wanted in contains:
+        if wanted not in text:
+            raise ArtifactFault(f"does not contain {one_line(wanted)!r}")
+
+
+def _check_folder(path: Path, min_size: int) -> None:
+    if not path.is_dir():
+        raise ArtifactFault("is not a folder")
+    entries = sum(1 for _ in path.iterdir())
+    if entries < min_size:
+        raise ArtifactFault("is an empty folder" if not entries else f"has {entries} entries, expected at least {min_size}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise ArtifactFault(f"is not UTF-8 text (byte {exc.start})") from None
+
+
+def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) -> None:
+    def no_constant(name: str) -> None:
+        raise ValueError(f"{name} is not a JSON value")
+
+    try:
+        value = json.loads(text, parse_constant=no_constant)
+    except json.JSONDecodeError as exc:
+        raise ArtifactFault(f"is not JSON: {exc.msg} (line {exc.lineno}, column {exc.colno})") from None
+    except (ValueError, RecursionError) as exc:
+        raise ArtifactFault(f"is not JSON: {exc}") from None
+    if schema is not None:
+        fault = schema_fault(value, read_schema(schema, folder))
+        if fault:
+            raise ArtifactFault(f"breaks its schema: {fault}")
+    for pointer, wanted in fields.items():
+        actual = at_pointer(value, pointer)
+        if actual is _MISSING:
+            raise ArtifactFault(f"has no field {one_line(pointer)}")
+        if actual != wanted or isinstance(actual, bool) is not isinstance(wanted, bool):
+            raise ArtifactFault(f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected {one_line(repr(wanted), 60)}")
+
+
+def at_pointer(value: Any, pointer: str) -> Any:
+    """The part of a JSON value that a pointer (RFC 6901, the first slash may be left out) leads to, a marker object if there is none.
+
+    >>> at_pointer({"a": [{"b/c": 7}]}, "/a/0/b~1c")
+    7
+    """
+    for raw in pointer.removeprefix("/").split("/") if pointer not in ("", "/") else ():
+        name = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return _MISSING
+    return value
+
+
+def _check_csv(text: str) -> None:
+    try:
+        rows = [row for row in csv.reader(text.splitlines(), strict=True) if row]
+    except csv.Error as exc:
+        raise ArtifactFault(f"is not CSV: {exc}") from None
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise ArtifactFault(f"is not CSV: row {number} has {len(row)} columns, the first has {len(rows[0])}")
+
+
+def _pdf_text(path: Path) -> str:
+    """Text of all pages; every page must have text, a picture or a drawing."""
+    import logging
+
+    from pypdf import PdfReader
+
+    log = logging.getLogger("pypdf")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        pages = PdfReader(path, strict=False).pages
+        if not len(pages):
+            raise ArtifactFault("is a PDF without pages")
+        texts = []
+        for number, page in enumerate(pages, start=1):
+            text = page.extract_text()
+            contents = page.get_contents()
+            if not text.strip() and (contents is None or not contents.get_data().strip()):
+                raise ArtifactFault(f"page {number} is empty")
+            texts.append(text)
+    except ArtifactFault:
+        raise
+    except Exception as exc:  # a broken file can make the reader raise anything
+        raise ArtifactFault(f"is not a readable PDF: {type(exc).__name__}") from None
+    finally:
+        log.setLevel(level)
+    return "\n".join(texts)
