@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _evaluators(arguments: argparse.Namespace) -> int:
     shelf = Registry().evaluators
-    entries = []
+    entries: list[dict[str, Any]] = []
     for id in shelf:
         spec = shelf.spec(id)
         entries.append(
@@ -110,7 +110,7 @@ def _evaluators(arguments: argparse.Namespace) -> int:
 
 def _hosts(arguments: argparse.Namespace) -> int:
     shelf = Registry().hosts
-    entries = []
+    entries: list[dict[str, Any]] = []
     for id in shelf:
         spec = shelf.spec(id)
         entries.append(

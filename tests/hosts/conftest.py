@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.hosts import open_model
 from pytest_evalstudio.engine.resolve import ModelSession
-from tests.openai_server import OpenAIServer, serve
+from openai_server import OpenAIServer, serve
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.hosts.openai_compatible import retry_after_s
-from tests.openai_server import Reply
+from openai_server import Reply
 
 ASK = [Prompt(text="how much?")]
 KEY = "sk-very-secret-1234"
