@@ -45,19 +45,19 @@ def render_leaderboard(content: Content, board: Leaderboard) -> str:
     return _document("leaderboard.html", content, board=board)
 
 
-def heat(metric: Metric, value: float | None, others: list[float]) -> str:
-    """The class of a cell's colour: from h0, the worst value, to h6, the best; "" without a value.
+def heat(metric: Metric, value: float | None) -> str:
+    """The class of a cell's colour: from h0, the worst value, to h6, the best; "" where no scale can be given.
 
-    Args:
-        others: values of the same column, which stand in for an end that the range does not have.
+    Where the range has no worst end, the threshold is the middle of the scale.
     """
     if value is None or not math.isfinite(value):
         return ""
-    finite = [other for other in others if math.isfinite(other)]
-    low = metric.range[0] if math.isfinite(metric.range[0]) else min(finite)
-    high = metric.range[1] if math.isfinite(metric.range[1]) else max(finite)
-    share = 0.5 if high <= low else min(1.0, max(0.0, (value - low) / (high - low)))
-    return f"h{round(HEAT_STEPS * (share if metric.better == 'higher' else 1 - share))}"
+    best = metric.range[1] if metric.better == "higher" else metric.range[0]
+    worst = metric.worst if math.isfinite(metric.worst) else 2 * metric.threshold - best
+    if not math.isfinite(best) or not math.isfinite(worst) or best == worst:
+        return ""
+    share = min(1.0, max(0.0, (value - worst) / (best - worst)))
+    return f"h{round(HEAT_STEPS * share)}"
 
 
 def _document(template: str, content: Content, **more: Any) -> str:
@@ -84,13 +84,24 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(num=_number, percent=_percent, count=_count, pretty=_pretty)
-    environment.globals.update(heat=heat, column=_column)
+    environment.filters.update(num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty)
+    environment.globals.update(heat=heat)
     return environment
 
 
 def _number(value: Any) -> str:
     return "–" if value is None else rounded(value)
+
+
+def _fixed(value: float | None) -> str:
+    """A number of a column: as many decimals as its neighbours have.
+
+    >>> _fixed(0.5), _fixed(48.25)
+    ('0.5000', '48.25')
+    """
+    if value is None or not math.isfinite(value):
+        return _number(value)
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
 
 
 def _percent(value: float | None) -> str:
@@ -110,7 +121,3 @@ def _pretty(value: Any) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, indent=1 if isinstance(value, Mapping) else None)
-
-
-def _column(board: Leaderboard, key: str) -> list[float]:
-    return [cell.value for line in board.standings if (cell := line.cells[key]).value is not None]
