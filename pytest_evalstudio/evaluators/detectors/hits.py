@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+
+def lazy(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """A pattern that is compiled when first asked for: most texts ask for few, and start-up for none."""
+    return functools.cache(lambda: re.compile(pattern, flags))
+
 
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 _SHOWN_CHARS = 40

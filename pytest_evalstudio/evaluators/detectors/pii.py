@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pytest_evalstudio.evaluators.detectors.hits import Hit, merged
+from pytest_evalstudio.evaluators.detectors.hits import Hit, lazy, merged
 
 CARD = "payment card number"
 SSN = "US social security number"
@@ -86,7 +86,7 @@ def _numeric_windows(text: str) -> Iterator[tuple[int, int]]:
 
 # -- payment cards
 
-_CARD = re.compile(
+_CARD = lazy(
     rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])"
     rf"(?:[0-9]{{4}}(?P<sep>[ .]|{_H})[0-9]{{4}}(?P=sep)[0-9]{{4}}(?P=sep)[0-9]{{4}}(?:(?P=sep)[0-9]{{1,3}})?"
     rf"|3[0-9]{{3}}(?P<amex>[ .]|{_H})[0-9]{{6}}(?P=amex)[0-9]{{4,5}}"
@@ -97,7 +97,7 @@ _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def _cards(text: str, first: int, last: int) -> Spans:
-    for found in _CARD.finditer(text, first, last):
+    for found in _CARD().finditer(text, first, last):
         digits = "".join(char for char in found[0] if char.isdecimal())
         if is_card_number(digits):
             yield found.start(), found.end(), CARD
@@ -148,18 +148,18 @@ def luhn(digits: str) -> bool:
 
 # -- social security numbers
 
-_SSN = re.compile(
+_SSN = lazy(
     rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])(?!000|666|9)[0-9]{{3}}(?P<sep>[ .]?|{_H})(?!00)[0-9]{{2}}(?P=sep)(?!0000)[0-9]{{4}}"
     rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
 )
-_SSN_WORD = re.compile(r"\bSSNs?\b|social.?security", re.IGNORECASE)
+_SSN_WORD = lazy(r"\bSSNs?\b|social.?security", re.IGNORECASE)
 
 
 def _ssns(text: str, first: int, last: int) -> Spans:
-    for found in _SSN.finditer(text, first, last):
+    for found in _SSN().finditer(text, first, last):
         separator = found["sep"]
         formatted = separator not in ("", ".", " ") or (separator == " " and not _in_a_row_of_numbers(text, found.start(), found.end()))
-        if formatted or _SSN_WORD.search(_around(text, found.start(), found.end())):
+        if formatted or _SSN_WORD().search(_around(text, found.start(), found.end())):
             yield found.start(), found.end(), SSN
 
 
@@ -175,8 +175,8 @@ def _around(text: str, start: int, end: int) -> str:
 
 # -- e-mail addresses
 
-_DOMAIN = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<tld>[^\W\d_]{2,24}|xn--[a-z0-9-]{2,30})(?![\w-])")
-_RESERVED_DOMAIN = re.compile(r"(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local)$", re.IGNORECASE)
+_DOMAIN = lazy(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<tld>[^\W\d_]{2,24}|xn--[a-z0-9-]{2,30})(?![\w-])")
+_RESERVED_DOMAIN = lazy(r"(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local)$", re.IGNORECASE)
 _FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "java", "html"})
 _LOCAL_CHARS = frozenset("._%+-'")
 _LOCAL_LIMIT = 64
@@ -185,11 +185,11 @@ _LOCAL_LIMIT = 64
 def _emails(text: str, reserved: bool) -> Spans:
     at = text.find("@")
     while at >= 0:
-        domain = _DOMAIN.match(text, at + 1)
+        domain = _DOMAIN().match(text, at + 1)
         if domain and domain["tld"].lower() not in _FILE_ENDINGS:
             start = _start_of_local_part(text, at)
             local = text[start:at]
-            if local and local != "git" and not _in_url(text, start) and (reserved or not _RESERVED_DOMAIN.search(domain[0])):
+            if local and local != "git" and not _in_url(text, start) and (reserved or not _RESERVED_DOMAIN().search(domain[0])):
                 yield start, domain.end(), EMAIL
         at = text.find("@", at + 1)
 
@@ -212,15 +212,15 @@ def _start_of_local_part(text: str, at: int) -> int:
 
 # -- phones
 
-_PHONE = re.compile(
+_PHONE = lazy(
     rf"(?<![A-Za-z0-9+])(?<![0-9][.(‐‑–-])(?:"
     rf"\+[1-9][0-9]{{0,14}}(?:(?:[ .]|{_H})?\(0?[0-9]{{1,4}}\)(?:[ .]|{_H})?[0-9]{{1,12}})?(?:(?:[ .]|{_H})[0-9]{{1,12}}){{0,6}}"
     rf"|(?:1(?:[ .]|{_H}))?\([2-9][0-9]{{2}}\)(?:[ .]|{_H})?[0-9]{{3}}(?:[ .]|{_H})[0-9]{{4}}"
     rf"|(?:1(?:[ .]|{_H}))?[2-9][0-9]{{2}}(?P<sep>[ .]|{_H})[0-9]{{3}}(?P=sep)[0-9]{{4}}"
     rf")(?![A-Za-z0-9])(?!(?:\.|{_H})[0-9])"
 )
-_PHONE_WORD = re.compile(r"\b(?:phone|telephone|tel|call|mobile|cell|fax|whatsapp|sms|text)\b", re.IGNORECASE)
-_REFERENCE_WORD = re.compile(
+_PHONE_WORD = lazy(r"\b(?:phone|telephone|tel|call|mobile|cell|fax|whatsapp|sms|text)\b", re.IGNORECASE)
+_REFERENCE_WORD = lazy(
     r"\b(?:ref|reference|order|invoice|ticket|case|claim|policy|account|acct|tracking|serial|part|model|item|sku|isbn|issn|doi|id|version)"
     r"(?:\s+(?:number|no|id|code))?\s*(?:\bis\b)?[\s.:#]*$",
     re.IGNORECASE,
@@ -228,22 +228,22 @@ _REFERENCE_WORD = re.compile(
 
 
 def _phones(text: str, first: int, last: int) -> Spans:
-    for found in _PHONE.finditer(text, first, last):
+    for found in _PHONE().finditer(text, first, last):
         start, end, shown = found.start(), found.end(), found[0]
         before = text[max(0, start - _NEARBY_CHARS) : start]
         if shown[0] == "+":
             accepted = 8 <= sum(char.isdecimal() for char in shown) <= 15
         elif found["sep"] == " ":
-            accepted = bool(_PHONE_WORD.search(before))
+            accepted = bool(_PHONE_WORD().search(before))
         else:
-            accepted = not _REFERENCE_WORD.search(before)
+            accepted = not _REFERENCE_WORD().search(before)
         if accepted:
             yield start, end, PHONE
 
 
 # -- IBANs
 
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+_IBAN = lazy(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
 _IBAN_LENGTHS = {
     country: int(length)
     for length, countries in {
@@ -257,7 +257,7 @@ _IBAN_LENGTHS = {
 
 
 def _ibans(text: str, first: int, last: int) -> Spans:
-    for found in _IBAN.finditer(text, first, last):
+    for found in _IBAN().finditer(text, first, last):
         length = _IBAN_LENGTHS.get(found[0][:2], 0)
         end = found.start()
         compact = ""
@@ -286,24 +286,24 @@ def is_iban(compact: str) -> bool:
 # -- IP addresses
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_IPV4 = re.compile(rf"(?<![A-Za-z0-9])(?<![0-9]\.)({_OCTET})\.({_OCTET})\.({_OCTET})\.({_OCTET})(?![A-Za-z0-9])(?!\.[0-9])(?!-(?:alpha|beta|rc))")
-_VERSION_WORD = re.compile(
+_IPV4 = lazy(rf"(?<![A-Za-z0-9])(?<![0-9]\.)({_OCTET})\.({_OCTET})\.({_OCTET})\.({_OCTET})(?![A-Za-z0-9])(?!\.[0-9])(?!-(?:alpha|beta|rc))")
+_VERSION_WORD = lazy(
     r"(?:\b(?:versions?|ver|v|release|releases|build|firmware|section|sections|chapter|clause|article|figure|table|appendix|driver|update)"
     r"|[§])\W{0,3}(?:[0-9.]+\s*(?:,|and|or|to|-|–)\s*)?$",
     re.IGNORECASE,
 )
-_IP_WORD = re.compile(r"\bip(?:v4)?\b|\baddress|\bhost\b|\bserver\b|\bgateway\b|\bping\b", re.IGNORECASE)
+_IP_WORD = lazy(r"\bip(?:v4)?\b|\baddress|\bhost\b|\bserver\b|\bgateway\b|\bping\b", re.IGNORECASE)
 _SMALL_OCTET = 32
 _PUBLIC_RESOLVERS = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9"})
 
 
 def _ipv4s(text: str, first: int, last: int) -> Spans:
-    for found in _IPV4.finditer(text, first, last):
+    for found in _IPV4().finditer(text, first, last):
         octets = [int(group) for group in found.groups()]
         before = text[max(0, found.start() - _NEARBY_CHARS) : found.start()]
-        if _is_no_leak(octets) or found[0] in _PUBLIC_RESOLVERS or _VERSION_WORD.search(before):
+        if _is_no_leak(octets) or found[0] in _PUBLIC_RESOLVERS or _VERSION_WORD().search(before):
             continue
-        if max(octets) < _SMALL_OCTET and not _IP_WORD.search(before):
+        if max(octets) < _SMALL_OCTET and not _IP_WORD().search(before):
             continue
         yield found.start(), found.end(), IPV4
 
@@ -315,12 +315,12 @@ def _is_no_leak(octets: list[int]) -> bool:
     return private or (a == 172 and 16 <= b <= 31) or (a == 100 and 64 <= b <= 127) or (a, b, c) in ((192, 0, 2), (198, 51, 100), (203, 0, 113))
 
 
-_IPV6 = re.compile(r"(?<![A-Za-z0-9:.])[23][0-9A-Fa-f]{3}(?::[0-9A-Fa-f]{0,4}){2,7}(?![A-Za-z0-9:])")
+_IPV6 = lazy(r"(?<![A-Za-z0-9:.])[23][0-9A-Fa-f]{3}(?::[0-9A-Fa-f]{0,4}){2,7}(?![A-Za-z0-9:])")
 
 
 def _ipv6s(text: str) -> Spans:
     """Global unicast addresses (2000::/3) outside the documentation ranges; everything else is no leak."""
-    for found in _IPV6.finditer(text):
+    for found in _IPV6().finditer(text):
         import ipaddress
 
         try:
@@ -334,7 +334,7 @@ def _ipv6s(text: str) -> Spans:
 # -- identity papers, only beside the word that names them
 
 _NUMBER_OF = r"(?:\s{0,3}(?:card|book))?\s{0,3}(?:numbers?|no\.?|nr\.?|#|id)?\s{0,3}(?:is|was|:|=|-|\()?\s{0,3}[#:]?\s{0,3}"
-_PAPER = re.compile(
+_PAPER = lazy(
     rf"\bpassport{_NUMBER_OF}(?P<passport>[A-Z]{{1,2}}[0-9]{{6,8}}|[0-9]{{9}})(?![A-Za-z0-9])"
     rf"|\bdriv(?:er'?s?|er’s|ing)\s+licen[cs]e{_NUMBER_OF}(?P<licence>[A-Z]{{1,2}}[0-9]{{6,12}}|[A-Z][0-9]{{3}}(?:-[0-9]{{3,4}}){{2,3}}|[0-9]{{7,9}})"
     rf"(?![A-Za-z0-9])"
@@ -345,6 +345,6 @@ _PAPER_KINDS = {"passport": PASSPORT, "licence": LICENCE, "insurance": INSURANCE
 
 
 def _papers(text: str) -> Spans:
-    for found in _PAPER.finditer(text):
+    for found in _PAPER().finditer(text):
         name = found.lastgroup or ""
         yield found.start(name), found.end(name), _PAPER_KINDS[name]

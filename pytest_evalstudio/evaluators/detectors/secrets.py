@@ -7,9 +7,9 @@ A token is known by its prefix and length. A password or key in an assignment is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from pytest_evalstudio.evaluators.detectors.hits import Hit, merged
+from pytest_evalstudio.evaluators.detectors.hits import Hit, lazy, merged
 
 PRIVATE_KEY = "private key"
 CERTIFICATE = "certificate"
@@ -45,7 +45,7 @@ def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
         if gate in text:
             for kind, needles, pattern in tokens:
                 if any(needle in text for needle in needles):
-                    found.extend((*match.span(), kind) for match in pattern.finditer(text))
+                    found.extend((*match.span(), kind) for match in pattern().finditer(text))
     if "-----BEGIN" in text:
         found.extend(_pem_blocks(text))
     if "eyJ" in text:
@@ -56,7 +56,7 @@ def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
         found.extend(_url_passwords(text))
     lower = lower or text.lower()
     if "bearer" in lower:
-        found.extend((*match.span("token"), BEARER) for match in _BEARER.finditer(text))
+        found.extend((*match.span("token"), BEARER) for match in _BEARER().finditer(text))
     if len(lower) != len(text):
         lower = text.translate(_ASCII_LOWER)
     found.extend(_assignments(text, lower))
@@ -68,8 +68,8 @@ def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
 _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 
 
-def _token(kind: str, needles: str, body: str) -> tuple[str, tuple[str, ...], re.Pattern[str]]:
-    return kind, tuple(needles.split()), re.compile(_B + body + _E)
+def _token(kind: str, needles: str, body: str) -> tuple[str, tuple[str, ...], Callable[[], re.Pattern[str]]]:
+    return kind, tuple(needles.split()), lazy(_B + body + _E)
 
 
 _TOKENS = {
@@ -94,13 +94,13 @@ _TOKENS = {
     "pypi-": (_token("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,250}"),),
     "SG.": (_token("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),),
 }
-_BEARER = re.compile(r"\bbearer\s{1,3}(?P<token>(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/-]{20,2000}=*)", re.IGNORECASE)
+_BEARER = lazy(r"\bbearer\s{1,3}(?P<token>(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/-]{20,2000}=*)", re.IGNORECASE)
 
 # -- PEM
 
-_PEM_BEGIN = re.compile(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}?(?:CERTIFICATE|PRIVATE KEY(?: BLOCK)?))-----")
-_PEM_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
-_PEM_LINES = re.compile(r"(?:\s|\\[rn])*(?:[A-Za-z0-9+/]{16,}={0,2}(?:\s|\\[rn])*)+")
+_PEM_BEGIN = lazy(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}?(?:CERTIFICATE|PRIVATE KEY(?: BLOCK)?))-----")
+_PEM_END = lazy(r"-----END [A-Z0-9 ]{1,60}-----")
+_PEM_LINES = lazy(r"(?:\s|\\[rn])*(?:[A-Za-z0-9+/]{16,}={0,2}(?:\s|\\[rn])*)+")
 _PEM_MAX_CHARS = 65_536
 _PEM_MIN_BODY = 8
 _DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
@@ -108,8 +108,8 @@ _DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
 
 def _pem_blocks(text: str) -> Spans:
     """Blocks with a body; one that is cut off before its END counts with the lines it has, a mere mention of the header does not."""
-    ends = [found.span() for found in _PEM_END.finditer(text)]
-    begins = list(_PEM_BEGIN.finditer(text))
+    ends = [found.span() for found in _PEM_END().finditer(text)]
+    begins = list(_PEM_BEGIN().finditer(text))
     place = 0
     for number, found in enumerate(begins):
         kind = PRIVATE_KEY if "PRIVATE" in found["label"] else CERTIFICATE
@@ -121,21 +121,21 @@ def _pem_blocks(text: str) -> Spans:
             if sum(1 for _ in _DIGIT_OR_LETTER.finditer(text, found.end(), ends[place][0])) >= _PEM_MIN_BODY:
                 yield found.start(), ends[place][1], kind
         else:
-            body = _PEM_LINES.match(text, found.end(), limit)
+            body = _PEM_LINES().match(text, found.end(), limit)
             if body:
                 yield found.start(), body.end(), kind
 
 
 # -- JSON web tokens
 
-_JWT = re.compile(r"(?<![A-Za-z0-9_-])(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}")
+_JWT = lazy(r"(?<![A-Za-z0-9_-])(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}")
 
 
 def _jwts(text: str) -> Spans:
     import base64
     import json
 
-    for found in _JWT.finditer(text):
+    for found in _JWT().finditer(text):
         try:
             header = json.loads(base64.urlsafe_b64decode(found["header"] + "=" * (-len(found["header"]) % 4)))
         except (ValueError, RecursionError):
@@ -147,11 +147,11 @@ def _jwts(text: str) -> Spans:
 # -- Windows product keys
 
 _KEY_MIDDLE = re.compile(r"-[A-Z0-9]{5}-[A-Z0-9]{5}-")
-_PRODUCT_KEY = re.compile(r"(?<![A-Za-z0-9])(?<![A-Z0-9]-)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])(?!-[A-Z0-9])")
+_PRODUCT_KEY = lazy(r"(?<![A-Za-z0-9])(?<![A-Z0-9]-)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])(?!-[A-Z0-9])")
 
 
 def _product_keys(text: str) -> Spans:
-    for found in _PRODUCT_KEY.finditer(text):
+    for found in _PRODUCT_KEY().finditer(text):
         key = found[0]
         if any(char.isdigit() for char in key) and any(char.isalpha() for char in key):
             yield *found.span(), PRODUCT_KEY
@@ -161,20 +161,20 @@ def _product_keys(text: str) -> Spans:
 
 _NAMES = ("pass", "pwd", "secret", "token", "key", "credential")
 _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = lazy(
     r"(?:(?P<password>passwords?|passwd|passphrase|pwd|pass(?=[\"'`]?\s{0,4}[:=]))|(?P<key>key|secret|token|credentials?))"
     r"(?:[_-](?:value|key|id|b64|base64|hash)|key|id)?"
     r"[\"'`*]{0,3}(?:(?P<operator>\s{0,4}(?::=|=>|==|=|:)\s{0,4})|(?P<verb>\s{1,3}(?:is|was)(?:\s{1,3}now)?:?\s{1,3}))(?:[*_]{2}\s{0,3})?"
     r"(?:\"(?P<double>[^\"\n]{1,500})\"|'(?P<single>[^'\n]{1,500})'|`(?P<tick>[^`\n]{1,500})`|(?P<bare>[^\s\"'`,;<>()\[\]{}&|]{1,500}))",
     re.IGNORECASE,
 )
-_QUALIFIER = re.compile(
+_QUALIFIER = lazy(
     r"(?:secret|api|access|account|auth|client|private|encryption|signing|master|refresh|session|service|storage|bearer|licen[cs]e|aws|azure"
     r"|openai|h2o)[ _.-]?$",
     re.IGNORECASE,
 )
 _QUALIFIER_CHARS = 12
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy(
     r"^(?:"
     r"<.*>?|\$.*|%\w+%?|\{.*|\[.*|[*•.xX#_?-]+|"
     r"(?:your|my|the|some|an?|new|old|user|db|insert|enter|replace|put)?[\s_-]*(?:super)?[\s_-]*(?:secret|password|passwd|pwd|pass|passphrase|key|token|api[\s_-]?key|credentials?|value)"
@@ -195,7 +195,7 @@ def _assignments(text: str, lower: str) -> Spans:
     for name in _NAMES:
         at = lower.find(name)
         while at >= 0:
-            found = _ASSIGNMENT.match(text, at)
+            found = _ASSIGNMENT().match(text, at)
             if found and _is_name(text, at, found):
                 start, end = _value_span(text, found)
                 if start < end and _looks_secret(text[start:end], found):
@@ -208,7 +208,7 @@ def _is_name(text: str, at: int, found: re.Match[str]) -> bool:
     """Whether what stands before lets the word be the name of a secret: monkey and primary key are none, api_key and clientSecret are."""
     if found["password"]:
         return True
-    if _QUALIFIER.search(text[max(0, at - _QUALIFIER_CHARS) : at]):
+    if _QUALIFIER().search(text[max(0, at - _QUALIFIER_CHARS) : at]):
         return True
     return found["key"].lower() != "key" and not text[max(0, at - 1) : at].isalpha()
 
@@ -225,7 +225,7 @@ def _value_span(text: str, found: re.Match[str]) -> tuple[int, int]:
 
 
 def _looks_secret(value: str, found: re.Match[str]) -> bool:
-    if _PLACEHOLDER.match(value):
+    if _PLACEHOLDER().match(value):
         return False
     quoted = found["bare"] is None
     digit = any(char.isdigit() for char in value)
@@ -240,10 +240,10 @@ def _looks_secret(value: str, found: re.Match[str]) -> bool:
     return len(value) >= _MIN_KEY and digit and letter and " " not in value and "://" not in value
 
 
-_URL_PASSWORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s/:@?#\"'<>]{0,100}:(?P<password>[^\s/@\"'<>]{1,200})@[A-Za-z0-9\[]")
+_URL_PASSWORD = lazy(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s/:@?#\"'<>]{0,100}:(?P<password>[^\s/@\"'<>]{1,200})@[A-Za-z0-9\[]")
 
 
 def _url_passwords(text: str) -> Spans:
-    for found in _URL_PASSWORD.finditer(text):
-        if not _PLACEHOLDER.match(found["password"]):
+    for found in _URL_PASSWORD().finditer(text):
+        if not _PLACEHOLDER().match(found["password"]):
             yield *found.span("password"), URL_PASSWORD
