@@ -149,7 +149,8 @@ class RecordBuilder:
         value = outcome.get("scores", {}).get(primary["key"])
         passed = None
         if outcome["status"] == "score" and value is not None:
-            passed = value >= float(primary["threshold"]) if primary["better"] == "higher" else value <= float(primary["threshold"])
+            limit, value = float(primary["threshold"]), float(value)
+            passed = value >= limit if primary["better"] == "higher" else value <= limit
         return {"status": outcome["status"], "passed": passed, "scores": outcome.get("scores", {}), "missed": [] if passed else [primary["key"]]}
 
 
