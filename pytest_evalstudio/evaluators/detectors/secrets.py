@@ -128,7 +128,7 @@ def _pem_blocks(text: str) -> Spans:
 
 # -- JSON web tokens
 
-_JWT = lazy(r"(?<![A-Za-z0-9_-])(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}")
+_JWT = lazy(r"(?<![A-Za-z0-9-])(?<![A-Za-z0-9]_)(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}")
 
 
 def _jwts(text: str) -> Spans:

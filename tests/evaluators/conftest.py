@@ -1,0 +1,28 @@
+"""What the evaluators' tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.models.sentences import split_sentences
+
+
+@pytest.fixture(scope="session")
+def tools() -> Tools:
+    return Tools(split_sentences=split_sentences)
+
+
+@pytest.fixture(scope="session")
+def case() -> Callable[..., Case]:
+    """A case by its answer and whatever else matters."""
+
+    def make(actual_output: str = "", **fields: Any) -> Case:
+        known = {"key": "c", "question": "Why?", "model_key": "m", **fields}
+        return Case(actual_output=actual_output, **known)
+
+    return make

@@ -1,0 +1,109 @@
+"""Redaction: same length, nothing left, linear time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_evalstudio.evaluators.detectors import find_pii, find_secrets, redact
+from pytest_evalstudio.evaluators.detectors.hits import merged
+
+MILLION = 1_000_000
+SNIPPETS = [
+    "4111 1111 1111 1111",
+    "219-09-9999",
+    "a.b@corp.com",
+    "password=hunter2x",
+    "sk-1234567890abcdefghij",
+    "-----BEGIN PRIVATE KEY-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBg\n-----END PRIVATE KEY-----",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF",
+    "+44 20 7946 0958",
+    "GB29 NWBK 6016 1331 9268 19",
+    "https://u:s3cretpw@corp.com",
+    " ",
+    ",",
+    "\n",
+    "word",
+    "Ä",
+    "7",
+    "-",
+]
+
+
+def test_separators_stay_and_the_rest_is_masked() -> None:
+    assert redact("SSN 219-09-9999, card 4111 1111 1111 1111.") == "SSN ***-**-****, card **** **** **** ****."
+
+
+def test_the_body_of_a_key_is_masked() -> None:
+    body = "MIIDdzCCAl+gAwIBAgIEAgAAuTANBg"
+    text = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
+    assert body not in redact(text)
+    assert len(redact(text)) == len(text)
+
+
+def test_a_clean_text_is_itself() -> None:
+    text = "Revenue rose by 12.5 % to $1,577 million in 2023; see section 4.2.3."
+    assert redact(text) is text
+
+
+@given(st.lists(st.sampled_from(SNIPPETS), max_size=8).map("".join) | st.text())
+def test_redaction_keeps_the_length_and_what_is_no_letter_or_digit(text: str) -> None:
+    masked = redact(text)
+    assert len(masked) == len(text)
+    assert all(new == old or (new == "*" and old.isalnum()) for new, old in zip(masked, text, strict=True))
+
+
+@given(st.lists(st.sampled_from(SNIPPETS), max_size=8).map(" ".join))
+def test_nothing_is_found_after_redaction(text: str) -> None:
+    masked = redact(text)
+    assert [hit.kind for hit in find_pii(masked)] == []
+    assert [hit.kind for hit in find_secrets(masked)] == []
+
+
+@given(st.lists(st.sampled_from(SNIPPETS), max_size=8).map("".join))
+def test_hits_are_in_order_and_apart(text: str) -> None:
+    for hits in (find_pii(text), find_secrets(text)):
+        assert all(hit.start < hit.end <= len(text) for hit in hits)
+        assert all(first.end <= second.start for first, second in zip(hits, hits[1:], strict=False))
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 10)), max_size=10))
+def test_merging_covers_the_same_characters(spans: list[tuple[int, int]]) -> None:
+    text = "x" * 40
+    hits = merged(text, [(start, start + length, "k") for start, length in spans])
+    covered = {place for start, length in spans for place in range(start, start + length)}
+    assert {place for hit in hits for place in range(hit.start, hit.end)} == covered
+    assert sum(hit.end - hit.start for hit in hits) == len(covered)
+
+
+HOSTILE = [
+    "7", "4111-1111-1111-1111-", "a@", "a@a.", "a" * 64 + "@", "-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END X-----",
+    "-----BEGIN CERTIFICATE-----\nAAAAAAAAAAAAAAAA", "eyJ", "eyJaaaaaaaaaaa.", "password", "password=", 'password="', "token is ", "2001:", "+1 2 3 ",
+    "+12345", "a.", "Ab1/", "-", " ", "AAAAA-", "1.1.", "sk-", "sk-ant-a", "://a:@", "a://b:c", "Bearer ", "passport no ", "GB29 ", "(555) ",
+    "A==", "123-45-", "xoxb-", "driver's license ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_hostile_megabyte_takes_no_more_than_a_few_seconds(unit: str) -> None:
+    text = (unit * (MILLION // len(unit) + 1))[:MILLION]
+    started = time.process_time()
+    assert len(redact(text)) == MILLION
+    assert time.process_time() - started < 5
+
+
+def test_a_clean_kilobyte_takes_microseconds() -> None:
+    text = ("The Federal Reserve raised its rate by 0.25% on 2023-02-01, citing inflation of 6.5 percent; markets fell 1,577 points. " * 9)[:1000]
+    redact(text)
+    best = min(_seconds(text) for _ in range(20))
+    assert best < 200e-6  # some 25 on a quiet machine
+
+
+def _seconds(text: str) -> float:
+    started = time.process_time()
+    for _ in range(50):
+        redact(text)
+    return (time.process_time() - started) / 50

@@ -1,0 +1,134 @@
+"""Secrets: what is found and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.evaluators.detectors import describe, find_secrets
+
+BODY = "MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQsw"
+
+
+def pem(label: str) -> str:
+    return f"-----BEGIN {label}-----\n{BODY}\n{BODY}==\n-----END {label}-----"
+
+
+FOUND = [
+    ("certificate", pem("CERTIFICATE")),
+    ("private key", pem("RSA PRIVATE KEY")),
+    ("private key", pem("PRIVATE KEY")),
+    ("private key", pem("ENCRYPTED PRIVATE KEY")),
+    ("private key", pem("OPENSSH PRIVATE KEY")),
+    ("private key", pem("PGP PRIVATE KEY BLOCK")),
+    ("private key", pem("EC PRIVATE KEY").replace("\n", "\\n")),
+    ("private key", f"-----BEGIN PRIVATE KEY-----\n{BODY}\n{BODY[:20]}"),
+    ("JSON web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF"),
+    ("AWS access key id", "AKIAIOSFODNN7EXAMPLE"),
+    ("API key or token", "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    ("GitHub token", "ghp_" + "a1B2" * 9),
+    ("GitHub token", "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv"),
+    ("GitLab token", "glpat-abcDEF1234567890wxyz"),
+    ("Slack token", "xoxb-123456789012-abcdefghijkl"),
+    ("Slack webhook", "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"),
+    ("Google API key", "AIza" + "Sy1" * 11 + "ab"),
+    ("Stripe key", "sk_" + "live_4eC39HqLyjWDarjtT1zdp7dc"),
+    ("OpenAI or H2O.ai API key", "sk-1234567890abcdefghij"),
+    ("OpenAI API key", "sk-proj-abc123def456ghi789jkl"),
+    ("Anthropic API key", "sk-ant-api03-abcDEF123456789012345-xyz"),
+    ("Azure storage key", "aB3/" * 21 + "aB=="),
+    ("Hugging Face token", "hf_" + "a1B2" * 9),
+    ("npm token", "npm_" + "a1B2" * 9),
+    ("Windows product key", "VK7JG-NPHTM-C97JM-9MPGT-3V66T"),
+    ("bearer token", "Authorization: Bearer abcdef1234567890abcdef123"),
+    ("password in a URL", "postgres://admin:s3cr3tpw@db.corp.com/x"),
+    ("password", 'password = "hunter2"'),
+    ("password", "pwd: hunter2x"),
+    ("password", "password=letmein"),
+    ("password", "DB_PASSWORD=Sup3rS3cret"),
+    ("password", '{"password": "s3cret!x"}'),
+    ("password", "**Password:** Passw0rd!"),
+    ("password", "The admin password is Tr0ub4dor&3."),
+    ("API key or token", 'api_key="abcdEFGH12345678"'),
+    ("API key or token", "client_secret: 'abc123def456ghi'"),
+    ("API key or token", 'accessToken: "abcdefgh12345678"'),
+]
+
+CLEAN = [
+    pytest.param(text, id=text)
+    for text in (
+        "password: <password>",
+        'password = "****"',
+        "password=${DB_PASSWORD}",
+        "password={{ db_password }}",
+        'password = os.environ["X"]',
+        'secret = get_secret("db")',
+        "def login(password: str = None)",
+        "Password: must be at least 8 characters",
+        "password: 8 to 12 characters",
+        "passwords: 5 tips for 2024",
+        "Password reset: click here",
+        "The password is stored in the vault",
+        "The password is incorrect.",
+        "password: changeme",
+        "secret: none",
+        'api_key = "YOUR_API_KEY"',
+        "token: a unit of text",
+        "max_tokens=1000",
+        "the key is to listen",
+        "primary key: user_id",
+        "monkey = 5",
+        "keyboard: QWERTY123456",
+        "access key: Ctrl+F12",
+        "risk-averse ask-me-anything task-1234567890abcdefghij",
+        "sk-learn-contrib-something-long",
+        "files begin with -----BEGIN CERTIFICATE-----",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        pem("PUBLIC KEY"),
+        "eyJub3QiOiJqd3QifQ.abcd.efgh",
+        "ABCDE-FGHIJ-KLMNO-PQRST-UVWXY",
+        "XXXXX-XXXXX-XXXXX-XXXXX-XXXXX",
+        "postgres://user:password@localhost/db",
+        "https://host.com:8080/path@x",
+        "123e4567-e89b-12d3-a456-426614174000",
+        "",
+    )
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), FOUND, ids=[text[:40] for _, text in FOUND])
+def test_secrets_are_found(kind: str, text: str) -> None:
+    assert [hit.kind for hit in find_secrets(text)] == [kind]
+
+
+@pytest.mark.parametrize(("kind", "text"), FOUND, ids=[text[:40] for _, text in FOUND])
+@pytest.mark.parametrize(("before", "after"), [("x ", " y"), ("\n", "\n"), ("(", ")"), ("_", "\n"), ("» ", " «")])
+def test_they_are_found_beside_punctuation(kind: str, text: str, before: str, after: str) -> None:
+    assert [hit.kind for hit in find_secrets(before + text + after)] == [kind]
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_placeholders_and_prose_are_left_alone(text: str) -> None:
+    assert find_secrets(text) == []
+
+
+def test_of_an_assignment_the_value_alone_is_the_hit() -> None:
+    text = 'user: "bob", password: "s3cret!x", port: 1'
+    assert [text[hit.start : hit.end] for hit in find_secrets(text)] == ["s3cret!x"]
+
+
+def test_every_block_of_a_bundle_is_a_hit_of_its_own() -> None:
+    text = f"{pem('CERTIFICATE')}\n{pem('RSA PRIVATE KEY')}"
+    assert [hit.kind for hit in find_secrets(text)] == ["certificate", "private key"]
+
+
+def test_letters_that_change_length_in_lower_case_do_not_move_hits() -> None:
+    text = "İİİİ password=hunter2x"
+    assert [text[hit.start : hit.end] for hit in find_secrets(text)] == ["hunter2x"]
+
+
+@pytest.mark.parametrize(("kind", "text"), FOUND, ids=[text[:40] for _, text in FOUND])
+def test_a_description_holds_no_letter_or_digit_of_the_secret(kind: str, text: str) -> None:
+    (hit,) = find_secrets(text)
+    masked = describe(hit).removeprefix(kind)
+    assert not any(char.isalnum() for char in masked)
+    assert len(masked) < 50
