@@ -219,6 +219,7 @@ _PHONE = lazy(
     rf"|(?:1(?:[ .]|{_H}))?[2-9][0-9]{{2}}(?P<sep>[ .]|{_H})[0-9]{{3}}(?P=sep)[0-9]{{4}}"
     rf")(?![A-Za-z0-9])(?!(?:\.|{_H})[0-9])"
 )
+_MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 8, 15
 _PHONE_WORD = lazy(r"\b(?:phone|telephone|tel|call|mobile|cell|fax|whatsapp|sms|text)\b", re.IGNORECASE)
 _REFERENCE_WORD = lazy(
     r"\b(?:ref|reference|order|invoice|ticket|case|claim|policy|account|acct|tracking|serial|part|model|item|sku|isbn|issn|doi|id|version)"
@@ -232,13 +233,22 @@ def _phones(text: str, first: int, last: int) -> Spans:
         start, end, shown = found.start(), found.end(), found[0]
         before = text[max(0, start - _NEARBY_CHARS) : start]
         if shown[0] == "+":
-            accepted = 8 <= sum(char.isdecimal() for char in shown) <= 15
+            shown = _first_number(shown)
+            end = start + len(shown)
+            accepted = sum(char.isdecimal() for char in shown) >= _MIN_PHONE_DIGITS
         elif found["sep"] == " ":
             accepted = bool(_PHONE_WORD().search(before))
         else:
             accepted = not _REFERENCE_WORD().search(before)
         if accepted:
             yield start, end, PHONE
+
+
+def _first_number(shown: str) -> str:
+    """The text without the last groups of digits that make it longer than a number can be: they belong to what stands next."""
+    while shown and sum(char.isdecimal() for char in shown) > _MAX_PHONE_DIGITS:
+        shown = shown.rstrip("0123456789")[:-1]
+    return shown
 
 
 # -- IBANs
