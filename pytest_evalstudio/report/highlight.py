@@ -50,23 +50,30 @@ def segments(text: str, fragments: Iterable[Mapping[str, Any]], metric: Metric, 
         return [Segment(text)] if text else []
     cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
     spans.sort(key=lambda span: span[0], reverse=True)
-    made: list[Segment] = []
+    stretches: list[tuple[int, int, Mapping[str, Any] | None]] = []
     covering: list[tuple[int, int, Mapping[str, Any]]] = []
     for start, end in pairwise(cuts):
         covering = [span for span in covering if span[1] > start]
         while spans and spans[-1][0] <= start:
             covering.append(spans.pop())
-        made.append(_segment(text[start:end], [entry for _, _, entry in covering], metric))
-    return made
+        worst = _worst([entry for _, _, entry in covering], metric)
+        if stretches and stretches[-1][2] is worst:
+            start = stretches.pop()[0]
+        stretches.append((start, end, worst))
+    return [_segment(text[start:end], worst, metric) for start, end, worst in stretches]
 
 
-def _segment(text: str, covering: Sequence[Mapping[str, Any]], metric: Metric) -> Segment:
-    if not covering:
+def _worst(covering: Sequence[Mapping[str, Any]], metric: Metric) -> Mapping[str, Any] | None:
+    return min(covering, key=lambda entry: (_WORST_FIRST.index(_level(entry, metric)), _badness(entry, metric)), default=None)
+
+
+def _segment(text: str, entry: Mapping[str, Any] | None, metric: Metric) -> Segment:
+    if entry is None:
         return Segment(text)
-    worst = min(covering, key=lambda entry: (_WORST_FIRST.index(_level(entry, metric)), _badness(entry, metric)))
-    score = worst.get("scores", {}).get(metric.key)
-    said = [f"{metric.name} {number(score):.4g}" if score is not None else "", worst.get("message", "")]
-    return Segment(text, _level(worst, metric), ": ".join(part for part in said if part), worst.get("scores", {}), worst.get("message", ""))
+    scores, message = entry.get("scores", {}), entry.get("message", "")
+    score = scores.get(metric.key)
+    said = [f"{metric.name} {number(score):.4g}" if score is not None else "", message]
+    return Segment(text, _level(entry, metric), ": ".join(part for part in said if part), scores, message)
 
 
 def _level(entry: Mapping[str, Any], metric: Metric) -> Level:

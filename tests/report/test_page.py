@@ -1,0 +1,149 @@
+"""The page: texts stay texts, nothing is loaded, what is left out is said."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html.parser
+import re
+
+import pytest
+
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.report.page import heat
+from pytest_evalstudio.report.sections import all_sections
+from tests.records import RecordBuilder, evaluator, metric, score
+
+HOSTILE = "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>\u202egnp.exe \"'`{{7*7}}{% raw %}"
+
+
+class Tags(html.parser.HTMLParser):
+    """All elements of a page with their attributes, and the depth that remains open."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "input", "hr", "wbr"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def page(builder, folder):
+    return build_report(builder.write(folder), folder, {}).page.read_text(encoding="utf-8")
+
+
+def hostile_run():
+    builder = RecordBuilder(evaluator("quality", metric(), description=HOSTILE, name=HOSTILE, parameters={HOSTILE: HOSTILE}), gates=["quality > 1"])
+    builder.header["models"]["m-one"].update(name=HOSTILE, model_cfg={"url": "javascript:alert(3)"}, documents=["javascript:alert(4)"])
+    builder.header["files"][0].update(name=HOSTILE, path="javascript:alert(5)")
+    fragments = [{"part": "answer", "start": 3, "end": 30, "message": HOSTILE}, {"part": "context:0", "start": 0, "end": 9, "scores": {"score": 0.1}}]
+    finding = {"description": HOSTILE, "severity": "high", "problem_type": "security", "avid": "S0400", "actions": HOSTILE}
+    row = {
+        "input": HOSTILE,
+        "actual_output": HOSTILE,
+        "expected_output": HOSTILE,
+        "context": [HOSTILE],
+        "output_condition": HOSTILE,
+        "categories": [HOSTILE],
+        "outcomes": {"quality": score(0.1, reason=HOSTILE, fragments=fragments, findings=[finding])},
+    }
+    builder.add(HOSTILE, "one", row)
+    builder.add("down", "one", {"error": HOSTILE, "outcomes": {"quality": {"status": "error", "reason": HOSTILE}}})
+    return builder
+
+
+def test_no_text_becomes_markup(tmp_path):
+    report = build_report(hostile_run().write(tmp_path), tmp_path, {})
+    pages = sorted(tmp_path.rglob("*.html"))
+    assert len(pages) == 3
+    for path in pages:
+        tags = Tags(path.read_text(encoding="utf-8"))
+        assert not tags.open
+        names = {tag for tag, _ in tags.found}
+        assert not names & {"script", "img", "iframe", "object", "embed", "link", "form", "base"}
+        assert not any(name.startswith("on") or name == "style" for _, attrs in tags.found for name in attrs)
+        assert not any("javascript:" in (attrs.get("href") or "") for _, attrs in tags.found)
+    assert "49" not in re.findall(r"evil\.example[^<]{0,80}", report.page.read_text(encoding="utf-8"))
+
+
+def test_the_policy_allows_the_own_style_and_nothing_else(tmp_path):
+    text = page(hostile_run(), tmp_path)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = next(attrs["content"] for tag, attrs in Tags(text).found if attrs.get("http-equiv") == "Content-Security-Policy")
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_an_answer_of_a_megabyte_is_cut_and_the_page_says_so(tmp_path):
+    builder = RecordBuilder()
+    builder.add("a", "one", {"actual_output": "x" * 1_000_000, "outcomes": {"quality": score(0.1)}})
+    text = page(builder, tmp_path)
+    assert len(text) < 100_000
+    assert "996\u202f000 more characters; the results files hold all of them" in text
+
+
+def test_failures_are_bounded_and_the_worst_stay(tmp_path):
+    builder = RecordBuilder()
+    for number in range(300):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(round(0.49 - number / 1_000, 4))}})
+    text = page(builder, tmp_path)
+    shown = re.findall(r'<bdi class="case">(k\d+)</bdi>', text)
+    assert shown == [f"k{number}" for number in range(299, 99, -1)]
+    assert "The page shows 200; 100 more are in" in text
+
+
+def test_the_worst_repeat_is_the_one_shown(tmp_path):
+    builder = RecordBuilder()
+    rows = [{"actual_output": "fine", "outcomes": {"quality": score(1.0)}}, {"actual_output": "poor", "outcomes": {"quality": score(0.0)}}]
+    verdict = {"status": "score", "passed": False, "scores": {"score": 0.45}, "missed": ["score"]}
+    builder.add("a", "one", *rows, verdicts={"quality": verdict})
+    text = page(builder, tmp_path)
+    assert ">poor</div>" in text
+    assert ">fine</div>" not in text
+
+
+def test_every_section_has_a_heading_and_a_link(tmp_path):
+    text = page(hostile_run(), tmp_path)
+    tags = Tags(text).found
+    anchors = {attrs["id"] for tag, attrs in tags if tag == "section"}
+    linked = {attrs["href"][1:] for tag, attrs in tags if tag == "a" and attrs["href"].startswith("#")}
+    assert anchors == {section.id for section in all_sections()} - {"flips"}
+    assert anchors <= linked
+    assert linked <= {attrs["id"] for _, attrs in tags if "id" in attrs}
+
+
+def test_tables_have_headers_and_the_page_has_landmarks(tmp_path):
+    tags = Tags(page(hostile_run(), tmp_path)).found
+    assert {"header", "nav", "main", "footer", "h1"} <= {tag for tag, _ in tags}
+    assert all(attrs.get("scope") in ("col", "row", "rowgroup") for tag, attrs in tags if tag == "th")
+    ids = [attrs["id"] for _, attrs in tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "expected"),
+    [
+        (Metric("m"), 1.0, "h6"),
+        (Metric("m"), 0.0, "h0"),
+        (Metric("m", better="lower"), 0.0, "h6"),
+        (Metric("m", better="lower", range=(1.0, float("inf")), threshold=11.0), 11.0, "h3"),
+        (Metric("m", better="lower", range=(1.0, float("inf")), threshold=float("inf")), 11.0, ""),
+        (Metric("m"), None, ""),
+    ],
+)
+def test_heat_runs_from_the_worst_to_the_best_value(entry, value, expected):
+    assert heat(entry, value) == expected
