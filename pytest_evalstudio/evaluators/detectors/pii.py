@@ -84,6 +84,14 @@ def _numeric_windows(text: str) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
+def _each(pattern: re.Pattern[str], text: str, first: int, last: int) -> Iterator[re.Match[str]]:
+    """Matches that may overlap, one per place where a number begins: of a row of numbers any stretch may be what is looked for."""
+    found = pattern.search(text, first, last)
+    while found:
+        yield found
+        found = pattern.search(text, found.start() + 1, last)
+
+
 # -- payment cards
 
 _CARD = lazy(
@@ -93,14 +101,28 @@ _CARD = lazy(
     rf"|[0-9]{{13,19}})"
     rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
 )
+_FOURS_BEFORE = lazy(r"(?<![0-9])(?:[0-9]{4} )+\Z")
+_FOURS_AFTER = lazy(r"(?: [0-9]{4}(?![0-9]))+")
+_ROW_CHARS = 200
 _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def _cards(text: str, first: int, last: int) -> Spans:
-    for found in _CARD().finditer(text, first, last):
+    for found in _each(_CARD(), text, first, last):
         digits = "".join(char for char in found[0] if char.isdecimal())
-        if is_card_number(digits):
+        if is_card_number(digits) and (found["sep"] != " " or not _in_a_table(text, found.start(), found.end())):
             yield found.start(), found.end(), CARD
+
+
+def _in_a_table(text: str, start: int, end: int) -> bool:
+    """Whether four groups of four digits are a stretch of a longer row of such, which is not card after card."""
+    before = _FOURS_BEFORE().search(text, max(0, start - _ROW_CHARS), start)
+    after = _FOURS_AFTER().match(text, end, end + _ROW_CHARS)
+    row = (before[0] if before else "") + text[start:end] + (after[0] if after else "")
+    groups = row.split()
+    if len(groups) <= 8:
+        return False
+    return len(groups) % 4 != 0 or not all(is_card_number("".join(groups[place : place + 4])) for place in range(0, len(groups), 4))
 
 
 def is_card_number(digits: str) -> bool:
@@ -156,7 +178,7 @@ _SSN_WORD = lazy(r"\bSSNs?\b|social.?security", re.IGNORECASE)
 
 
 def _ssns(text: str, first: int, last: int) -> Spans:
-    for found in _SSN().finditer(text, first, last):
+    for found in _each(_SSN(), text, first, last):
         separator = found["sep"]
         formatted = separator not in ("", ".", " ") or (separator == " " and not _in_a_row_of_numbers(text, found.start(), found.end()))
         if formatted or _SSN_WORD().search(_around(text, found.start(), found.end())):

@@ -71,6 +71,7 @@ CLEAN = [
         "123-00-4567",
         "123-45-0000",
         "1 100 20 3000 5",
+        "2019 4111 1111 1111 1111 2020 2021 2022 2023 2024",
         "UUID 123e4567-e89b-12d3-a456-426614174000",
         "d41d8cd98f00b204e9800998ecf8427e",
         "$1,234,567,890.00",
@@ -136,6 +137,10 @@ def test_what_only_looks_like_it_is_left_alone(text: str) -> None:
 )
 def test_neighbours_are_two(text: str) -> None:
     assert len(find_pii(text)) == 2
+
+
+def test_a_row_of_cards_is_no_table() -> None:
+    assert len(find_pii("4111 1111 1111 1111 5500 0000 0000 0004 4111 1111 1111 1111")) == 3
 
 
 def test_spans_are_exact() -> None:
