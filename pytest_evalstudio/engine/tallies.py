@@ -172,6 +172,7 @@ class Tally:
         self.lengths: dict[str, array[int]] = {part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")}
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
+        self._primary = {id: info.primary.key for id, info in self.evaluators.items()}
         self._grounded = {id: info.primary.key for id, info in self.evaluators.items() if "context" in info.needs and info.primary.better == "higher"}
 
     def close(self) -> None:
@@ -195,7 +196,10 @@ class Tally:
         self._flips(item, rows, case)
 
     def model_scores(self, evaluator: str, model: str) -> ScoreTally:
-        return self.scores[evaluator].setdefault(model, ScoreTally())
+        by_model = self.scores[evaluator]
+        if model not in by_model:
+            by_model[model] = ScoreTally()
+        return by_model[model]
 
     def flip_bit(self, evaluator: str, metric: str) -> int:
         """The metric's bit in `scored_bits`, 0 for one that cannot flip."""
@@ -317,7 +321,7 @@ class Tally:
             tally = self.model_scores(id, model)
             tally.judged += 1
             tally.passed += passed
-            value = scores.get(info.primary.key)
+            value = scores.get(self._primary[id])
             self.marks[id].add(case, not passed, 0.0 if value is None else number(value))
         return sum(self._bits.get((id, key), 0) for key, value in scores.items() if value is not None)
 

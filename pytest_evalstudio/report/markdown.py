@@ -17,10 +17,10 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 
 
 def escaped(text: str, limit: int = 400) -> str:
-    """A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction change.
+    r"""A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction change.
 
     >>> escaped("a|b <script> @team [x](http://y)")
-    'a\\\\|b &lt;script\\\\> &#64;team \\\\[x\\\\]\\\\(http&#58;//y\\\\)'
+    'a\\|b &lt;script> &#64;team \\[x\\](http&#58;//y)'
     """
     line = "".join(char for char in excerpt(text, limit) if unicodedata.category(char) not in ("Cc", "Cf"))
     line = _SPECIAL.sub(r"\\\1", line.replace("&", "&amp;"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -18,7 +18,7 @@ ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = frozenset("=+-@\t\r")
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -42,9 +42,9 @@ def cell(value: Any) -> Any:
     ("'=1+1", -1.5, '["a"]')
     """
     if isinstance(value, str):
-        return "'" + value if value.startswith(FORMULA) else value
-    if isinstance(value, list | dict):
-        return _encode(value)
+        return "'" + value if value and value[0] in FORMULA else value
+    if isinstance(value, (list, dict)):
+        return _encode(value) if value else "[]" if isinstance(value, list) else "{}"
     return value
 
 
@@ -65,6 +65,7 @@ class ResultsWriter:
         self._models = models
         self._descriptions = descriptions
         self._evaluators = evaluators
+        self._csv_line: Callable[[Sequence[Any]], str] = csv.writer(_Echo()).writerow
         self._columns = {id: _metric_names(evaluators[id]) for id in folders}
         self._json = {id: self._files.enter_context(open_text(folder / "application_json" / "explanation.json")) for id, folder in folders.items()}
         self._csv = {id: self._table(id, folder / "text_csv" / "explanation.csv") for id, folder in folders.items()}
@@ -88,12 +89,12 @@ class ResultsWriter:
                 continue
             base = _base(item, row)
             head = _encode(base)[:-1]
-            cells = [cell(value) for value in base.values()]
+            cells = self._csv_line([cell(value) for value in base.values()])
             for id, outcome in outcomes.items():
                 if id in self._json:
                     self._write(id, item, row, outcome, head, cells)
 
-    def _write(self, id: str, item: Mapping[str, Any], row: Mapping[str, Any], outcome: Mapping[str, Any], head: str, cells: Sequence[Any]) -> None:
+    def _write(self, id: str, item: Mapping[str, Any], row: Mapping[str, Any], outcome: Mapping[str, Any], head: str, cells: str) -> None:
         info = self._evaluators[id]
         scores = outcome.get("scores", {})
         reason = outcome.get("reason", "")
@@ -106,14 +107,21 @@ class ResultsWriter:
             "actual_output_meta": _sentences(info, row, outcome),
         }
         self._json[id].write(("\n" if not self.rows[id] else ",\n") + head + ", " + _encode(tail)[1:])
-        self._csv[id].writerow([*cells, *values.values(), outcome["status"], cell(reason), cell(fault)])
+        self._csv[id].write(f"{cells},{self._csv_line([*values.values(), outcome['status'], cell(reason), cell(fault)])}\n")
         self.rows[id] += 1
 
-    def _table(self, id: str, path: Path) -> Any:
-        table = csv.writer(self._files.enter_context(open_text(path)), lineterminator="\n")
-        columns = (*KEYS, *PLACE, *ROW, *ROW_FIGURES)
-        table.writerow([*columns, *(cell(name) for name in self._columns[id].values()), "status", "reason", "result_error_message"])
-        return table
+    def _table(self, id: str, path: Path) -> IO[str]:
+        file = self._files.enter_context(open_text(path))
+        names = [cell(name) for name in self._columns[id].values()]
+        file.write(self._csv_line([*KEYS, *PLACE, *ROW, *ROW_FIGURES, *names, "status", "reason", "result_error_message"]) + "\n")
+        return file
+
+
+class _Echo:
+    """A file for csv.writer that hands each line back, without its end."""
+
+    def write(self, text: str) -> str:
+        return text[:-2]
 
 
 def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict[str, Any]:

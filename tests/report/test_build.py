@@ -187,6 +187,17 @@ def test_no_cell_of_the_table_is_a_formula(tmp_path, start):
     assert cells["score"] == "-0.5"
 
 
+def test_lines_commas_and_quotes_stay_in_their_cell(tmp_path):
+    builder = RecordBuilder()
+    text = 'one\ntwo,"three"\rfour'
+    builder.add("a", "one", {"actual_output": text, "context": [text], "outcomes": {"quality": score(0.5, reason="first\nsecond")}})
+    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    content = (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+    head, row = csv.reader(io.StringIO(content, newline=""))
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["actual_output"], json.loads(cells["context"]), cells["reason"]) == (text, [text], "first\nsecond")
+
+
 def test_a_metric_named_like_a_column_does_not_hide_it(tmp_path):
     builder = RecordBuilder(evaluator("quality", metric("cost")))
     builder.add("a", "one", {"cost": 3.0, "outcomes": {"quality": score(0.5, "cost")}})
