@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -22,6 +22,8 @@ from pytest_evalstudio.report.sections import all_sections
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 
 HEAT_STEPS = 6
+STANDARDS: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 11-7"}
+"""What keywords of standards begin with."""
 
 
 def render_page(content: Content) -> str:
@@ -84,7 +86,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty)
+    environment.filters.update(num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty, standards=_standards)
     environment.globals.update(heat=heat)
     return environment
 
@@ -102,6 +104,20 @@ def _fixed(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return _number(value)
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def _standards(keywords: Sequence[str]) -> list[tuple[str, str]]:
+    """The standards among an evaluator's keywords, with the parts of them that it serves.
+
+    >>> _standards(["evaluation-method-ngram", "nist-ai-rmf-valid-and-reliable", "sr-11-7-outcomes-analysis"])
+    [('NIST AI RMF', 'valid and reliable'), ('SR 11-7', 'outcomes analysis')]
+    """
+    found = []
+    for prefix, name in STANDARDS.items():
+        parts = [word.removeprefix(prefix).replace("-", " ") for word in keywords if word.startswith(prefix)]
+        if parts:
+            found.append((name, ", ".join(parts)))
+    return found
 
 
 def _percent(value: float | None) -> str:
