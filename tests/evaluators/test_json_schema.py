@@ -1,0 +1,108 @@
+"""JSON Schema: parse faults, schema faults, and schemas that are none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.evaluators.json_schema import JsonSchema
+
+Make = Callable[..., Case]
+SCHEMA = {"type": "object", "required": ["rate"], "properties": {"rate": {"type": "number"}, "code": {"pattern": "^[A-Z]+$"}}}
+
+
+def reason(answer: str, tools: Tools, case: Make, schema: Any = "{}") -> str:
+    (outcome,) = JsonSchema(json_schema=schema).score([case(answer, context=("no json",), is_rag=True)], tools)
+    assert outcome.status == "score"
+    assert outcome.scores["model_passes"] == float(not outcome.reason)
+    assert outcome.scores["model_generation_failures"] == float(bool(outcome.reason))
+    assert outcome.scores["model_retrieval_failures"] == 0.0
+    return outcome.reason
+
+
+@pytest.mark.parametrize("answer", ['{"a": 1}', " [1, 2]\n", "null", '"text"', "1e5", '{"a": "NaN"}'])
+def test_any_json_passes_the_empty_schema(answer: str, tools: Tools, case: Make) -> None:
+    assert reason(answer, tools, case) == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("hello", "answer: not JSON: Expecting value (line 1, column 1)"),
+        ('{"a": 1,\n}', "line 2"),
+        ('```json\n{"a": 1}\n```', "not JSON"),
+        ('{"a": 1} trailing', "Extra data (line 1, column 10)"),
+        ('{"a": NaN}', "NaN is not a JSON value"),
+        ("[Infinity]", "Infinity is not a JSON value"),
+        ("[-Infinity]", "-Infinity is not a JSON value"),
+        ("{'a': 1}", "double quotes"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_json_fails_with_its_place(answer: str, fault: str, tools: Tools, case: Make) -> None:
+    assert fault in reason(answer, tools, case)
+
+
+def test_the_place_of_a_parse_fault_is_marked(case: Make, tools: Tools) -> None:
+    (outcome,) = JsonSchema().score([case('{"a": x}')], tools)
+    assert [(fragment.start, fragment.end) for fragment in outcome.fragments] == [(6, 7)]
+
+
+@pytest.mark.parametrize("form", ["dict", "text", "path", "relative path"])
+def test_a_schema_comes_in_four_forms(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: Tools, case: Make) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "rate.schema.json"
+    path.write_text(json.dumps(SCHEMA))
+    given: Any = {"dict": SCHEMA, "text": json.dumps(SCHEMA), "path": str(path), "relative path": path.name}[form]
+    assert reason('{"rate": 5.25}', tools, case, given) == ""
+    assert reason('{"rate": "high"}', tools, case, given) == "answer: /rate: 'high' is not of type 'number'"
+    assert reason("{}", tools, case, given) == "answer: the whole: 'rate' is a required property"
+    assert "does not match" in reason('{"rate": 1, "code": "a1"}', tools, case, given)
+
+
+def test_a_case_may_bring_its_own_schema(case: Make, tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text('{"type": "array"}')
+    cases = [case("{}", extra={"json_schema": {"type": "array"}}), case("[]", extra={"json_schema": "own.json"}, folder=str(tmp_path)), case("{}")]
+    assert [outcome.scores["model_passes"] for outcome in JsonSchema().score(cases, tools)] == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        ('{"type": "nonsense"}', "not a valid schema"),
+        ('{"type": ', "not JSON"),
+        ("missing.json", "cannot read"),
+        (3, "a JSON object"),
+    ],
+)
+def test_an_invalid_schema_is_a_usage_error_at_once(schema: Any, fault: str, case: Make, tools: Tools) -> None:
+    with pytest.raises(ConfigurationError, match=fault):
+        JsonSchema(json_schema=schema)
+    (outcome,) = JsonSchema().score([case("{}", extra={"json_schema": schema})], tools)
+    assert outcome.status == "error"
+
+
+def test_references_within_a_schema_work_and_none_is_downloaded(case: Make, tools: Tools) -> None:
+    local = {"$defs": {"n": {"type": "number"}}, "items": {"$ref": "#/$defs/n"}}
+    assert reason("[1]", tools, case, local) == ""
+    assert reason('["a"]', tools, case, local).startswith("answer: /0:")
+    (outcome,) = JsonSchema(json_schema={"$ref": "http://127.0.0.1:9/x.json"}).score([case("[]")], tools)
+    assert outcome.status == "error"
+    assert "nothing is downloaded" in outcome.reason
+
+
+def test_a_slow_pattern_is_an_error_and_no_verdict(case: Make, tools: Tools) -> None:
+    slow = JsonSchema(json_schema={"pattern": "(a+)+$"})
+    (outcome,) = slow.score([case(json.dumps("a" * 5_000 + "b"))], tools)
+    assert outcome.status == "error"
+
+
+def test_a_secret_in_the_answer_is_not_repeated(tools: Tools, case: Make) -> None:
+    assert "219-09-9999" not in reason('{"rate": "219-09-9999"}', tools, case, SCHEMA)
