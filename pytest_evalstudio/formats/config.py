@@ -84,9 +84,9 @@ class Configuration(_Table):
     """
 
     evaluators: Names | None = None
-    evaluator: dict[str, dict[str, Any]] = {}
-    model: list[ModelTable] = []
-    gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = []
+    evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    model: list[ModelTable] = Field(default_factory=list)
+    gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(default_factory=list)
     output: str | None = None
     cache: str | None = None
     flips: Literal["fail", "report"] = "fail"
@@ -94,8 +94,8 @@ class Configuration(_Table):
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
     min_test_cases: Annotated[int, Field(ge=0)] = 0
     max_cost: Annotated[float, Field(ge=0)] | None = None
-    latency: Latency = Latency()
-    storage: Storage = Storage()
+    latency: Latency = Field(default_factory=Latency)
+    storage: Storage = Field(default_factory=Storage)
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 

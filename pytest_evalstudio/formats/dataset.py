@@ -53,24 +53,24 @@ class Row(FormatModel):
     key: Key = ""
     test_key: Key = ""
     input: Text = ""
-    corpus: Texts = []
-    context: Texts = []
-    categories: Texts = []
-    relationships: Relationships = []
+    corpus: Texts = Field(default_factory=list)
+    context: Texts = Field(default_factory=list)
+    categories: Texts = Field(default_factory=list)
+    relationships: Relationships = Field(default_factory=list)
     expected_output: Text = ""
     output_condition: Text = ""
-    output_constraints: Constraints = []
+    output_constraints: Constraints = Field(default_factory=list)
     actual_output: Text = ""
     actual_duration: Seconds = 0.0
     cost: Annotated[float | None, Field(allow_inf_nan=False)] = None
     model_key: Key = ""
-    context_sources: Texts = []
+    context_sources: Texts = Field(default_factory=list)
     run: Annotated[int | None, Field(ge=1)] = None
-    usage: Annotated[dict[str, int], BeforeValidator(lambda value: {} if value is None else value)] = {}
+    usage: Annotated[dict[str, int], BeforeValidator(lambda value: {} if value is None else value)] = Field(default_factory=dict)
     error: Text = ""
-    expected_facts: Texts = []
-    guidelines: Texts = []
-    expected_documents: Texts = []
+    expected_facts: Texts = Field(default_factory=list)
+    guidelines: Texts = Field(default_factory=list)
+    expected_documents: Texts = Field(default_factory=list)
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None
@@ -97,7 +97,7 @@ class LlmDataset(FormatModel):
     ''
     """
 
-    inputs: list[Row] = []
+    inputs: list[Row] = Field(default_factory=list)
 
     def add_input(self, input: str, **fields: Any) -> Row:
         """Add a row; `fields` are those of Row."""

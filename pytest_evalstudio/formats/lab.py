@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pydantic import Field
+
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys, read_rows
 from pytest_evalstudio.formats.fields import FormatModel, Key, Record, Text, Texts, misspelt, validate, write_json
@@ -31,10 +33,10 @@ class Model(FormatModel):
     collection_id: Text = ""
     collection_name: Text = ""
     llm_model_name: Text = ""
-    documents: Texts = []
+    documents: Texts = Field(default_factory=list)
     key: Key = ""
-    model_cfg: Record = {}
-    llm_model_meta: Record = {}
+    model_cfg: Record = Field(default_factory=dict)
+    llm_model_meta: Record = Field(default_factory=dict)
 
 
 class TestLab(FormatModel):
@@ -48,11 +50,11 @@ class TestLab(FormatModel):
 
     name: Text = "TestLab"
     description: Text = ""
-    raw_dataset: LlmDataset = LlmDataset()
-    dataset: LlmDataset = LlmDataset()
-    models: list[Model] = []
-    llm_model_names: Texts = []
-    docs_cache: Record = {}
+    raw_dataset: LlmDataset = Field(default_factory=LlmDataset)
+    dataset: LlmDataset = Field(default_factory=LlmDataset)
+    models: list[Model] = Field(default_factory=list)
+    llm_model_names: Texts = Field(default_factory=list)
+    docs_cache: Record = Field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> TestLab:

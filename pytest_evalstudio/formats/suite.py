@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition import constraints_to_condition, parse_condition
@@ -43,14 +43,14 @@ class TestCase(FormatModel):
 
     key: Key = ""
     prompt: str
-    categories: Texts = []
-    relationships: Relationships = []
+    categories: Texts = Field(default_factory=list)
+    relationships: Relationships = Field(default_factory=list)
     expected_output: Text = ""
     condition: Text = ""
-    constraints: Constraints = []
-    expected_facts: Texts = []
-    guidelines: Texts = []
-    expected_documents: Texts = []
+    constraints: Constraints = Field(default_factory=list)
+    expected_facts: Texts = Field(default_factory=list)
+    guidelines: Texts = Field(default_factory=list)
+    expected_documents: Texts = Field(default_factory=list)
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None
@@ -73,9 +73,9 @@ class Test(FormatModel):
     optional_keys: ClassVar[frozenset[str]] = frozenset({"categories"})
 
     key: Key = ""
-    documents: Texts = []
-    test_cases: list[TestCase] = []
-    categories: Texts = []
+    documents: Texts = Field(default_factory=list)
+    test_cases: list[TestCase] = Field(default_factory=list)
+    categories: Texts = Field(default_factory=list)
 
     def add_case(self, prompt: str, **fields: Any) -> TestCase:
         """Add a test case to this test; `fields` are those of TestCase."""
@@ -97,8 +97,8 @@ class TestSuite(FormatModel):
 
     name: Text = "TestSuite"
     description: Text = ""
-    tests: list[Test] = []
-    categories: Texts = []
+    tests: list[Test] = Field(default_factory=list)
+    categories: Texts = Field(default_factory=list)
 
     def add_test(self, documents: list[str] | None = None, **fields: Any) -> Test:
         """Add an empty test over a corpus."""

@@ -96,6 +96,7 @@ class Watch:
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
             eval_session(self.config).recorder.receive(payload)
+            delattr(report, PAYLOAD)  # pytest keeps the report to the end
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:

@@ -49,16 +49,16 @@ class EvalFileCollector(pytest.File):
         self.title = str(getattr(file.content, "name", "") or "")
         self.description = str(getattr(file.content, "description", "") or "")
         for warning in file.warnings:
-            self.evals.warn(warning)
+            self.evals.warn(warning, self.path)
         for error in file.errors:
-            yield BrokenCase.from_parent(self, name=error.pointer or "file", error=error)
+            yield BrokenCase.from_parent(self, name=error.pointer or "file", error=error, evals=self.evals)
         try:
             found = self._subjects(file)
         except ConfigurationError as exc:
             self.evals.usage_errors.append(str(exc))
             return
         if not found and not file.errors and self._named and not self.evals.settings.model_names:
-            self.evals.warn(f"{self.nodeid}: there is no test case in it")
+            self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
         for subject in found:
             yield EvalItem.from_parent(self, name=subject.name, subject=subject)
 
@@ -112,11 +112,13 @@ class CollectionError(Exception):
 class BrokenCase(pytest.Collector):
     """A test case that cannot be run: one collection error, which leaves the rest of its file running."""
 
-    def __init__(self, *, error: DataError, **kwargs: Any) -> None:
+    def __init__(self, *, error: DataError, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self._evals = evals
         self._error = error
 
     def collect(self) -> Iterator[pytest.Item]:
+        self._evals.broken_cases += 1
         raise CollectionError(str(self._error))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
@@ -173,17 +175,21 @@ class EvalItem(pytest.Item):
         if misses(result):
             raise ThresholdMissed(explain(result))
 
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+    def _repr_failure_py(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> TerminalRepr:
+        """Show a fault that is nobody's bug by its message alone.
+
+        pytest takes this method for set-up errors, too, and `repr_failure` comes down to it.
+        """
         if not isinstance(excinfo.value, EvaluationError | ThresholdMissed | ConfigurationError):
-            return super().repr_failure(excinfo, style)
+            return super()._repr_failure_py(excinfo, style)
         shown = excinfo.getrepr(style="value")
         if shown.reprcrash is not None:
             shown.reprcrash.path = str(self.path)
             shown.reprcrash.message = str(excinfo.value).splitlines()[0]
         return shown
 
-    def reportinfo(self) -> tuple[Path, None, str]:
-        return self.path, None, self.name
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
 
 
 def _is_ours(data: Any, path: Path) -> bool:

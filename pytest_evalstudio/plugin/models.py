@@ -123,7 +123,7 @@ class Models:
             session.close()
         if self._cache is not None:
             for warning in self._cache.warnings:
-                self._evals.warn(warning)
+                self._evals.warn(warning, self._evals.settings.cache())
             self._cache.close()
 
     def _info(self, config: Configuration, table: ModelTable) -> ModelInfo:

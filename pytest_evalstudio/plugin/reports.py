@@ -21,7 +21,7 @@ CHECKS = pytest.StashKey[Checks]()
 
 
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
-    """Attach the entry of an item that is decided by this report, and correct its duration."""
+    """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
     if isinstance(item, EvalItem):
         _share_time(item, call, report)
         if report.when == "call" or (report.when == "setup" and not report.passed):

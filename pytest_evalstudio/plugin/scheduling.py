@@ -131,7 +131,7 @@ class ChunkedScheduler:
         if not file.is_file():
             return _STANDARD[self._mode](self._config, self._log)
         plan = json.loads(file.read_text(encoding="utf-8"))
-        file.unlink()
+        self._config.add_cleanup(lambda: file.unlink(missing_ok=True))
         if "usage_error" in plan:
             raise pytest.UsageError(plan["usage_error"])
         return _ChunkScheduling(self._config, self._log, self._mode, plan["chunks"])

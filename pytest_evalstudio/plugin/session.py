@@ -31,6 +31,7 @@ class EvalSession:
         self.config = config
         self.settings = Settings(config)
         self.usage_errors: list[str] = []
+        self.broken_cases = 0
         self.announced: set[str] = set()
         self._plans: dict[int, Plan] = {}
 
@@ -83,18 +84,24 @@ class EvalSession:
 
         self.config.pluginmanager.register(fixture_plugin(self), "evalstudio-fixtures")
 
-    def warn(self, text: str) -> None:
-        """Tell something once, in pytest's warnings summary."""
+    def warn(self, text: str, path: Path) -> None:
+        """Tell something about a file once, in pytest's warnings summary."""
         if text not in self.announced:
             self.announced.add(text)
-            warnings.warn(pytest.PytestWarning(text), stacklevel=2)
+            warnings.warn_explicit(pytest.PytestWarning(text), None, filename=str(path), lineno=1)
 
-    @pytest.hookimpl(trylast=True)
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Check names, open the models, cut the chunks."""
+        """Check names, open the models, cut the chunks.
+
+        First of all, since under xdist the controller goes on as soon as a worker has told what it collected.
+        Where nothing but single test cases is broken, the others run; pytest alone would stop here.
+        """
         from pytest_evalstudio.plugin.items import EvalItem
 
         items = [item for item in session.items if isinstance(item, EvalItem)]
+        if self.broken_cases and session.testsfailed == self.broken_cases:
+            session.config.option.continue_on_collection_errors = True
         try:
             self._prepare(session, items)
         except ConfigurationError as exc:

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.answers import AnswerCache
 from pytest_evalstudio.engine.hosts import open_model
-from tests.openai_server import Reply, serve
+from openai_server import Reply, serve
 
 PROMPTS = 400
 DELAY_S = 0.2

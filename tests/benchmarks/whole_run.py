@@ -1,0 +1,82 @@
+"""A whole run with report against bare pytest over as many empty tests: wall time and peak memory.
+
+usage: python tests/benchmarks/whole_run.py [CASES] [MODELS]        (default: 10,000 cases, 3 models)
+
+Prints seconds, megabytes and their ratios, bare pytest first and last to show the machine's noise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+WORDS = "the fee for a transfer abroad is charged to the account when it leaves and shown on the next statement".split()
+
+
+def main() -> None:
+    cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    models = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_empty_tests(folder / "test_empty.py", cases * models)
+        write_lab(folder / "big_lab.json", cases, models)
+        bare = ["test_empty.py", "-p", "no:evalstudio"]
+        own = ["big_lab.json", "--evalstudio-evaluators", "text_matching"]
+        first_s, bare_mb = run(folder, bare)
+        own_s, own_mb = run(folder, own)
+        last_s, _ = run(folder, bare)
+        bare_s = (first_s + last_s) / 2
+        print(f"{cases:,} cases x {models} models, text_matching, precomputed")
+        print(f"bare pytest, {cases * models:,} empty tests: {first_s:.1f} s, {last_s:.1f} s; {bare_mb:.0f} MB")
+        print(f"whole run with report: {own_s:.1f} s; {own_mb:.0f} MB")
+        print(f"time ratio {own_s / bare_s:.2f}, memory ratio {own_mb / bare_mb:.2f}")
+
+
+def write_empty_tests(path: Path, number: int) -> None:
+    path.write_text(f"import pytest\n\n\n@pytest.mark.parametrize('n', range({number}))\ndef test_empty(n):\n    pass\n")
+
+
+def write_lab(path: Path, cases: int, models: int) -> None:
+    rng = random.Random(1)
+    rows = []
+    for model in range(models):
+        for case in range(cases):
+            text = " ".join(["fee", *rng.choices(WORDS, k=30)])
+            rows.append(
+                {
+                    "key": f"case-{case}",
+                    "input": f"Question {case}: {' '.join(rng.choices(WORDS, k=10))}?",
+                    "context": [text],
+                    "categories": ["question_answering"],
+                    "output_condition": '"fee" OR "statement"',
+                    "actual_output": text,
+                    "actual_duration": 0.5,
+                    "cost": 0.001,
+                    "model_key": f"m{model}",
+                }
+            )
+    described = [{"key": f"m{model}", "name": f"model {model}", "llm_model_name": f"model-{model}", "model_type": "h2ogpte_llm"} for model in range(models)]
+    path.write_text(json.dumps({"name": "big", "dataset": {"inputs": rows}, "models": described}))
+
+
+def run(folder: Path, arguments: list[str]) -> tuple[float, float]:
+    """Wall seconds and peak megabytes of one pytest process."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
+    started = time.perf_counter()
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}")
+    return time.perf_counter() - started, usage.ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
