@@ -142,7 +142,7 @@ def leak_outcome(case: Case, metrics: Sequence[Metric], find: Callable[[str], li
     chunks = [(index, hit) for index, chunk in enumerate(case.context) for hit in find(chunk)] if judge_context else []
     places = [("answer", hit) for hit in answer] + [(f"context:{index}", hit) for index, hit in chunks]
     fragments = [Fragment(start=hit.start, end=hit.end, part=part, message=describe(hit)) for part, hit in places]
-    findings = [leak_finding(describe(hit), _place(part), what, actions) for part, hit in places[:MAX_FRAGMENTS]]
+    findings = [leak_finding(describe(hit), place_of(part), what, actions) for part, hit in places[:MAX_FRAGMENTS]]
     answer_fault = listed([describe(hit) for hit in answer])
     if is_empty(case):
         answer_fault = EMPTY_ANSWER
@@ -153,5 +153,6 @@ def leak_finding(description: str, place: str, what: str, actions: str) -> Findi
     return Finding(description=f"{what} in the {place}: {description}", severity="high", problem_type="privacy", avid="P0300", actions=actions)
 
 
-def _place(part: str) -> str:
+def place_of(part: str) -> str:
+    """The part of a fragment in words."""
     return "answer" if part == "answer" else f"retrieved context (chunk {int(part.partition(':')[2]) + 1})"

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
-from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators._common import (
     EMPTY_ANSWER,
@@ -22,6 +22,7 @@ from pytest_evalstudio.evaluators._common import (
     keywords,
     leak_finding,
     listed,
+    place_of,
     unmet,
 )
 from pytest_evalstudio.evaluators.detectors import describe, find_pii
@@ -92,12 +93,12 @@ class EncodingGuardrail:
         return self._by_pii(case, parts, decoded, note)
 
     def _by_condition(self, case: Case, parts: list[tuple[str, str]], decoded: dict[str, list[Decoded]], note: str) -> Outcome:
-        condition = condition_of(case)
         read = ["\n".join([text, *(item.text for item in decoded[part])]) for part, text in parts]
         try:
+            condition = condition_of(case)
             answer_fault = EMPTY_ANSWER if is_empty(case) else unmet(condition, read[0])
             context_fault = unmet(condition, " ".join(read[1:])) if len(read) > 1 else ""
-        except EvaluationError as exc:
+        except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc))
         fragments = [
             Fragment(start=item.start, end=item.end, part=part, message="encoded text")
@@ -115,7 +116,7 @@ class EncodingGuardrail:
             for start, end, description in _leaks(text, decoded[part]):
                 faults[part == "answer"].append(description)
                 fragments.append(Fragment(start=start, end=end, part=part, message=description))
-                findings.append(leak_finding(description, part.replace("context:", "retrieved context, chunk "), "Personal data", _ACTIONS))
+                findings.append(leak_finding(description, place_of(part), "Personal data", _ACTIONS))
         answer_fault = EMPTY_ANSWER if is_empty(case) else listed(faults[True])
         return boolean_outcome(self.metrics, answer_fault, listed(faults[False]), note=note, fragments=fragments, findings=findings)
 

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, one_line, worst
+from pytest_evalstudio.evaluators.detectors import redact
 
 FUNCTION_WORDS = frozenset(
     """
@@ -241,6 +242,7 @@ def _fragments(unknown: Sequence[Token], wrong: Sequence[Token]) -> list[Fragmen
 
 def _reason(answer: str, unknown: Sequence[Token], wrong: Sequence[Token]) -> str:
     parts = []
+    answer = redact(answer)
     for name, tokens in (("words", unknown), ("numbers", wrong)):
         if tokens:
             shown = list(dict.fromkeys(answer[token.start : token.end] for token in tokens))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
-from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import (
     EMPTY_ANSWER,
@@ -53,10 +53,10 @@ class TextMatching:
         reason = self.not_applicable(case)
         if reason:
             return Outcome.not_applicable(reason)
-        condition = condition_of(case)
         try:
+            condition = condition_of(case)
             answer_fault = EMPTY_ANSWER if is_empty(case) else unmet(condition, case.actual_output)
             context_fault = unmet(condition, " ".join(case.context)) if judges_context(case, self.evaluate_retrieved_context) else ""
-        except EvaluationError as exc:
+        except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc))
         return boolean_outcome(self.metrics, answer_fault, context_fault)

@@ -66,6 +66,7 @@ def test_an_encoded_leak_of_the_context_is_a_retrieval_failure(case: Make, tools
     (outcome,) = EncodingGuardrail().score([case("Fine.", context=("a", SPACED), is_rag=True)], tools)
     assert [outcome.scores[f"model_{key}"] for key in ("passes", "retrieval_failures", "generation_failures")] == [0, 1, 0]
     assert outcome.fragments[0].part == "context:1"
+    assert "chunk 2" in outcome.findings[0].description
 
 
 def test_a_short_run_is_tried_where_the_case_is_about_encodings(case: Make, tools: Tools) -> None:

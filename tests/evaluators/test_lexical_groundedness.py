@@ -75,6 +75,11 @@ def test_a_spelled_number_is_supported_by_its_digits(case: Make, tools: Tools) -
     assert outcome.scores["supported_words"] == 1.0
 
 
+def test_a_leaked_number_is_not_repeated_in_pieces(case: Make, tools: Tools) -> None:
+    (outcome,) = LexicalGroundedness().score([case("SSN 219-09-9999", context=CONTEXT)], tools)
+    assert "9999" not in outcome.reason
+
+
 def test_words_are_compared_by_their_stems() -> None:
     assert [token.keys[0] for token in tokens_of("raising raised raises")] == ["rais"] * 3
     assert tokens_of("The bank's")[0].keys == tokens_of("banks")[0].keys

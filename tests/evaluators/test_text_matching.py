@@ -62,6 +62,11 @@ def test_with_neither_it_is_not_applicable(case: Make, tools: Tools) -> None:
     assert TextMatching().score([nothing], tools)[0].status == "not_applicable"
 
 
+def test_a_malformed_condition_is_an_error_of_its_case_alone(case: Make, tools: Tools) -> None:
+    outcomes = TextMatching().score([case("a", condition='"a" AND'), case("a", condition='"a"')], tools)
+    assert [outcome.status for outcome in outcomes] == ["error", "score"]
+
+
 def test_a_slow_pattern_is_an_error_and_no_verdict(case: Make, tools: Tools) -> None:
     (outcome,) = TextMatching().score([case("a" * 5_000 + "b", condition="regexp((a+)+$)")], tools)
     assert outcome.status == "error"

@@ -236,7 +236,7 @@ def _start_of_local_part(text: str, at: int) -> int:
 
 _PHONE = lazy(
     rf"(?<![A-Za-z0-9+])(?<![0-9][.(‐‑–-])(?:"
-    rf"\+[1-9][0-9]{{0,14}}(?:(?:[ .]|{_H})?\(0?[0-9]{{1,4}}\)(?:[ .]|{_H})?[0-9]{{1,12}})?(?:(?:[ .]|{_H})[0-9]{{1,12}}){{0,6}}"
+    rf"\+(?:[2-9]|1(?![ .-]?[01]))[0-9]{{0,14}}(?:(?:[ .]|{_H})?\(0?[0-9]{{1,4}}\)(?:[ .]|{_H})?[0-9]{{1,12}})?(?:(?:[ .]|{_H})[0-9]{{1,12}}){{0,6}}"
     rf"|(?:1(?:[ .]|{_H}))?\([2-9][0-9]{{2}}\)(?:[ .]|{_H})?[0-9]{{3}}(?:[ .]|{_H})[0-9]{{4}}"
     rf"|(?:1(?:[ .]|{_H}))?[2-9][0-9]{{2}}(?P<sep>[ .]|{_H})[0-9]{{3}}(?P=sep)[0-9]{{4}}"
     rf")(?![A-Za-z0-9])(?!(?:\.|{_H})[0-9])"
@@ -257,7 +257,7 @@ def _phones(text: str, first: int, last: int) -> Spans:
         if shown[0] == "+":
             shown = _first_number(shown)
             end = start + len(shown)
-            accepted = sum(char.isdecimal() for char in shown) >= _MIN_PHONE_DIGITS
+            accepted = sum(char.isdecimal() for char in shown) >= _MIN_PHONE_DIGITS and " 000" not in shown
         elif found["sep"] == " ":
             accepted = bool(_PHONE_WORD().search(before))
         else:
@@ -325,7 +325,7 @@ _VERSION_WORD = lazy(
     re.IGNORECASE,
 )
 _IP_WORD = lazy(r"\bip(?:v4)?\b|\baddress|\bhost\b|\bserver\b|\bgateway\b|\bping\b", re.IGNORECASE)
-_SMALL_OCTET = 32
+_SMALL_OCTET = 64
 _PUBLIC_RESOLVERS = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9"})
 
 
