@@ -179,7 +179,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
     name = next(entry.name for entry in info.metrics if entry.key == metric)
     if ranked[0][0] != ranked[1][0]:
         yield _extreme(
-            info, name, metric, best, ranked[0][1], insight_type, "Weigh it against the interval: where they overlap, the lead may be chance."
+            info, name, metric, best, ranked[0][1], insight_type, "Compare the intervals: where they overlap widely, the lead may be chance."
         )
     if ranked[-1][0] != ranked[-2][0]:
         yield _extreme(info, name, metric, worst, ranked[-1][1], insight_type, "Its failures, lowest score first, show what it lacks.")
