@@ -198,7 +198,7 @@ def _flip(tally: Tally, entry: Mapping[str, Any]) -> Problem:
             "perturbators": list(entry.get("perturbators", ())),
             **row_attributes(entry["model"], name, [entry["key"]]),
         },
-        actions="Vary kind and intensity of the perturbation to find where the model breaks; compare with the flip rate of unchanged copies, its own noise.",
+        actions="Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its own noise.",
     )
 
 
