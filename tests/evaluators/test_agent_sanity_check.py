@@ -56,6 +56,10 @@ def folder(tmp_path: Path) -> Path:
     (root / "out" / "blank.pdf").write_bytes(pdf("Report one", ""))
     (root / "out" / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     (root / "void").mkdir()
+    (root / "out" / "latin.txt").write_bytes("caf\xe9".encode("latin-1"))
+    (root / "out" / "blank.json").write_text(" \n")
+    (root / "out" / "nan.json").write_text("[NaN]")
+    (root / "out" / "quote.csv").write_text('a,b\n"1"x,2\n')
     (tmp_path / "outside.txt").write_text("secret of another case")
     return root
 
@@ -100,6 +104,12 @@ def check(folder: Path, case: Make, tools: Tools) -> Callable[..., Outcome]:
         ("/etc/hostname", "lies outside the folder"),
         ("../*.txt", "lies outside the folder"),
         ("out/\x00", "lies outside the folder"),
+        ({"path": "void", "type": "folder", "min_size": 0}, ""),
+        ({"path": "out/latin.txt"}, "is not UTF-8 text (byte 3)"),
+        ({"path": "out/blank.json"}, "is blank"),
+        ({"path": "out/nan.json"}, "NaN is not a JSON value"),
+        ({"path": "out/quote.csv"}, "is not CSV"),
+        ({"path": "out/notes.txt", "fields": {"a": 1}}, "is not JSON"),
     ],
 )
 def test_an_expected_artifact(check: Callable[..., Outcome], expected: Any, fault: str) -> None:
@@ -112,10 +122,10 @@ def test_an_expected_artifact(check: Callable[..., Outcome], expected: Any, faul
 
 
 def test_the_score_is_the_share_of_sane_artifacts(check: Callable[..., Outcome]) -> None:
-    # of nine files, bad.json, empty.txt, ragged.csv, blank.pdf and broken.pdf are broken
+    # of thirteen files, four are sane: ok.json, notes.txt, table.csv and ok.pdf
     outcome = check(artifacts="out")
-    assert outcome.scores["agent_sanity"] == pytest.approx(4 / 9)
-    assert len(outcome.findings) == 5
+    assert outcome.scores["agent_sanity"] == pytest.approx(4 / 13)
+    assert len(outcome.findings) == 9
 
 
 def test_one_file_counts_once(check: Callable[..., Outcome]) -> None:
@@ -124,8 +134,9 @@ def test_one_file_counts_once(check: Callable[..., Outcome]) -> None:
 
 
 def test_a_glob_checks_every_match(check: Callable[..., Outcome]) -> None:
+    # ok.json of ok.json, bad.json, blank.json and nan.json
     outcome = check(expected_artifacts=[{"path": "out/*.json"}])
-    assert outcome.scores["agent_sanity"] == 1 / 2
+    assert outcome.scores["agent_sanity"] == 1 / 4
 
 
 def test_a_link_to_elsewhere_is_not_followed(check: Callable[..., Outcome], folder: Path) -> None:
@@ -134,6 +145,21 @@ def test_a_link_to_elsewhere_is_not_followed(check: Callable[..., Outcome], fold
         outcome = check(**extra)
         assert outcome.scores["agent_sanity"] == 0.0
         assert "lies outside the folder" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("artifacts", "fault"),
+    [("void", "void (is an empty folder)"), (["nowhere.txt"], "is missing"), (["../outside.txt"], "lies outside"), ('["out/empty.txt"]', "is empty")],
+)
+def test_declared_artifacts_must_be_there(check: Callable[..., Outcome], artifacts: Any, fault: str) -> None:
+    outcome = check(artifacts=artifacts)
+    assert outcome.scores["agent_sanity"] == 0.0
+    assert fault in outcome.reason
+
+
+@pytest.mark.parametrize("artifacts", [7, [7], "[broken"])
+def test_artifacts_that_are_no_paths_are_an_error(check: Callable[..., Outcome], artifacts: Any) -> None:
+    assert check(artifacts=artifacts).status == "error"
 
 
 def test_without_artifacts_it_is_not_applicable(check: Callable[..., Outcome]) -> None:
