@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -20,7 +19,7 @@ PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
 FORMULA = frozenset("=+-@\t\r")
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def open_text(path: Path) -> IO[str]:
@@ -35,17 +34,20 @@ def write_json(path: Path, content: Any) -> None:
         file.write(json.dumps(portable(content), ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
-def cell(value: Any) -> Any:
-    """A value as a cell of a CSV file: texts that a spreadsheet would run as a formula get an apostrophe before them.
+def cell(value: Any) -> str:
+    """A value as a cell of a CSV file (RFC 4180); a text that a spreadsheet would run as a formula gets an apostrophe before it.
 
-    >>> cell("=1+1"), cell(-1.5), cell(["a"])
-    ("'=1+1", -1.5, '["a"]')
+    >>> print(cell("=1+1"), cell(-1.5), cell(["a"]), cell(None), sep=",")
+    "'=1+1",-1.5,"[""a""]",
     """
-    if isinstance(value, str):
-        return "'" + value if value and value[0] in FORMULA else value
-    if isinstance(value, (list, dict)):
-        return _encode(value) if value else "[]" if isinstance(value, list) else "{}"
-    return value
+    if not isinstance(value, str):
+        if value is None or isinstance(value, (int, float)):
+            return "" if value is None else str(value)
+        if not value:
+            return "[]" if isinstance(value, list) else "{}"
+        value = _encode(value)
+    guard = "'" if value[:1] in FORMULA else ""
+    return '"' + guard + value.replace('"', '""') + '"'
 
 
 class ResultsWriter:
@@ -65,7 +67,6 @@ class ResultsWriter:
         self._models = models
         self._descriptions = descriptions
         self._evaluators = evaluators
-        self._csv_line: Callable[[Sequence[Any]], str] = csv.writer(_Echo()).writerow
         self._columns = {id: _metric_names(evaluators[id]) for id in folders}
         self._json = {id: self._files.enter_context(open_text(folder / "application_json" / "explanation.json")) for id, folder in folders.items()}
         self._csv = {id: self._table(id, folder / "text_csv" / "explanation.csv") for id, folder in folders.items()}
@@ -89,7 +90,7 @@ class ResultsWriter:
                 continue
             base = _base(item, row)
             head = _encode(base)[:-1]
-            cells = self._csv_line([cell(value) for value in base.values()])
+            cells = ",".join(map(cell, base.values()))
             for id, outcome in outcomes.items():
                 if id in self._json:
                     self._write(id, item, row, outcome, head, cells)
@@ -107,21 +108,16 @@ class ResultsWriter:
             "actual_output_meta": _sentences(info, row, outcome),
         }
         self._json[id].write(("\n" if not self.rows[id] else ",\n") + head + ", " + _encode(tail)[1:])
-        self._csv[id].write(f"{cells},{self._csv_line([*values.values(), outcome['status'], cell(reason), cell(fault)])}\n")
+        ends = (*values.values(), outcome["status"], reason, fault)
+        self._csv[id].write(cells + "," + ",".join(map(cell, ends)) + "\n")
         self.rows[id] += 1
 
     def _table(self, id: str, path: Path) -> IO[str]:
         file = self._files.enter_context(open_text(path))
-        names = [cell(name) for name in self._columns[id].values()]
-        file.write(self._csv_line([*KEYS, *PLACE, *ROW, *ROW_FIGURES, *names, "status", "reason", "result_error_message"]) + "\n")
+        file.write(
+            ",".join([*KEYS, *PLACE, *ROW, *ROW_FIGURES, *map(cell, self._columns[id].values()), "status", "reason", "result_error_message"]) + "\n"
+        )
         return file
-
-
-class _Echo:
-    """A file for csv.writer that hands each line back, without its end."""
-
-    def write(self, text: str) -> str:
-        return text[:-2]
 
 
 def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict[str, Any]:
