@@ -40,14 +40,15 @@ def cell(value: Any) -> str:
     >>> print(cell("=1+1"), cell(-1.5), cell(["a"]), cell(None), sep=",")
     "'=1+1",-1.5,"[""a""]",
     """
-    if not isinstance(value, str):
-        if value is None or isinstance(value, (int, float)):
-            return "" if value is None else str(value)
-        if not value:
-            return "[]" if isinstance(value, list) else "{}"
-        value = _encode(value)
-    guard = "'" if value[:1] in FORMULA else ""
-    return '"' + guard + value.replace('"', '""') + '"'
+    if value is None:
+        return ""
+    if isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, (list, dict)):
+        value = _encode(value) if value else "[]" if isinstance(value, list) else "{}"
+    text = str(value)
+    guard = "'" if text[:1] in FORMULA else ""
+    return '"' + guard + text.replace('"', '""') + '"'
 
 
 class ResultsWriter:
