@@ -49,6 +49,9 @@ class Results:
         """Write the record of a run, from which `report.build.build_report` makes the report."""
         writer = RecordWriter(Path(folder), {**run_head(), "gates": list(self.config.gate), "settings": run_settings(self.config)})
         name = str(getattr(self.source.content, "name", "") or "lab")
+        run_wide = {selected.id: selected for result in self.items for selected in result.verdicts} | {
+            selected.id: selected for selected in self.plan.selected
+        }
         for index, result in enumerate(self.items):
             subject = result.subject
             writer.extend(
@@ -57,7 +60,7 @@ class Results:
                         name: {"path": name, "kind": self.source.kind, "name": name, "description": getattr(self.source.content, "description", "")}
                     },
                     "models": {subject.model.key: {**subject.model.description, "key": subject.model.key, "name": subject.model.label}},
-                    "evaluators": {selected.id: selected.describe() for selected in result.verdicts},
+                    "evaluators": {selected.id: run_wide[selected.id].describe() for selected in result.verdicts},
                 }
             )
             entry = {
@@ -71,10 +74,10 @@ class Results:
                 "test_key": subject.case.test_key,
                 "model_key": subject.model.key,
                 "reason": headline(result),
-                **result_entry(result, self.plan),
+                **result_entry(result, run_wide),
             }
             writer.append(line(entry), identity=entry["nodeid"], index=index)
-        return writer.finish({"finished": now()})
+        return writer.finish({"finished": now(), "interrupted": False, "exit_status": 0})
 
 
 def evaluate(
@@ -127,12 +130,14 @@ def verdict_word(result: Result) -> str:
 
 
 def run_head() -> dict[str, Any]:
-    """The beginning of every record's header."""
+    """The beginning of every record's header; a run that never ends stays an interrupted one."""
     name = "pytest-evalstudio"
     return {
         "run_id": str(uuid.uuid4()),
         "created": now(),
         "finished": None,
+        "interrupted": True,
+        "exit_status": None,
         "tool": {"name": name, "version": version(name)},
         "python": platform.python_version(),
     }

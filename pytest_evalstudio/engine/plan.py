@@ -93,7 +93,7 @@ class Plan:
         for name, options in config.evaluator.items():
             self._check_table(name, options)
         for name in self._thresholds:
-            self._type_of(name)
+            self._command_line(name, getattr(self._type_of(name), SPEC))
         self.selected = self.choose(config.evaluators if config.evaluators is not None else DEFAULT_EVALUATORS)
 
     def choose(self, names: Sequence[str]) -> tuple[Selected, ...]:

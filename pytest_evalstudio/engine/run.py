@@ -186,10 +186,13 @@ def _masked_again(text: str) -> str:
     return redact(text)
 
 
-def result_entry(result: Result, plan: Plan) -> dict[str, Any]:
-    """The part of an item's entry in the record that the chunk's work decides."""
+def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, Any]:
+    """The part of an item's entry in the record that the chunk's work decides.
+
+    Args:
+        run_wide: the evaluators as the record's header has them; thresholds that differ stand with the item.
+    """
     subject = result.subject
-    run_wide = {selected.id: selected for selected in plan.selected}
     verdicts = {}
     for selected, own in result.verdicts.items():
         entry = verdict_entry(selected, own, masked)

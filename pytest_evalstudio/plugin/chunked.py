@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_evalstudio.engine.chunks import cut
+from pytest_evalstudio.engine.plan import Selected
 from pytest_evalstudio.engine.run import Engine, Result
 
 if TYPE_CHECKING:
@@ -104,14 +105,14 @@ class Progress:
                 self._reporter.write(text, flush=True)
 
 
-def assign(evals: EvalSession, items: Sequence[EvalItem]) -> dict[str, str]:
+def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str], list[Selected]]:
     """Put the items that will run into chunks.
 
     Returns:
-        Node id to the name of its chunk.
+        Node id to the name of its chunk, and the evaluators that the items use.
     """
     engines: dict[int, Engine] = {}
-    by_question = False
+    used: dict[Selected, None] = {}
     for item in items:
         config = evals.configuration(item.path.parent)
         if id(config) not in engines:
@@ -121,10 +122,10 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> dict[str, str]:
                 strict_flips=config.flips == "fail",
                 max_text_chars=config.max_text_chars,
             )
-        chosen = engines[id(config)].selected_for(item.subject)
-        by_question = by_question or any(selected.spec.scope == "group" for selected in chosen)
+        used.update(dict.fromkeys(engines[id(config)].selected_for(item.subject)))
     running = [item for item in items if not item.subject.skip]
     names: dict[str, str] = {}
+    by_question = any(selected.spec.scope == "group" for selected in used)
     chunks = cut(running, lambda item: item.subject, place_of=lambda item: item.path, by_question=by_question, workers=evals.workers)
     for number, members in enumerate(chunks):
         first = members[0]
@@ -133,4 +134,4 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> dict[str, str]:
         for member in members:
             member.chunk = chunk
             names[member.nodeid] = name
-    return names
+    return names, list(used)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -15,7 +16,7 @@ from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.messages import explain
 from pytest_evalstudio.engine.plan import Plan, Selected
 from pytest_evalstudio.engine.run import Engine, Result, answered
-from pytest_evalstudio.engine.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.subjects import ModelInfo, Subject, resolved
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.lab import TestLab
@@ -99,7 +100,7 @@ class AskedModel:
         self._info = info
         self._session = session
 
-    def ask(self, question: str, *, corpus: Sequence[str] = (), **fields: Any) -> Case:
+    def ask(self, question: str, *, corpus: Sequence[str | Path] = (), **fields: Any) -> Case:
         """The model's answer, ready for an evaluator.
 
         Args:
@@ -108,9 +109,9 @@ class AskedModel:
         """
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
-    def ask_all(self, questions: Sequence[str], *, corpus: Sequence[str] = (), **fields: Any) -> list[Case]:
+    def ask_all(self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Any) -> list[Case]:
         """Answers to several questions, asked concurrently."""
-        documents = tuple(str(Path(document).absolute()) if "://" not in document else document for document in corpus)
+        documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
         answers = self._session.ask([Prompt(text=question, corpus=documents) for question in questions])
         return [
             answered(make_case(question, corpus=documents, **fields), answer, self._info, 1, rag=self._session.is_rag)
@@ -118,15 +119,15 @@ class AskedModel:
         ]
 
 
-def fixture_plugin(evals: EvalSession) -> object:
-    """A plugin object whose attributes are the fixtures."""
-    holder = type("EvalFixtures", (), {})()
+def fixture_plugin(evals: EvalSession) -> types.ModuleType:
+    """A plugin whose attributes are the fixtures; pytest looks for them in modules, not in instances."""
+    holder: Any = types.ModuleType("pytest_evalstudio_fixtures")
     for id in evals.registry.evaluators:
         setattr(holder, f"eval_{id}", _check_fixture(evals, id))
     holder.eval_case = _case_fixture()
     holder.eval_model = _model_fixture(evals)
     holder.eval_suite = _suite_fixture()
-    return holder
+    return cast(types.ModuleType, holder)
 
 
 def _check_fixture(evals: EvalSession, id: str) -> Any:

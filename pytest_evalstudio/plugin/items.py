@@ -60,7 +60,8 @@ class EvalFileCollector(pytest.File):
         if not found and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
         for subject in found:
-            yield EvalItem.from_parent(self, name=subject.name, subject=subject)
+            # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
+            yield EvalItem.from_parent(self, name=subject.name, nodeid=f"{self.nodeid}::{subject.name}", subject=subject)
 
     def _read(self) -> EvalFile | None:
         try:

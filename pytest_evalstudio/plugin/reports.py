@@ -56,7 +56,7 @@ def _verdict(report: pytest.TestReport) -> str:
 def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
     result = _result(item)
     subject = item.subject
-    plan = item.file.evals.plan(item.file.evals.configuration(item.path.parent))
+    run_wide = item.file.evals.run_wide
     entry = {
         **_head(item, report),
         "file": item.file.nodeid,
@@ -64,17 +64,14 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
         "test_key": subject.case.test_key,
         "model_key": subject.model.key,
         "reason": _reason(report, result),
-        **(result_entry(result, plan) if result is not None else {"rows": [], "verdicts": {}, "flips": []}),
+        **(result_entry(result, run_wide) if result is not None else {"rows": [], "verdicts": {}, "flips": []}),
     }
     file = item.file
     meta: dict[str, dict[str, Any]] = {
         "models": {subject.model.key: (subject.model.label, subject.model.description)},
         "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": file.title, "description": file.description}},
-        "evaluators": {selected.id: selected for selected in plan.selected},
+        "evaluators": {selected.id: run_wide.get(selected.id, selected) for selected in (result.verdicts if result is not None else ())},
     }
-    if result is not None:
-        for selected in result.verdicts:
-            meta["evaluators"].setdefault(selected.id, selected)
     return {"entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
 
 
@@ -98,12 +95,22 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str
             "test_key": "",
             "model_key": model.key,
             "reason": headline(result),
-            **result_entry(result, evals.plan(evals.configuration(item.path.parent))),
+            **result_entry(result, evals.run_wide),
         }
-        entry["verdict"] = "error" if own.status == "error" else "skipped" if own.status == "not_applicable" else "failed" if own.missed else "passed"
+        entry["verdict"] = (
+            "error"
+            if own.status == "error"
+            else "skipped"
+            if own.status == "not_applicable"
+            else "passed"
+            if not own.missed
+            else "xfailed"
+            if report.passed
+            else "failed"
+        )
         entries.append((f"{item.nodeid}#{part}", item.stash[INDEX], line(entry)))
         meta["models"][model.key] = (model.label, model.description)
-        meta["evaluators"][selected.id] = selected
+        meta["evaluators"][selected.id] = evals.run_wide.get(selected.id, selected)
     return {"entries": entries, "meta": new_meta(evals.announced, meta)}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.engine.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.reports import amend_report
@@ -34,6 +34,7 @@ class EvalSession:
         self.broken_cases = 0
         self.announced: set[str] = set()
         self._plans: dict[int, Plan] = {}
+        self._used: list[Selected] = []
 
     @functools.cached_property
     def registry(self) -> Registry:
@@ -55,6 +56,18 @@ class EvalSession:
         from pytest_evalstudio.plugin.recorder import Recorder
 
         return Recorder(self)
+
+    @functools.cached_property
+    def run_wide(self) -> dict[str, Selected]:
+        """What the record's header says of each evaluator: as the run's own configuration has it.
+
+        An evaluator that only other folders use stands there as the first of the collected items has it, which is
+        the same one in every worker.
+        """
+        found = {selected.id: selected for selected in self.plan(self.settings.session).selected}
+        for selected in self._used:
+            found.setdefault(selected.id, selected)
+        return found
 
     @property
     def workers(self) -> int:
@@ -120,7 +133,7 @@ class EvalSession:
         self.models.open(items)
         for index, item in enumerate(session.items):
             item.stash[chunked.INDEX] = index
-        chunks = chunked.assign(self, items)
+        chunks, self._used = chunked.assign(self, items)
         if hasattr(self.config, "workerinput") and items:
             from pytest_evalstudio.plugin.scheduling import tell_chunks
 

@@ -1,0 +1,66 @@
+"""A project of a user's: files in a folder, pytest run on them in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+APP = """
+ANSWERS = {"2+2?": "It is 4.", "3+3?": "It is 6."}
+
+
+def ask(prompt):
+    if prompt == "boom":
+        raise RuntimeError("no connection")
+    return ANSWERS.get(prompt, "I do not know.")
+"""
+CONFIG = """
+evaluators = ["text_matching"]
+
+[[model]]
+name = "app"
+host = "python"
+target = "app:ask"
+"""
+
+
+class Project:
+    """Writes files, runs pytest, reads the record."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self._pytester = pytester
+        self.folder = pytester.path
+        self.write("app.py", APP)
+        self.write("evalstudio.toml", CONFIG)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def suite(self, *cases: Mapping[str, Any], name: str = "sums_suite.json", **keys: Any) -> Path:
+        return self.write(name, json.dumps({"name": "Sums", "tests": [{"key": "t", "documents": [], "test_cases": list(cases)}], **keys}))
+
+    def lab(self, *rows: Mapping[str, Any], name: str = "answers_lab.json", model_type: str = "h2ogpte_llm") -> Path:
+        rows = tuple({"model_key": "m", **row} for row in rows)
+        keys = dict.fromkeys(row["model_key"] for row in rows)
+        models = [{"key": key, "name": f"model {key}", "llm_model_name": key, "model_type": model_type} for key in keys]
+        return self.write(name, json.dumps({"name": "Lab", "dataset": {"inputs": list(rows)}, "models": models}))
+
+    def run(self, *arguments: str, timeout: float = 60) -> pytest.RunResult:
+        return self._pytester.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout)
+
+    def run_with_cache(self, *arguments: str) -> pytest.RunResult:
+        return self._pytester.run(sys.executable, "-m", "pytest", *arguments)
+
+    def record(self, folder: str = "evalstudio-report") -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """The header, and the items by what stands behind `::` in their node ids."""
+        lines = (self.folder / folder / "record.jsonl").read_text(encoding="utf-8").splitlines()
+        header, *items = (json.loads(line) for line in lines)
+        return header, {item["nodeid"].partition("::")[2]: item for item in items}
