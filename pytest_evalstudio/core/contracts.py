@@ -68,7 +68,8 @@ class Evaluator(Protocol):
 
     `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that have an
     answer and the declared needs. An optional method `not_applicable(case) -> str` refines the needs ("" = applicable);
-    an optional method `aggregate(rows) -> ModelScore` computes model-wide figures that are no mean of the rows'.
+    an optional method `aggregate(rows) -> ModelScore` computes model-wide figures that are no mean of the rows'; an
+    optional class attribute `path_options` names the options that may be paths, which start at the configuration's folder.
     """
 
     __evalstudio__: ClassVar[EvaluatorSpec]

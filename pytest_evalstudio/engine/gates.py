@@ -118,7 +118,9 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
 
 
 def evaluate_gates(gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]) -> list[GateResult]:
-    """Hold gates against a run's leaderboards: every model must meet each; no scored row is not met.
+    """Hold gates against a run's leaderboards: every model that was put to the evaluator must meet it.
+
+    A model without a scored row does not meet it, and neither does a run in which no model was put to the evaluator.
 
     Args:
         models: keys of the models that ran, with their labels.
@@ -127,7 +129,8 @@ def evaluate_gates(gates: Iterable[Gate], boards: Mapping[str, Leaderboard], mod
 
 
 def _evaluate(gate: Gate, board: Leaderboard | None, models: Mapping[str, str]) -> GateResult:
-    values = {model: None if board is None else _value(gate, board, model) for model in models}
+    put_to = [model for model in models if board is not None and board.standing(model) is not None]
+    values = {model: None if board is None else _value(gate, board, model) for model in put_to or models}
     missed = tuple(model for model, value in values.items() if not gate.meets(value))
     met = bool(values) and not missed
     shown = "; ".join(f"{models[model]} {'no scored row' if value is None else f'{value:.4g}'}" for model, value in values.items())

@@ -24,14 +24,16 @@ class Cell:
 
     Attributes:
         value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None without.
+        threshold: what the value is held against: the mean of the thresholds of the model's test cases.
         interval: 95 %; bootstrap over original cases for means, Wilson's for shares of passes; None where there is none.
-        n: rows with a value.
+        n: rows behind the value.
         total: sum over them; of a boolean metric, the count.
         rank: 1 for the best; ties share one.
         passes: whether the value meets the threshold; None without a value or a finite threshold.
     """
 
     value: float | None
+    threshold: float
     interval: Interval | None
     n: int
     total: float
@@ -115,7 +117,8 @@ def _leaderboard(
         for model, (value, wide), rank in zip(models, found, places, strict=True):
             numbers = values[model].get(metric.key, np.empty(0))
             interval = None if wide else _interval(info, numbers, intervals.get((info.id, model, metric.key)))
-            columns[model][metric.key] = _cell(metric, value, interval, numbers, rank)
+            scores = tally.scores[info.id].get(model, ScoreTally())
+            columns[model][metric.key] = _cell(metric, value, interval, numbers, rank, scores, wide=wide)
     standings = [
         _standing(tally, info, model, columns[model], figures.get(model), faults.get(model, "")) for model in models if model in tally.scores[info.id]
     ]
@@ -169,15 +172,19 @@ def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | Non
     return bootstrapped
 
 
-def _cell(metric: Metric, value: float | None, interval: Interval | None, numbers: Floats, rank: int | None) -> Cell:
-    judged = value is not None and math.isfinite(metric.threshold)
+def _cell(
+    metric: Metric, value: float | None, interval: Interval | None, numbers: Floats, rank: int | None, scores: ScoreTally, *, wide: bool
+) -> Cell:
+    threshold = scores.threshold(metric)
+    judged = value is not None and math.isfinite(threshold)
     return Cell(
         value=value,
+        threshold=threshold,
         interval=interval,
-        n=int(numbers.size),
+        n=scores.scored if wide else int(numbers.size),
         total=float(numbers.sum()) if numbers.size else 0.0,
         rank=rank,
-        passes=metric.passes(value) if judged and value is not None else None,
+        passes=metric.passes(value, threshold) if judged and value is not None else None,
     )
 
 

@@ -31,7 +31,7 @@ def perturbators(categories: Iterable[str]) -> tuple[str, ...]:
             understood.
 
     Returns:
-        "id:LEVEL" for each, the level upper case.
+        "id:LEVEL" for each, the level upper case; "id" where none is given.
 
     >>> perturbators(["perturbed", "perturbed_by:h2o_sonar.utils.perturbations.CommaPerturbator:PerturbationIntensity.HIGH"])
     ('comma:HIGH',)
@@ -40,7 +40,7 @@ def perturbators(categories: Iterable[str]) -> tuple[str, ...]:
     for category in categories:
         if category.startswith(PREFIX):
             name, _, level = category.removeprefix(PREFIX).partition(":")
-            found.append(f"{_id(name)}:{level.rpartition('.')[2].upper() or 'MEDIUM'}")
+            found.append(":".join(filter(None, (_id(name), level.rpartition(".")[2].upper()))))
     return tuple(found)
 
 

@@ -151,9 +151,10 @@ class Plan:
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}
         chosen = {key: value for key, value in merged.items() if key not in COMMON_OPTIONS}
+        given = {**chosen, **{key: self._path(chosen[key]) for key in getattr(cls, "path_options", ()) if key in chosen}}
         try:
-            made = cls(**chosen)
-        except (TypeError, ValueError) as exc:
+            made = cls(**given)
+        except (TypeError, ValueError, ConfigurationError) as exc:
             raise ConfigurationError(f"{place}: {exc}") from None
         asked: dict[str, float] = {}
         for layer in (_thresholds_of(table, spec, place), self._command_line(name, spec), _thresholds_of(own, spec, place)):
@@ -166,6 +167,12 @@ class Plan:
             asserted=frozenset({spec.primary.key, *asked}),
             parameters={**parameters(cls), **chosen},
         )
+
+    def _path(self, value: Any) -> Any:
+        """A path of the configuration starts at the configuration's folder; JSON text is no path."""
+        if not isinstance(value, str) or value.lstrip().startswith("{"):
+            return value
+        return str(self._config.folder / value)
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
         found = self._thresholds.get(name, {})

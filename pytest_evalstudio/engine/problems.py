@@ -35,7 +35,7 @@ def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb
     return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
 
 
-def miss_severity(metric: Metric, score: float, problem_type: str = "accuracy") -> Severity:
+def miss_severity(metric: Metric, score: float, threshold: float, problem_type: str = "accuracy") -> Severity:
     """How bad a score beyond its threshold is.
 
     High on the far half of the distance between threshold and worst value; where the range has no end on that side,
@@ -43,10 +43,10 @@ def miss_severity(metric: Metric, score: float, problem_type: str = "accuracy") 
     """
     if problem_type in LEAKS:
         return "high"
-    distance = abs(score - metric.threshold)
+    distance = abs(score - threshold)
     if math.isinf(metric.worst):
-        return "high" if distance > abs(metric.threshold) else "medium"
-    return "high" if distance >= abs(metric.worst - metric.threshold) / 2 else "medium"
+        return "high" if distance > abs(threshold) else "medium"
+    return "high" if distance >= abs(metric.worst - threshold) / 2 else "medium"
 
 
 def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
@@ -61,8 +61,8 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 beyond = "below" if metric.better == "higher" else "above"
                 yield Problem(
                     description=f"{info.name}: mean {metric.name} of model {standing.name!r} is {rounded(cell.value)}, {beyond} the threshold"
-                    f" {rounded(metric.threshold)} ({cell.n} scored {'row' if cell.n == 1 else 'rows'}).",
-                    severity=miss_severity(metric, cell.value, info.problem_type),
+                    f" {rounded(cell.threshold)} ({cell.n} scored {'row' if cell.n == 1 else 'rows'}).",
+                    severity=miss_severity(metric, cell.value, cell.threshold, info.problem_type),
                     problem_type=info.problem_type,
                     avid=info.avid,
                     attributes={
@@ -70,7 +70,7 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                         "model_name": standing.name,
                         "evaluator": info.id,
                         "metric": metric.key,
-                        "threshold": metric.threshold,
+                        "threshold": cell.threshold,
                         "score": cell.value,
                     },
                     actions=f"Read the failures of {info.name}, lowest score first: what do they share? Then compare with the other models.",

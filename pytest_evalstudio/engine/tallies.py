@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.perturbed import perturbators
 from pytest_evalstudio.engine.run_info import EvaluatorInfo, evaluators_of, number
 from pytest_evalstudio.engine.spools import Spool
 
@@ -20,7 +21,6 @@ LISTED = 1_000
 """How many flips, and how many findings, become problems of their own."""
 
 VERDICTS = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
-_PERTURBED_BY = re.compile(r"perturbed_by:(?P<id>.+?)(?::(?:PerturbationIntensity\.)?(?P<level>[A-Z_]+))?$")
 _HIDDEN_CATEGORIES = ("perturbed", "encoding_perturbator:")
 
 
@@ -42,18 +42,32 @@ class Sample:
 
 @dataclass(slots=True)
 class ScoreTally:
-    """What one evaluator said of one model's rows; a metric without a value in a row holds a NaN there."""
+    """What one evaluator said of one model's rows; a metric without a value in a row holds a NaN there.
+
+    Attributes:
+        limits: by metric, the thresholds of test cases that have one of their own.
+    """
 
     scored: int = 0
     errors: int = 0
     not_applicable: int = 0
     passed: int = 0
     judged: int = 0
+    verdicts: int = 0
+    limits: dict[str, list[float]] = field(default_factory=dict)
     cases: array[int] = field(default_factory=lambda: array("q"))
     values: dict[str, array[float]] = field(default_factory=dict)
     faults: dict[str, Sample] = field(default_factory=dict)
     nothing_encoded: Sample = field(default_factory=Sample)
     retrieval_alone: Sample = field(default_factory=Sample)
+
+    def threshold(self, metric: Metric) -> float:
+        """What the model's mean is held against: the mean of the thresholds of its test cases."""
+        own = self.limits.get(metric.key, [])
+        if not own:
+            return metric.threshold
+        rest = self.verdicts - len(own)
+        return (math.fsum(own) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
 
 
 @dataclass(slots=True)
@@ -317,8 +331,11 @@ class Tally:
             return 0
         scores = verdict.get("scores", {})
         passed = verdict.get("passed")
+        tally = self.model_scores(id, model)
+        tally.verdicts += 1
+        for key, limit in verdict.get("thresholds", {}).items():
+            tally.limits.setdefault(key, []).append(number(limit))
         if passed is not None:
-            tally = self.model_scores(id, model)
             tally.judged += 1
             tally.passed += passed
             value = scores.get(self._primary[id])
@@ -330,9 +347,9 @@ class Tally:
         if case not in self.cases.sources and not flips:
             return
         categories = rows[0].get("categories", ()) if rows else ()
-        perturbators = "+".join(perturbators_of(categories)) or "+".join(flips[0].get("perturbators", ()) if flips else ()) or "unknown"
+        made_by = "+".join(perturbators(categories)) or "+".join(flips[0].get("perturbators", ()) if flips else ()) or "unknown"
         changes = tuple((flip["evaluator"], flip["metric"], flip["direction"], bool(flip.get("meaning_kept", True))) for flip in flips)
-        self.perturbed.append(Perturbed(case, item["model_key"], perturbators, tuple(visible_categories(categories)), changes))
+        self.perturbed.append(Perturbed(case, item["model_key"], made_by, tuple(visible_categories(categories)), changes))
         for flip in flips:
             entry = {**flip, "model": item["model_key"], "key": item["key"], "file": item["file"], "nodeid": item["nodeid"]}
             if len(self.flips) < LISTED:
@@ -349,16 +366,6 @@ def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
     """
     line = " ".join(text[: 4 * limit].split())
     return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1] + "…"
-
-
-def perturbators_of(categories: Iterable[str]) -> list[str]:
-    """The changes that a case's categories tell of, as `id:LEVEL`.
-
-    >>> perturbators_of(["faq", "perturbed", "perturbed_by:comma:PerturbationIntensity.HIGH"])
-    ['comma:HIGH']
-    """
-    found = (_PERTURBED_BY.match(category) for category in categories)
-    return [f"{match['id']}:{match['level']}" if match["level"] else match["id"] for match in found if match]
 
 
 def visible_categories(categories: Iterable[str]) -> list[str]:

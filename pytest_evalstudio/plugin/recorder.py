@@ -11,6 +11,7 @@ from pytest_evalstudio.engine.evaluate import now, run_head, run_settings
 from pytest_evalstudio.engine.record import RecordWriter
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.engine.analysis import Analysis
     from pytest_evalstudio.plugin.session import EvalSession
     from pytest_evalstudio.report.build import Report
 
@@ -57,7 +58,7 @@ class Recorder:
         try:
             path = self._writer.finish(ending)
             aggregates = aggregates_of(self._writer.header, self._evals.registry)
-            self.report = build_report(path, output, aggregates)
+            self.report = build_report(path, output, aggregates, storage_mb=self._storage_mb(), more={"conftest.py": self._contributed})
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         gates = self.report.analysis.gates if self.report is not None else ()
@@ -73,6 +74,18 @@ class Recorder:
             terminal.write_line(self._failure, red=True)
         elif self.report is not None:
             write_summary(terminal, self.report, self._evals.config.invocation_params.dir)
+
+    def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
+        given = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
+        return [pair for pairs in given for pair in pairs or ()]
+
+    def _storage_mb(self) -> float | None:
+        """Megabytes of cache and output, where the configuration limits them."""
+        settings = self._evals.settings
+        if settings.session.storage.max_mb is None:
+            return None
+        folders = {settings.cache().resolve(), settings.output().resolve()}
+        return sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()) / 1e6
 
     def _header(self) -> dict[str, Any]:
         config = self._evals.settings.session

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.engine.analysis import Analysis, analyse
 from pytest_evalstudio.engine.record import FILE, read_header
@@ -17,6 +18,7 @@ from pytest_evalstudio.report.exports import interpretation, write_descriptor, w
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.folders import ExplainerFolder, describe_format, pack, remove_stale, tree
 from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
+from pytest_evalstudio.report.sections import More, contributed_sections
 
 PAGE = "interpretation.html"
 DATA = "interpretation.json"
@@ -36,13 +38,21 @@ class Report:
     analysis: Analysis
 
 
-def build_report(record: Path, output: Path, aggregates: Mapping[str, Aggregates], *, storage_mb: float | None = None) -> Report:
+def build_report(
+    record: Path,
+    output: Path,
+    aggregates: Mapping[str, Aggregates],
+    *,
+    storage_mb: float | None = None,
+    more: Mapping[str, More] = NOTHING,
+) -> Report:
     """Write everything that a run's record tells into a folder; what an earlier report wrote there is replaced.
 
     Args:
         record: the record, in the output folder or elsewhere.
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
         storage_mb: megabytes that cache and output take, for the setting `storage.max_mb`.
+        more: contributors of further sections, by name.
 
     Raises:
         DataError: if the file is no record.
@@ -64,7 +74,7 @@ def build_report(record: Path, output: Path, aggregates: Mapping[str, Aggregates
         write_descriptor(folder, str(header.get("run_id", "")))
     write_json(output / DATA, interpretation(analysis, folders))
     _write_text(output / SUMMARY, markdown.summary(analysis))
-    _write_text(output / PAGE, page.render_page(content))
+    _write_text(output / PAGE, page.render_page(content, contributed_sections(analysis, more)))
     _pack_all(record, output, folders)
     return Report(
         page=output / PAGE,

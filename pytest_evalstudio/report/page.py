@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -26,15 +26,19 @@ STANDARDS: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 1
 """What keywords of standards begin with."""
 
 
-def render_page(content: Content) -> str:
-    """The report's page."""
+def render_page(content: Content, more: Iterable[tuple[str, str]] = ()) -> str:
+    """The report's page.
+
+    Args:
+        more: titles and HTML of further sections.
+    """
     built = [(section, section.build(content)) for section in all_sections()]
     shown = [(section, more) for section, more in built if more is not None]
     parts = [
         (section, _markup(_environment().get_template(f"{section.id}.html").render(content=content, analysis=content.analysis, **more)))
         for section, more in shown
     ]
-    return _document("page.html", content, parts=parts)
+    return _document("page.html", content, parts=parts, more=[(title, _markup(html)) for title, html in more])
 
 
 def render_evaluator(content: Content, id: str) -> str:
@@ -72,7 +76,7 @@ def _document(template: str, content: Content, **more: Any) -> str:
 
 
 def _markup(text: str) -> Markup:
-    """Our own markup or style; never a text from a record."""
+    """Markup of ours or of a contributor's; never a text from a record."""
     return Markup(text)
 
 

@@ -16,7 +16,28 @@ import tempfile
 import time
 from pathlib import Path
 
-WORDS = "the fee for a transfer abroad is charged to the account when it leaves and shown on the next statement".split()
+WORDS = [
+    "the",
+    "fee",
+    "for",
+    "a",
+    "transfer",
+    "abroad",
+    "is",
+    "charged",
+    "to",
+    "the",
+    "account",
+    "when",
+    "it",
+    "leaves",
+    "and",
+    "shown",
+    "on",
+    "the",
+    "next",
+    "statement",
+]
 
 
 def main() -> None:
@@ -39,7 +60,8 @@ def main() -> None:
 
 
 def write_empty_tests(path: Path, number: int) -> None:
-    path.write_text(f"import pytest\n\n\n@pytest.mark.parametrize('n', range({number}))\ndef test_empty(n):\n    pass\n")
+    test = f"@pytest.mark.parametrize('n', range({number}))\ndef test_empty(n):\n    pass\n"
+    path.write_text(f"import pytest\n\n\n{test}")
 
 
 def write_lab(path: Path, cases: int, models: int) -> None:
@@ -61,7 +83,7 @@ def write_lab(path: Path, cases: int, models: int) -> None:
                     "model_key": f"m{model}",
                 }
             )
-    described = [{"key": f"m{model}", "name": f"model {model}", "llm_model_name": f"model-{model}", "model_type": "h2ogpte_llm"} for model in range(models)]
+    described = [{"key": f"m{number}", "llm_model_name": f"model-{number}", "model_type": "h2ogpte_llm"} for number in range(models)]
     path.write_text(json.dumps({"name": "big", "dataset": {"inputs": rows}, "models": described}))
 
 

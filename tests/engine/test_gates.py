@@ -109,5 +109,15 @@ def test_no_scored_row_is_not_met(evaluated, text):
     assert "no scored row" in result.text
 
 
-def test_a_model_that_was_never_scored_does_not_meet_it(evaluated):
-    assert evaluated("quality >= 0", {"m-one": "one", "m-late": "late"}).missed == ("m-late",)
+def test_a_model_that_was_never_put_to_the_evaluator_is_not_held_to_its_gate(evaluated):
+    result = evaluated("quality >= 0", {"m-one": "one", "m-other": "of another folder"})
+    assert (result.met, list(result.values)) == (True, ["m-one"])
+
+
+def test_a_model_without_a_scored_row_does_not_meet_it():
+    builder = RecordBuilder(evaluator("quality"), models=("one", "mute"))
+    builder.add("a", "one", {"outcomes": {"quality": score(1.0)}})
+    builder.add("a", "mute", {"outcomes": {"quality": {"status": "not_applicable", "reason": "no answer"}}})
+    boards = leaderboards(builder.header, builder.items, {})
+    (result,) = evaluate_gates([parse_gate("quality >= 0")], boards, {"m-one": "one", "m-mute": "mute"})
+    assert (result.met, result.missed) == (False, ("m-mute",))

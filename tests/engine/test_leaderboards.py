@@ -121,7 +121,7 @@ def test_model_wide_figures_come_from_the_evaluator():
     found = board(builder, "classification", {"classification": counting})
     line = found.standings[0]
     assert counting.seen == [("a", "no", "no", {"accuracy": 1.0, "f1": None}), ("b", "yes", "no", {"accuracy": 0.0, "f1": None})]
-    assert (line.cells["accuracy"].value, line.cells["f1"].value, line.cells["f1"].n) == (0.5, 0.25, 0)
+    assert (line.cells["accuracy"].value, line.cells["f1"].value, line.cells["f1"].n) == (0.5, 0.25, 2)
     assert line.cells["accuracy"].interval is not None
     assert line.cells["f1"].interval is None
     assert line.table["matrix"] == [[1, 0], [1, 0]]

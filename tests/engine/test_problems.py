@@ -43,11 +43,22 @@ INF = float("inf")
     ],
 )
 def test_severity_grows_with_the_distance_in_both_directions(changes, value, severity):
-    assert miss_severity(Metric("m", **changes), value) == severity
+    assert miss_severity(Metric("m", **changes), value, changes["threshold"]) == severity
 
 
 def test_a_missed_privacy_mean_is_always_high():
-    assert miss_severity(Metric("m", threshold=0.8), 0.79, "privacy") == "high"
+    assert miss_severity(Metric("m", threshold=0.8), 0.79, 0.8, "privacy") == "high"
+
+
+def test_a_mean_is_held_against_the_mean_of_its_cases_thresholds(problems):
+    builder = RecordBuilder(models=("one",))
+    for key, limit in (("a", 0.2), ("b", 0.4), ("c", None)):  # the third has the run's, 0.5: (0.2 + 0.4 + 0.5) / 3 = 0.3667
+        builder.add(key, "one", quality(0.36))
+        if limit is not None:
+            builder.items[-1]["verdicts"]["quality"]["thresholds"] = {"score": limit}
+    (found,) = problems(builder)
+    assert found.attributes["threshold"] == pytest.approx(1.1 / 3)
+    assert "0.36, below the threshold 0.3667" in found.description
 
 
 def test_a_mean_beyond_its_threshold_is_a_problem_with_its_figures(problems):

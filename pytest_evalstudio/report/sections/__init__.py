@@ -1,4 +1,4 @@
-"""The parts of the page: one file each, found by scanning this folder.
+"""The parts of the page: one file each, found by scanning this folder, and what other packages add.
 
 A section is a function with `@section` that takes the report's content and returns what its template
 `templates/<id>.html` needs, or None where it has nothing to say.
@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from pytest_evalstudio.engine.analysis import Analysis
 from pytest_evalstudio.report.content import Content
+
+GROUP = "pytest_evalstudio.report_sections"
+More = Callable[[Analysis], Iterable[tuple[str, str]]]
+"""Gives (title, HTML) pairs for the end of the page; the HTML is taken as it is."""
 
 Build = Callable[[Content], Mapping[str, Any] | None]
 _MARK = "__evalstudio_section__"
@@ -50,3 +57,29 @@ def all_sections() -> list[Section]:
         module = importlib.import_module(f"{__name__}.{info.name}")
         found += [mark for entry in vars(module).values() if isinstance(mark := getattr(entry, _MARK, None), Section)]
     return sorted(set(found), key=lambda entry: (entry.order, entry.id))
+
+
+def contributed_sections(analysis: Analysis, contributors: Mapping[str, More]) -> list[tuple[str, str]]:
+    """What others add to the page: contributors of this run, and installed packages by entry points of GROUP.
+
+    A contributor that fails leaves the report standing, with a section that says what went wrong.
+
+    Args:
+        contributors: by name, as messages show it.
+    """
+    installed = {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
+    found: list[tuple[str, str]] = []
+    for name, contributor in (*contributors.items(), *((name, _loaded(point)) for name, point in installed.items())):
+        try:
+            found += [(str(title), str(html)) for title, html in contributor(analysis) or ()]
+        except Exception as exc:  # other people's code: the run's report must outlive it, and says so
+            found.append((name, f"<p>{escape(f'This section could not be made: {type(exc).__name__}: {exc}')}</p>"))
+    return found
+
+
+def _loaded(point: EntryPoint) -> More:
+    def contribute(analysis: Analysis) -> Iterable[tuple[str, str]]:
+        contributor: More = point.load()
+        return contributor(analysis)
+
+    return contribute
