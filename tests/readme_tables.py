@@ -1,0 +1,192 @@
+"""The README's tables, made from the code: python tests/readme_tables.py rewrites those that have changed.
+
+A table stands between `<!-- table NAME -->` and `<!-- end of table -->`; what is between them is replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from pytest_evalstudio import Registry, cli, plugin
+from pytest_evalstudio.core.contracts import EvaluatorSpec, parameters
+from pytest_evalstudio.engine.limits import Limits
+from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
+
+README = Path(__file__).parents[1] / "README.md"
+NOT_IN_FILES = ("folder", "file")
+"""Fields of Configuration that say where it was read from."""
+
+_TABLE = re.compile(r"(?P<start><!-- table (?P<name>\w+) -->\n)(?P<body>.*?)(?P<end><!-- end of table -->)", re.DOTALL)
+
+
+class Options:
+    """Stands in for pytest's parser, and keeps what the plugin declares."""
+
+    def __init__(self) -> None:
+        self.declared: list[tuple[str, str]] = []
+        self.ini: list[tuple[str, str, Any]] = []
+        plugin.pytest_addoption(self)  # type: ignore[arg-type]
+
+    def getgroup(self, name: str, description: str = "") -> Options:
+        return self
+
+    def addoption(self, name: str, **settings: Any) -> None:
+        self.declared.append((f"{name} {settings.get('metavar', '')}".strip(), settings["help"]))
+
+    def addini(self, name: str, help: str, type: str | None = None, default: Any = None) -> None:
+        self.ini.append((name, help, default))
+
+
+def main() -> None:
+    text = README.read_text(encoding="utf-8")
+    README.write_text(with_tables(text), encoding="utf-8")
+
+
+def with_tables(text: str) -> str:
+    """The README with its tables as the code has them."""
+    return _TABLE.sub(lambda found: found["start"] + "\n".join(TABLES[found["name"]]()) + "\n" + found["end"], text)
+
+
+def table_in(text: str, name: str) -> list[list[str]]:
+    """The cells of one of its tables, without the head."""
+    body = next(found["body"] for found in _TABLE.finditer(text) if found["name"] == name)
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.strip().splitlines()[2:]]
+
+
+def evaluators() -> Iterator[str]:
+    shelf = Registry().evaluators
+    yield from _head("Evaluator", "Needs", "Primary metric", "What it measures")
+    for id in shelf:
+        spec = shelf.spec(id)
+        yield _row(f"`{id}`" + (" \\*" if id in DEFAULT_EVALUATORS else ""), ", ".join(spec.needs), _primary(spec), _described(spec))
+
+
+def hosts() -> Iterator[str]:
+    shelf = Registry().hosts
+    yield from _head("Host", "Kind", "Answers kept", "What it asks", "Parameters")
+    for id in shelf:
+        spec = shelf.spec(id)
+        named = ", ".join(f"`{name}`" for name in parameters(shelf.get(id)))
+        yield _row(f"`{id}`", "LLM or RAG" if spec.kind == "both" else spec.kind.upper(), "yes" if spec.caches else "no", _described(spec), named)
+
+
+def options() -> Iterator[str]:
+    found = Options()
+    yield from _head("Option", "Meaning")
+    for name, text in found.declared:
+        yield _row(f"`{name}`", _sentence(text))
+    for name, text, default in found.ini:
+        yield _row(
+            f"`{name}` (ini key)",
+            f"{_sentence(text)} Default: {' '.join(f'`{pattern}`' for pattern in default)}, with the suffixes {_listed(plugin.SUFFIXES)}.",
+        )
+
+
+def configuration() -> Iterator[str]:
+    yield from _head("Key", "Default", "Meaning")
+    elsewhere = {
+        "evaluators": _listed(DEFAULT_EVALUATORS),
+        "output": f"`{DEFAULT_OUTPUT}` where pytest was started",
+        "cache": f"`{DEFAULT_CACHE}` in pytest's root folder",
+    }
+    for name, field in Configuration.model_fields.items():
+        if name in NOT_IN_FILES:
+            continue
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            for inner, inner_field in type(default).model_fields.items():
+                yield _row(f"`{name}.{inner}`", _default(inner_field.get_default()), _said(type(default), inner))
+        elif name in elsewhere:
+            yield _row(f"`{name}`", elsewhere[name], _said(Configuration, name).partition(";")[0].rstrip(".") + ".")
+        else:
+            yield _row(f"`{name}`", _default(default), _said(Configuration, name))
+
+
+def limits() -> Iterator[str]:
+    yield from _head("Key of `[[model]]`", "Default", "Meaning")
+    yield _row("`name`", "must be given", "What the model is called in node ids and reports.")
+    yield _row("`host`", "must be given", "Id of the host; its parameters stand in the same table.")
+    yield _row("`runs`", "that of the configuration", "How often each question is asked of this model.")
+    yield _row("`cache`", "the host's choice", "Whether answers are kept from run to run.")
+    yield _row("`rag`", "seen from the answers", "Whether a model of a host for both kinds retrieves, so that its context is judged too.")
+    for item in dataclasses.fields(Limits):
+        yield _row(f"`{item.name}`", _default(item.default), _said(Limits, item.name))
+
+
+def commands() -> Iterator[str]:
+    yield from _head("Command", "What it does")
+    for name, text, parser in subcommands():
+        usage = " ".join(parser.format_usage().split()).removeprefix("usage: ").replace(" [-h]", "")
+        yield _row(f"`{usage}`".replace("|", "\\|"), text)
+        assert name in usage
+
+
+def subcommands() -> list[tuple[str, str, argparse.ArgumentParser]]:
+    """Name, help and parser of each command of `evalstudio`."""
+    actions = [action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    return [(choice.dest, choice.help or "", action.choices[choice.dest]) for action in actions for choice in action._choices_actions]
+
+
+TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
+    "evaluators": evaluators,
+    "hosts": hosts,
+    "options": options,
+    "configuration": configuration,
+    "limits": limits,
+    "commands": commands,
+}
+
+
+def _primary(spec: EvaluatorSpec) -> str:
+    metric = spec.primary
+    return f"`{metric.key}` {'≥' if metric.better == 'higher' else '≤'} {metric.threshold:g}"
+
+
+def _described(spec: Any) -> str:
+    extra = f" Extra: `{spec.extra}`." if spec.extra else ""
+    return _sentence(spec.description).replace("|", "\\|") + extra
+
+
+def _said(cls: type, attribute: str) -> str:
+    """What the docstring of a class or its bases says of an attribute, in its section Attributes; else of the class."""
+    for owner in cls.__mro__:
+        section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
+        found = re.search(rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{12,}}.*)*)", section, re.MULTILINE)
+        if found:
+            return _sentence(" ".join(found[1].split()))
+    return _sentence((cls.__doc__ or "").strip().split("\n", 1)[0])
+
+
+def _default(value: Any) -> str:
+    if value is None or value in ([], {}):
+        return "none"
+    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _head(*cells: str) -> list[str]:
+    return [_row(*cells), _row(*("---" for _ in cells))]
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()
