@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -117,10 +117,10 @@ class LlmDataset(FormatModel):
         return load(path, cls)
 
     def save(self, path: str | Path) -> None:
-        """Write the data set as CSV where the name ends so, else as JSON."""
+        """Write the data set as CSV where the name ends so, else as JSON; a lone surrogate becomes "?" in CSV."""
         complete_row_keys(self.inputs)
         if Path(path).suffix == ".csv":
-            Path(path).write_text(self.to_csv(), encoding="utf-8", newline="")
+            Path(path).write_bytes(self.to_csv().encode("utf-8", "replace"))
         else:
             write_json(path, self.to_dict())
 
@@ -142,12 +142,17 @@ class LlmDataset(FormatModel):
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> LlmDataset:
-        """A data set from a pandas frame with the columns of a row; NaN counts as absent.
+        """A data set from a pandas frame with the columns of a row; NaN, NaT and NA count as absent.
 
         Raises:
             DataError: if a cell does not fit its column.
         """
-        records = [{str(name): value for name, value in record.items() if not _absent(value)} for record in frame.to_dict("records")]
+        import pandas as pd
+
+        def present(record: dict[Hashable, Any]) -> dict[str, Any]:
+            return {str(name): value for name, value in record.items() if not (pd.api.types.is_scalar(value) and pd.isna(value))}
+
+        records = [present(record) for record in frame.to_dict("records")]
         source = Source(name="frame", text="", data={"inputs": [_unflat(record) for record in records]})
         dataset, errors = read_dataset(source)
         if errors:
@@ -161,16 +166,17 @@ def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
     Raises:
         DataError: if there is no data set to speak of.
     """
-    head = validate(LlmDataset, {name: value for name, value in source.data.items() if name not in ("inputs", "$schema")}, source)
-    head.inputs, errors = read_rows(source, source.data.get("inputs"), ("inputs",))
+    head = validate(LlmDataset, {name: value for name, value in source.data.items() if name != "inputs"}, source)
+    rows, errors = read_rows(source, source.data.get("inputs"), ("inputs",))
+    head.inputs = list(rows.values())
     return head, errors
 
 
-def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[list[Row], list[DataError]]:
-    """Rows at a place of a parsed file, keys completed, and an error for each that is wrong."""
+def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[int, Row], list[DataError]]:
+    """Sound rows at a place of a parsed file by their index there, keys completed, and an error for each that is wrong."""
     if not isinstance(data, list):
         raise source.error(pointer(*at), "expected a list of rows")
-    rows: list[Row] = []
+    rows: dict[int, Row] = {}
     errors: list[DataError] = []
     for index, item in enumerate(data):
         try:
@@ -179,16 +185,16 @@ def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[list[R
         except DataError as exc:
             errors.append(exc)
             continue
-        rows.append(row)
+        rows[index] = row
         source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
-    complete_row_keys(rows)
+    complete_row_keys(list(rows.values()))
     return _unique(source, rows, at, errors), errors
 
 
-def _unique(source: Source, rows: list[Row], at: tuple[object, ...], errors: list[DataError]) -> list[Row]:
+def _unique(source: Source, rows: dict[int, Row], at: tuple[object, ...], errors: list[DataError]) -> dict[int, Row]:
     places: dict[tuple[str, str, int], int] = {}
-    kept = []
-    for index, row in enumerate(rows):
+    kept = {}
+    for index, row in rows.items():
         identity = (row.key, row.model_key, row.run or 1)
         if identity in places:
             earlier = pointer(*at, places[identity])
@@ -198,39 +204,43 @@ def _unique(source: Source, rows: list[Row], at: tuple[object, ...], errors: lis
             errors.append(source.error(pointer(*at, index, "key"), message))
             continue
         places[identity] = index
-        kept.append(row)
+        kept[index] = row
     return kept
 
 
 def complete_row_keys(rows: list[Row]) -> None:
-    """Give a key, derived from the question, to every row that has none: the same under every model."""
-    numbered: dict[str, Numbered] = {}
+    """Give a key, derived from the question, to every row that has none: the same under every model and in every run."""
+    taken: dict[str, set[str]] = {}
     for row in rows:
-        if row.key:
-            numbered.setdefault(row.model_key, Numbered())(row.key)
+        taken.setdefault(row.model_key, set()).add(row.key)
+    numbered: dict[tuple[str, int], Numbered] = {}
     for row in rows:
         if not row.key:
             key = derived_key(row.input, row.expected_output, row.condition_text(), row.corpus)
-            row.key = numbered.setdefault(row.model_key, Numbered())(key)
+            row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(taken[row.model_key]))(key)
 
 
 def parse_csv(text: str, name: str) -> Source:
     """A data set's CSV as data; cells of list-valued columns are JSON, and plain text is a list of one.
 
     Raises:
-        DataError: if it has no header, or a row has more cells than the header.
+        DataError: if it has no header, a column stands in it twice, or a row has more cells than the header.
     """
     csv.field_size_limit(MAX_CELL_CHARS)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     inputs = []
     try:
+        names = list(reader.fieldnames or ())
+        for place, column in enumerate(names):
+            if column in names[:place]:
+                raise DataError(f"the column {column!r} stands twice in the header; keep one", source=name, line=1, column=1)
         for record in reader:
             if None in record:
                 raise DataError("has more cells than the header has columns", source=name, line=reader.line_num, column=1)
             inputs.append(_unflat({key: cell for key, cell in record.items() if cell not in ("", None)}))
     except csv.Error as exc:
-        raise DataError(f"is not CSV: {exc}", source=name, line=reader.line_num, column=1) from None
-    if "input" not in (reader.fieldnames or ()):
+        raise DataError(f"is not CSV: {exc}", source=name, line=reader.reader.line_num, column=1) from None
+    if "input" not in names:
         raise DataError("has no column `input`; an LLM data set needs `input` and `actual_output`", source=name, line=1, column=1)
     return Source(name=name, text="", data={"inputs": inputs})
 
@@ -244,13 +254,12 @@ def _unflat(record: dict[str, Any]) -> dict[str, Any]:
         cell = record.get(name)
         if isinstance(cell, str):
             try:
-                record[name] = json.loads(cell)
-            except ValueError:
-                record[name] = [cell] if name in LIST_COLUMNS else cell
+                value = json.loads(cell)
+            except (ValueError, RecursionError):
+                value = cell
+            if name in LIST_COLUMNS and not isinstance(value, list | None):
+                value = [value if isinstance(value, str) else cell]
+            record[name] = value
     if isinstance(record.get("run"), float) and record["run"].is_integer():
         record["run"] = int(record["run"])
     return record
-
-
-def _absent(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))

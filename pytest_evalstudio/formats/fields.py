@@ -63,9 +63,9 @@ class FormatModel(BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """The canonical form: known keys in their order, ours only where they say something, then unknown ones."""
         written = {}
-        for name in type(self).model_fields:
+        for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if name in self.optional_keys and value in ("", [], {}, None):
+            if name in self.optional_keys and not value and value == field.get_default(call_default_factory=True):
                 continue
             written[name] = _plain(value)
         return written | (self.model_extra or {})
@@ -98,7 +98,9 @@ def validate(model: type[M], data: Any, source: Source, *steps: object) -> M:
 
 def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
     """A data error for the first finding of pydantic."""
-    error = exc.errors(include_url=False)[0]
+    first, *others = exc.errors(include_url=False)
+    arms = [first, *(other for other in others if first["loc"][-1] == "str" and other["loc"][: len(first["loc"]) - 1] == first["loc"][:-1])]
+    error = max(arms, key=lambda found: len(found["loc"]))  # of a value with several forms, the form that it comes nearest to
     loc = [step for step in error["loc"] if not (isinstance(step, str) and (step in ("str", "list[str]") or "[" in step))]
     return source.error(pointer(*steps, *loc), fact(error))
 
@@ -137,7 +139,10 @@ def shown(value: Any) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return "a list"
-    text = json.dumps(value, ensure_ascii=True, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=True, default=str)
+    except ValueError:  # an integer of more digits than Python writes
+        text = "a very large number"
     kind = "the string " if isinstance(value, str) else ""
     return kind + (text if len(text) <= 40 else text[:37] + "...")
 

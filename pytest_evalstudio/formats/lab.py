@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys, read_rows
+from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_rows
 from pytest_evalstudio.formats.fields import FormatModel, Key, Record, Text, Texts, misspelt, validate, write_json
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.source import Source, pointer
@@ -81,36 +81,53 @@ def read_lab(source: Source) -> tuple[TestLab, list[DataError]]:
         DataError: if there is no lab to speak of.
     """
     data = source.data
-    rest = {name: value for name, value in data.items() if name not in ("dataset", "raw_dataset", "models", "$schema")}
+    rest = {name: value for name, value in data.items() if name not in ("dataset", "raw_dataset", "models")}
     lab = validate(TestLab, rest, source)
     source.warnings += misspelt(TestLab, data, source.name)
     lab.models = _read_models(source, data.get("models"))
     known = {model.key for model in lab.models}
     errors: list[DataError] = []
-    lab.dataset = _read_part(source, "dataset", errors)
+    lab.dataset, rows = _read_part(source, "dataset", errors)
     if data.get("raw_dataset") is not None:
         unanswered: list[DataError] = []
-        lab.raw_dataset = _read_part(source, "raw_dataset", unanswered)
+        lab.raw_dataset, _ = _read_part(source, "raw_dataset", unanswered)
         source.warnings += [f"{error} (not needed to evaluate; left out)" for error in unanswered]
     kept = []
-    for index, row in enumerate(lab.dataset.inputs):
+    for index, row in rows.items():
         if row.model_key in known:
             kept.append(row)
         else:
             at = pointer("dataset", "inputs", index, "model_key")
-            errors.append(source.error(at, f"no model of this lab has the key {row.model_key!r}; correct it or add the model to /models"))
+            errors.append(source.error(at, _unknown_model(row)))
     lab.dataset.inputs = kept
     return lab, errors
 
 
-def _read_part(source: Source, name: str, errors: list[DataError]) -> LlmDataset:
+def check_models(lab: TestLab) -> None:
+    """Refuse a row of a model that the lab does not have.
+
+    Raises:
+        DataError: for the first such row.
+    """
+    known = {model.key for model in lab.models}
+    for index, row in enumerate(lab.dataset.inputs):
+        if row.model_key not in known:
+            raise DataError(_unknown_model(row), pointer=pointer("dataset", "inputs", index, "model_key"))
+
+
+def _unknown_model(row: Row) -> str:
+    return f"no model of this lab has the key {row.model_key!r}; correct it or add the model to /models"
+
+
+def _read_part(source: Source, name: str, errors: list[DataError]) -> tuple[LlmDataset, dict[int, Row]]:
     part = source.data.get(name)
     if not isinstance(part, dict):
         raise source.error(pointer(name), "expected an object with inputs")
     head = validate(LlmDataset, {key: value for key, value in part.items() if key != "inputs"}, source, name)
-    head.inputs, found = read_rows(source, part.get("inputs"), (name, "inputs"))
+    rows, found = read_rows(source, part.get("inputs"), (name, "inputs"))
+    head.inputs = list(rows.values())
     errors += found
-    return head
+    return head, rows
 
 
 def _read_models(source: Source, data: Any) -> list[Model]:

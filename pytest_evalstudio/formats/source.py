@@ -1,12 +1,13 @@
 """Reads JSON and YAML text into data, and knows where in the text each value stands.
 
 Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax, invalid
-UTF-8, NaN, names used twice in one object).
+UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold; a date is its text.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,9 @@ SUFFIXES = (*JSON_SUFFIXES, *YAML_SUFFIXES, *CSV_SUFFIXES)
 _DECODER = json.JSONDecoder(strict=False)
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
+MAX_YAML_DEPTH = 200
+"""Deeper YAML is not composed: the C parser would exhaust the stack and take the process with it."""
+_CONSTANTS = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 
 
@@ -78,10 +82,9 @@ def read_text(path: Path, name: str = "") -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
-        before = raw[: exc.start]
-        line = before.count(b"\n") + 1
-        column = exc.start - before.rfind(b"\n")
-        byte = raw[exc.start]
+        before = exc.object[: exc.start].decode("utf-8")
+        line, column = _line_column(before, len(before))
+        byte = exc.object[exc.start]
         raise DataError(f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", source=name, line=line, column=column) from exc
 
 
@@ -113,8 +116,8 @@ def _parse_json(text: str, name: str) -> Source:
 
 def _load_json(text: str, name: str) -> Any:
     def reject(constant: str) -> Any:
-        found = re.search(rf'(?<!["\w]){re.escape(constant)}(?!["\w])', text)
-        line, column = _line_column(text, found.start()) if found else (0, 0)
+        found = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
+        line, column = _line_column(text, found.start())
         raise DataError(f"{constant} is not a JSON number; leave the value out or write null", source=name, line=line, column=column)
 
     try:
@@ -228,22 +231,48 @@ def _parse_yaml(text: str, name: str) -> Source:
             seen.add(key.value)
         return dict(self.construct_mapping(node, deep=True))
 
+    def number(self: Any, node: Any) -> float:
+        value = float(self.construct_yaml_float(node))
+        if not math.isfinite(value):
+            at = node.start_mark
+            raise DataError(f"{node.value} is not a number; leave the value out", source=name, line=at.line + 1, column=at.column + 1)
+        return value
+
     loader.add_constructor("tag:yaml.org,2002:map", mapping)
+    loader.add_constructor("tag:yaml.org,2002:float", number)
+    loader.add_constructor("tag:yaml.org,2002:timestamp", lambda self, node: node.value)
+    for kind in ("binary", "omap", "pairs", "set"):
+        loader.add_constructor(f"tag:yaml.org,2002:{kind}", loader.construct_undefined)
     try:
+        _check_depth(text, name, loader)
         data = yaml.load(text, Loader=loader)
     except yaml.MarkedYAMLError as exc:
         at = exc.problem_mark or exc.context_mark
         line, column = (at.line + 1, at.column + 1) if at else (0, 0)
         raise DataError(f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column) from None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
-        raise DataError(f"is not YAML: {str(exc) or 'nested too deeply'}", source=name) from None
+        raise DataError(f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name) from None
     return Source(name=name, text=text, data=data, yaml=True)
+
+
+def _check_depth(text: str, name: str, loader: Any) -> None:
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_YAML_DEPTH:
+                at = event.start_mark
+                raise DataError("is nested too deeply to be read", source=name, line=at.line + 1, column=at.column + 1)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def _locate_yaml(text: str, steps: list[str]) -> tuple[int, int]:
     import yaml
 
-    node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
+    node: Any = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     for step in steps:
         child = None
         if isinstance(node, yaml.MappingNode):

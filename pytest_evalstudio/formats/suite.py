@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -127,6 +128,19 @@ class TestSuite(FormatModel):
         write_json(path, self.to_dict())
 
 
+@dataclass(slots=True)
+class _Places:
+    """Where the cases of a file stand.
+
+    Attributes:
+        of_keys: pointers by the keys that the file gives, those of cases with faults too.
+        of_cases: pointers by the identity of the sound cases.
+    """
+
+    of_keys: dict[str, str] = field(default_factory=dict)
+    of_cases: dict[int, str] = field(default_factory=dict)
+
+
 def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
     """A suite from a parsed file; what is wrong with a test case leaves the others standing.
 
@@ -137,13 +151,13 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
         DataError: if there is no suite to speak of.
     """
     data = source.data
-    head = validate(TestSuite, {name: value for name, value in data.items() if name not in ("tests", "$schema")}, source)
+    head = validate(TestSuite, {name: value for name, value in data.items() if name != "tests"}, source)
     tests = data.get("tests")
     if not isinstance(tests, list):
         raise source.error("/tests", "expected a list of tests")
     source.warnings += misspelt(TestSuite, data, source.name)
     errors: list[DataError] = []
-    places: dict[str, str] = {}
+    places = _Places()
     for index, raw in enumerate(tests):
         try:
             head.tests.append(_read_test(source, index, raw, places, errors))
@@ -154,7 +168,7 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
     return head, errors
 
 
-def _read_test(source: Source, index: int, raw: Any, places: dict[str, str], errors: list[DataError]) -> Test:
+def _read_test(source: Source, index: int, raw: Any, places: _Places, errors: list[DataError]) -> Test:
     if not isinstance(raw, dict):
         raise source.error(pointer("tests", index), "expected a test: an object with test_cases")
     test = validate(Test, {name: value for name, value in raw.items() if name != "test_cases"}, source, "tests", index)
@@ -167,13 +181,16 @@ def _read_test(source: Source, index: int, raw: Any, places: dict[str, str], err
         try:
             case = validate(TestCase, item, source, *at)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
-            if case.key and case.key in places:
-                raise source.error(pointer(*at, "key"), f"{case.key!r} is already used by {places[case.key]}; keys must be unique in a suite")
+            if earlier := places.of_keys.get(case.key):
+                raise source.error(pointer(*at, "key"), f"{case.key!r} is already used by {earlier}; keys must be unique in a suite")
         except DataError as exc:
             errors.append(exc)
+            if isinstance(item, dict) and isinstance(item.get("key"), str):
+                places.of_keys.setdefault(item["key"], pointer(*at))
             continue
         if case.key:
-            places[case.key] = pointer(*at)
+            places.of_keys[case.key] = pointer(*at)
+        places.of_cases[id(case)] = pointer(*at)
         source.warnings += misspelt(TestCase, item, f"{source.name} {pointer(*at)}")
         test.test_cases.append(case)
     return test
@@ -207,14 +224,17 @@ def complete_keys(suite: TestSuite) -> None:
         test.key = test.key or test_key(derived_key("test", test.documents, [case.key for case in test.test_cases]))
 
 
-def _check_links(source: Source, suite: TestSuite, places: Mapping[str, str], errors: list[DataError]) -> None:
-    """Drop cases whose relationships point at a case that is not there, with an error for each."""
-    known = {case.key for _, case in suite.cases()}
+def _check_links(source: Source, suite: TestSuite, places: _Places, errors: list[DataError]) -> None:
+    """Drop cases whose relationships point at a case that is not there, with an error for each.
+
+    A case that is left out for a fault of its own has its error; those that point at it stay.
+    """
+    known = {case.key for _, case in suite.cases()}.union(places.of_keys)
     for test in suite.tests:
         for case in list(test.test_cases):
             for number, link in enumerate(case.relationships):
                 if link.target_type == "test_case" and link.target not in known:
-                    at = places.get(case.key, "") + pointer("relationships", number, "target")
+                    at = places.of_cases[id(case)] + pointer("relationships", number, "target")
                     errors.append(
                         source.error(at, f"no test case of this suite has the key {link.target!r}; correct the key or remove the relationship")
                     )

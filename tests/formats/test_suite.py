@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.source import parse
+from pytest_evalstudio.formats.suite import TestSuite
+
+
+def suite_of(*cases, **keys):
+    return {"name": "S", "tests": [{"test_cases": list(cases)}], **keys}
+
+
+def read_text(text, *, yaml=False):
+    return read(parse(text, "s.yaml" if yaml else "s.json", yaml=yaml))
+
+
+def read_cases(*cases):
+    file = read_text(json.dumps(suite_of(*cases)))
+    return [case for _, case in file.content.cases()], [str(error) for error in file.errors], file.warnings
+
+
+EVERYTHING = {
+    "$schema": "suite.schema.json",
+    "owner": {"team": "risk", "n": [1, None, 1e300]},
+    "name": "Everything",
+    "description": "Ünï – “quotes”",
+    "categories": ["all"],
+    "tests": [
+        {
+            "key": "t",
+            "documents": ["a.md", "https://example.org/b.pdf"],
+            "categories": ["rag"],
+            "reviewed": True,
+            "test_cases": [
+                {
+                    "key": "one",
+                    "prompt": "What?",
+                    "categories": ["x", "y"],
+                    "relationships": [{"type": "perturbation_source", "target": "two", "target_type": "test_case", "strength": 0.5}],
+                    "expected_output": "That.",
+                    "condition": '"a" AND NOT regexp(^b)',
+                    "constraints": ["a", ["b", "REGEXP:c"]],
+                    "expected_facts": ["f"],
+                    "guidelines": ["g"],
+                    "expected_documents": ["a.md"],
+                    "xfail": "known",
+                    "skip": "later",
+                    "evaluators": {"rouge": {"threshold": 0.4}, "bleu": {}},
+                    "ticket": "ABC-1",
+                },
+                {"key": "two", "prompt": "Who? \U0001f600 \u0000", "lone": "\ud800"},
+            ],
+        },
+        {"test_cases": []},
+    ],
+}
+
+
+def test_load_save_load_loses_nothing(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(EVERYTHING), encoding="utf-8")
+    first = TestSuite.load(tmp_path / "a.json")
+    first.save(tmp_path / "b.json")
+    second = TestSuite.load(tmp_path / "b.json")
+    assert second == first
+    written = json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
+    assert {name: written[name] for name in ("$schema", "owner", "name", "description", "categories")} == {
+        name: EVERYTHING[name] for name in ("$schema", "owner", "name", "description", "categories")
+    }
+    test, empty = written["tests"]
+    given = EVERYTHING["tests"][0]
+    assert {**test, "test_cases": []} == {**given, "test_cases": []}
+    one, two = test["test_cases"]
+    assert one == given["test_cases"][0]
+    assert two == {**two, **given["test_cases"][1]}
+    assert empty["key"]
+
+
+def test_the_canonical_form_is_stable(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(EVERYTHING), encoding="utf-8")
+    TestSuite.load(tmp_path / "a.json").save(tmp_path / "b.json")
+    TestSuite.load(tmp_path / "b.json").save(tmp_path / "c.json")
+    assert (tmp_path / "b.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+
+
+def test_the_canonical_form_has_the_documents_keys_and_ours_only_where_they_say_something(tmp_path):
+    suite = TestSuite(name="S")
+    suite.add_test(documents=["d.md"], key="t").add_case("q?", key="k")
+    suite.save(tmp_path / "s.json")
+    case = {"key": "k", "prompt": "q?", "categories": [], "relationships": [], "expected_output": "", "condition": ""}
+    written = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert written == {"name": "S", "description": "", "tests": [{"key": "t", "documents": ["d.md"], "test_cases": [case]}]}
+    assert list(written["tests"][0]["test_cases"][0]) == list(case)
+
+
+def test_a_case_that_chooses_no_evaluator_still_chooses_none_when_saved(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(suite_of({"prompt": "q", "evaluators": []}, {"prompt": "r"})), encoding="utf-8")
+    TestSuite.load(tmp_path / "a.json").save(tmp_path / "b.json")
+    none, default = (case for _, case in TestSuite.load(tmp_path / "b.json").cases())
+    assert none.evaluators == {}
+    assert default.evaluators is None
+
+
+def test_yaml_becomes_json_and_back_without_loss(tmp_path):
+    (tmp_path / "s.yaml").write_text(
+        "name: Sums\ntests:\n- documents: [d.md]\n  test_cases:\n"
+        "  - key: 1\n    prompt: 2+2?\n    condition: '\"4\"'\n    evaluators: [rouge]\n    due: 2026-11-20\n",
+        encoding="utf-8",
+    )
+    suite = TestSuite.load(tmp_path / "s.yaml")
+    suite.save(tmp_path / "s.json")
+    assert TestSuite.load(tmp_path / "s.json") == suite
+    [(_, case)] = suite.cases()
+    assert (case.key, case.evaluators, case.model_extra) == ("1", {"rouge": {}}, {"due": "2026-11-20"})
+
+
+def test_null_counts_as_absent():
+    fields = ("key", "categories", "relationships", "expected_output", "condition", "constraints", "expected_facts", "xfail", "skip", "evaluators")
+    [case], errors, _ = read_cases({"prompt": "q?", **dict.fromkeys(fields)})
+    assert errors == []
+    bare = read_cases({"prompt": "q?"})[0][0]
+    assert case == bare
+    assert case.key == derived_key("q?", "", "", [])
+
+
+@pytest.mark.parametrize(("key", "text"), [(7, "7"), (1.5, "1.5"), (-3, "-3"), (10**30, str(10**30))])
+def test_a_number_as_key_is_its_digits(key, text):
+    cases, errors, _ = read_cases({"key": key, "prompt": "q"}, {"prompt": "p", "relationships": [{"type": "x", "target": key}]})
+    assert errors == []
+    assert (cases[0].key, cases[1].relationships[0].target) == (text, text)
+
+
+def test_a_single_string_is_a_list_of_one():
+    [case], errors, _ = read_cases({"prompt": "q", "categories": "fees", "constraints": "REGEXP:^4", "guidelines": ""})
+    assert errors == []
+    assert (case.categories, case.constraints, case.guidelines) == (["fees"], ["REGEXP:^4"], [])
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        pytest.param({"condition": '"x"', "constraints": ["y"]}, '"x"', id="the condition comes first"),
+        pytest.param({"condition": " ", "constraints": ["y", ["a", "REGEXP:b"]]}, '"y" AND ("a" OR regexp("b"))', id="constraints convert to one"),
+        pytest.param({"condition": "", "constraints": []}, "", id="empty ones count as absent"),
+    ],
+)
+def test_constraints_stand_in_for_a_condition(case, expected):
+    [found], _, _ = read_cases({"prompt": "q", **case})
+    assert found.condition_text() == expected
+
+
+def test_a_derived_key_says_what_it_is_and_is_the_same_in_every_process():
+    code = "from pytest_evalstudio.formats.keys import derived_key; print(derived_key('What is the Fee, in EUR?', 'x', '', ['d.md']))"
+    keys = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() for _ in range(2)}
+    assert keys == {derived_key("What is the Fee, in EUR?", "x", "", ["d.md"])}
+    assert keys.pop().startswith("what-is-the-fee-in-eur-")
+
+
+@pytest.mark.parametrize("text", ["???", "", " \n", "\ud800", "日本" * 100, "a" * 1_000_000])
+def test_any_question_gives_a_short_key(text):
+    assert 8 <= len(derived_key(text)) <= 49
+
+
+def test_identical_keyless_cases_are_numbered():
+    cases, errors, _ = read_cases(*[{"prompt": "same"}] * 3, {"prompt": "same", "condition": '"x"'})
+    base = cases[0].key
+    assert errors == []
+    assert [case.key for case in cases[:3]] == [base, f"{base}-2", f"{base}-3"]
+    assert not cases[3].key.startswith(base)
+
+
+def test_a_derived_key_does_not_depend_on_what_stands_around_the_case():
+    alone = read_cases({"prompt": "q"})[0][0].key
+    among = read_cases({"prompt": "p"}, {"key": "k", "prompt": "q"}, {"prompt": "q"})[0][2].key
+    assert among == alone
+
+
+def test_a_name_that_is_taken_gets_the_next_free_number():
+    number = Numbered(["a", "a-2"])
+    assert [number("a"), number("a"), number("b"), number("b")] == ["a-3", "a-4", "b", "b-2"]
+
+
+def test_a_second_use_of_a_key_names_both_places():
+    text = '{"tests": [{"test_cases": [{"key": "k", "prompt": "a"}]},\n {"test_cases": [{"key": "l", "prompt": "b"}, {"key": "k", "prompt": "c"}]}]}'
+    file = read_text(text)
+    assert [str(error) for error in file.errors] == [
+        "s.json:2:55 /tests/1/test_cases/1/key: 'k' is already used by /tests/0/test_cases/0; keys must be unique in a suite"
+    ]
+    assert [case.prompt for _, case in file.content.cases()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("case", "fault"),
+    [
+        ({}, "/tests/0/test_cases/1/prompt: 'prompt' is missing; add it"),
+        ({"prompt": 5}, "/tests/0/test_cases/1/prompt: expected a string, found 5"),
+        ({"prompt": None}, "/tests/0/test_cases/1/prompt: expected a string, found null"),
+        ({"prompt": " \n"}, "/tests/0/test_cases/1/prompt: the prompt is blank; write the question"),
+        ({"prompt": "q", "categories": ["a", 5]}, "/tests/0/test_cases/1/categories/1: expected a string, found 5"),
+        ({"prompt": "q", "categories": {"a": 1}}, "/tests/0/test_cases/1/categories: expected a list, found an object"),
+        ({"prompt": "q", "constraints": [["a", 5]]}, "/tests/0/test_cases/1/constraints/0/1: expected a string, found 5"),
+        ({"prompt": "q", "constraints": [5]}, "/tests/0/test_cases/1/constraints/0: expected a string, found 5"),
+        ({"prompt": "q", "relationships": ["x"]}, '/tests/0/test_cases/1/relationships/0: expected an object, found the string "x"'),
+        ({"prompt": "q", "evaluators": {"rouge": 5}}, "/tests/0/test_cases/1/evaluators/rouge: expected an object, found 5"),
+        ({"prompt": "q", "key": True}, "/tests/0/test_cases/1/key: expected a string, found true"),
+        ({"prompt": "q", "key": ["x" * 99]}, "/tests/0/test_cases/1/key: expected a string, found a list"),
+        ({"prompt": "q", "skip": {}}, "/tests/0/test_cases/1/skip: expected a string, found an object"),
+        ("text", '/tests/0/test_cases/1: expected an object, found the string "text"'),
+        (None, "/tests/0/test_cases/1: expected an object, found null"),
+    ],
+)
+def test_one_bad_case_is_one_error_at_its_place_and_the_rest_stays(case, fault):
+    cases, errors, _ = read_cases({"key": "a", "prompt": "first"}, case, {"key": "z", "prompt": "last"})
+    [error] = errors
+    assert error.partition(" ")[2] == fault
+    assert error.startswith("s.json:1:")
+    assert [found.key for found in cases] == ["a", "z"]
+
+
+def test_a_malformed_condition_is_told_with_pointer_column_and_caret():
+    _, [error], _ = read_cases({"prompt": "q", "condition": '"a" AND'})
+    assert error.splitlines() == [
+        "s.json:1:70 /tests/0/test_cases/0/condition: expected a string or regexp(...) after AND, column 8",
+        '  "a" AND',
+        "         ^",
+    ]
+
+
+def test_a_malformed_pattern_among_constraints_points_at_the_constraints():
+    _, [error], _ = read_cases({"prompt": "q", "constraints": ["REGEXP:("]})
+    assert "/tests/0/test_cases/0/constraints: not a regular expression: missing ), unterminated subpattern" in error
+
+
+def test_a_dangling_relationship_is_an_error_of_its_case():
+    cases, errors, _ = read_cases(
+        {"key": "a", "prompt": "a"},
+        {"prompt": "b", "relationships": [{"type": "perturbation_source", "target": "a"}, {"type": "perturbation_source", "target": "gone"}]},
+        {"key": "c", "prompt": "c", "relationships": [{"type": "doc", "target": "gone", "target_type": "document"}]},
+    )
+    [error] = errors
+    fault = "no test case of this suite has the key 'gone'; correct the key or remove the relationship"
+    assert error.partition(" ")[2] == f"/tests/0/test_cases/1/relationships/1/target: {fault}"
+    assert [case.key for case in cases] == ["a", "c"]
+
+
+def test_a_case_that_points_at_a_faulty_one_stays():
+    cases, errors, _ = read_cases(
+        {"key": "o", "prompt": "q", "condition": "("}, {"key": "p", "prompt": "q!", "relationships": [{"type": "perturbation_source", "target": "o"}]}
+    )
+    assert len(errors) == 1
+    assert [case.key for case in cases] == ["p"]
+
+
+def test_a_case_may_point_at_one_that_stands_later_and_at_a_derived_key():
+    later = derived_key("later", "", "", [])
+    cases, errors, _ = read_cases({"key": "a", "prompt": "a", "relationships": [{"type": "x", "target": later}]}, {"prompt": "later"})
+    assert errors == []
+    assert [case.key for case in cases] == ["a", later]
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        ({"tests": 5}, "s.json:1:11 /tests: expected a list of tests"),
+        ({"tests": [], "name": 5}, "s.json:1:23 /name: expected a string, found 5"),
+        ({"tests": [], "categories": [[]]}, "s.json:1:30 /categories/0: expected a string, found a list"),
+    ],
+)
+def test_a_file_that_is_no_suite_is_refused_as_a_whole(data, fault):
+    with pytest.raises(DataError) as told:
+        read_text(json.dumps(data))
+    assert str(told.value) == fault
+
+
+def test_a_bad_test_leaves_the_others_standing():
+    file = read_text(json.dumps({"tests": ["x", {"test_cases": 5}, {"documents": [1]}, {"test_cases": [{"key": "k", "prompt": "q"}]}, {}]}))
+    assert [str(error).partition(" ")[2] for error in file.errors] == [
+        "/tests/0: expected a test: an object with test_cases",
+        "/tests/1/test_cases: expected a list of test cases",
+        "/tests/2/documents/0: expected a string, found 1",
+    ]
+    assert [case.key for _, case in file.content.cases()] == ["k"]
+
+
+def test_an_empty_suite_is_a_suite():
+    file = read_text('{"tests": []}')
+    assert (file.kind, file.content.name, file.content.cases(), file.errors) == ("suite", "TestSuite", [], [])
+
+
+def test_a_misspelt_key_is_kept_and_warned_of():
+    [case], errors, warnings = read_cases({"prompt": "q", "expected_ouptut": "x", "anything": 1})
+    assert errors == []
+    assert case.model_extra == {"expected_ouptut": "x", "anything": 1}
+    assert warnings == ["s.json /tests/0/test_cases/0: 'expected_ouptut' is not a key of this format and is ignored. Did you mean 'expected_output'?"]
+
+
+def test_errors_of_yaml_suites_have_their_places():
+    file = read_text("tests:\n- test_cases:\n  - prompt: ok\n  - prompt: q\n    condition: '\"a'\n", yaml=True)
+    [error] = file.errors
+    assert str(error).splitlines()[0] == "s.yaml:5:16 /tests/0/test_cases/1/condition: this quote is never closed, column 1"
+
+
+def test_a_huge_yaml_number_where_a_text_belongs_is_told():
+    file = read_text(f"tests: [{{test_cases: [{{prompt: 0x{'f' * 6000}}}]}}]", yaml=True)
+    assert str(file.errors[0]).endswith("expected a string, found a very large number")
+
+
+def test_the_first_fault_ends_a_load(tmp_path):
+    (tmp_path / "s.json").write_text(json.dumps(suite_of({"prompt": 1}, {"prompt": 2})), encoding="utf-8")
+    with pytest.raises(DataError, match="/tests/0/test_cases/0/prompt: expected a string, found 1"):
+        TestSuite.load(tmp_path / "s.json")
