@@ -17,7 +17,7 @@ from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 from pytest_evalstudio.formats.suite import TestSuite
 
-_NOT_IN_NAMES = re.compile(r"[\[\]/\s\x00-\x1f\x7f]|::")
+_NOT_IN_NAMES = re.compile(r"[\[\]/\s\x00-\x1f\x7f\ud800-\udfff]|::")
 _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
 UNNAMED_MODEL = "dataset"
 

@@ -45,6 +45,7 @@ class Recorder:
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
         if self._writer is None:
+            self._fail(session)
             return
         from pytest_evalstudio.engine.aggregates import aggregates_of
         from pytest_evalstudio.report.build import build_report
@@ -61,8 +62,13 @@ class Recorder:
             self.report = build_report(path, output, aggregates, storage_mb=self._storage_mb(), more={"conftest.py": self._contributed})
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
+        self._fail(session)
+
+    def _fail(self, session: pytest.Session) -> None:
+        """Fail a session that would pass, where a gate is not met or the report could not be written."""
         gates = self.report.analysis.gates if self.report is not None else ()
-        if (self._failure or any(not gate.met for gate in gates)) and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if passing and (self._failure or any(not gate.met for gate in gates)):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def summarise(self, terminal: Any) -> None:

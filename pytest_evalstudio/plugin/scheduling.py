@@ -58,6 +58,19 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
         self._mode = mode
         self._chunks = chunks
 
+    def remove_node(self, node: Any) -> str | None:
+        """Hand a dead worker's open items to the others, all but the one that it died of, which would kill them too."""
+        open_units = {scope: unit for scope, unit in self.assigned_work.pop(node).items() if not all(unit.values())}
+        if not open_units:
+            return None
+        first = next(iter(open_units.values()))
+        crashed: str = next(nodeid for nodeid, done in first.items() if not done)
+        first[crashed] = True
+        self.workqueue.update({scope: unit for scope, unit in open_units.items() if not all(unit.values())})
+        for other in self.assigned_work:
+            self._reschedule(other)
+        return crashed
+
     def _split_scope(self, nodeid: str) -> str:
         chunk = self._chunks.get(nodeid)
         if chunk is not None:

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.lending import Lender, left_out
 from pytest_evalstudio.engine.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import chunked
@@ -51,6 +52,11 @@ class EvalSession:
         return Models(self)
 
     @functools.cached_property
+    def lender(self) -> Lender:
+        """What evaluators are lent: embedder, cross-encoder."""
+        return Lender(cache=self.settings.cache(), workers=self.workers)
+
+    @functools.cached_property
     def recorder(self) -> Recorder:
         """Writes the record and builds the report; in one process only."""
         from pytest_evalstudio.plugin.recorder import Recorder
@@ -81,7 +87,10 @@ class EvalSession:
     def plan(self, config: Configuration) -> Plan:
         """The evaluators of a configuration, made once."""
         if id(config) not in self._plans:
-            self._plans[id(config)] = Plan(self.registry, config, thresholds=self.settings.thresholds)
+            lacks = functools.partial(self.lender.lacks, config)
+            plan = self._plans[id(config)] = Plan(self.registry, config, thresholds=self.settings.thresholds, lacks=lacks)
+            if plan.left_out:
+                self.warn(left_out(plan.left_out), Path(config.file or config.folder))
         return self._plans[id(config)]
 
     def check_options(self) -> None:
@@ -95,7 +104,11 @@ class EvalSession:
         """Make eval_<id> and the other fixtures known to the session."""
         from pytest_evalstudio.plugin.fixtures import fixture_plugin
 
-        self.config.pluginmanager.register(fixture_plugin(self), "evalstudio-fixtures")
+        try:
+            fixtures = fixture_plugin(self)
+        except ConfigurationError as exc:
+            raise pytest.UsageError(str(exc)) from None
+        self.config.pluginmanager.register(fixtures, "evalstudio-fixtures")
 
     def warn(self, text: str, path: Path) -> None:
         """Tell something about a file once, in pytest's warnings summary."""
@@ -167,6 +180,10 @@ class EvalSession:
         """Close the models, finish the record, build the report, hold the gates against it."""
         if "models" in self.__dict__:
             self.models.close()
+        if "lender" in self.__dict__:
+            for warning in self.lender.warnings():
+                self.warn(warning, self.settings.cache())
+            self.lender.close()
         if "recorder" in self.__dict__:
             self.recorder.finish(session, exitstatus)
 

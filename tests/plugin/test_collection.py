@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from project import Project
 
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+
 from project import Project
 
 CASES = [{"key": key, "prompt": "2+2?", "condition": f'"{digit}"'} for key, digit in (("one", "4"), ("two", "5"), ("three", "4"))]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from project import Project
 
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}

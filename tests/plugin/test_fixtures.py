@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import pytest
+
+from project import Project
+
+
+def test_check_asserts_and_score_returns(project: Project) -> None:
+    project.write(
+        "test_app.py",
+        """
+import pytest
+from pytest_evalstudio import ThresholdMissed
+
+
+def test_good(eval_text_matching, eval_case):
+    outcome = eval_text_matching.check(eval_case("2+2?", "It is 4.", condition='"4"'))
+    assert outcome.scores["model_passes"] == 1.0
+
+
+def test_bad(eval_text_matching, eval_case):
+    eval_text_matching.check(eval_case("2+2?", "It is 5.", condition='"4"'))
+
+
+def test_score(eval_rouge, eval_case):
+    assert eval_rouge.score(eval_case("q", "a b", expected_output="a b")).scores["rouge_l"] == 1.0
+
+
+def test_own_threshold(eval_rouge, eval_case):
+    case = eval_case("q", "a b", expected_output="a c")
+    eval_rouge.check(case, threshold=0.5)
+    with pytest.raises(ThresholdMissed, match="rouge_l 0.5 < 0.6"):
+        eval_rouge.check(case, threshold=0.6)
+
+
+def test_nothing_to_judge(eval_rouge, eval_case):
+    eval_rouge.check(eval_case("q", "a b"))
+
+
+def test_silent_model(eval_rouge, eval_model):
+    eval_rouge.check(eval_model("app").ask("boom", expected_output="x"))
+
+
+def test_model(eval_text_matching, eval_model):
+    eval_text_matching.check_all(eval_model("app").ask_all(["2+2?", "2+2?"], condition='"4"'))
+
+
+def test_suite(eval_suite):
+    assert [case.key for _, case in eval_suite("questions.json").cases()] == ["k"]
+
+
+def test_unknown_model(eval_model):
+    eval_model("gtp")
+
+
+def test_unknown_field(eval_case):
+    eval_case("q", "a", expected="a")
+""",
+    )
+    project.suite({"key": "k", "prompt": "q"}, name="questions.json")
+
+    result = project.run("test_app.py")
+
+    result.assert_outcomes(passed=5, failed=5)
+    result.stdout.fnmatch_lines(
+        [
+            '*ThresholdMissed: text_matching: model_passes 0 < 0.5: *"4"*',
+            "*evaluation error: rouge is not applicable: no expected output",
+            "*evaluation error: error: rouge: model 'app': RuntimeError: no connection (app.py:7)",
+            "*no model named 'gtp'*",
+            "*a case has no field 'expected'. Did you mean 'expected_*'?",
+        ]
+    )
+    header, items = project.record()
+    assert sorted(header["evaluators"]) == ["rouge", "text_matching"]
+    verdicts = {name: item["verdict"] for name, item in items.items()}
+    assert verdicts["test_bad"] == "failed"
+    assert verdicts["test_silent_model"] == "error"
+    assert header["files"] == [{"path": "test_app.py", "kind": "python", "name": "", "description": ""}]
+
+
+def test_fixtures_reach_conftest_fixtures_and_are_listed(project: Project) -> None:
+    project.write("conftest.py", "import pytest\n\n\n@pytest.fixture\ndef judge(eval_text_matching):\n    return eval_text_matching\n")
+    project.write("test_app.py", "def test_it(judge):\n    assert judge.score\n")
+
+    project.run("test_app.py").assert_outcomes(passed=1)
+    project.run("--fixtures", "test_app.py").stdout.fnmatch_lines(["eval_case*", "eval_rouge*", "*ROUGE: *"])
+
+
+STARTED = """
+import pytest
+
+
+@pytest.fixture(scope="SCOPE")
+def app():
+    print("started")
+    yield lambda prompt: "It is 4."
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize("scope", ["session", "function"])
+def test_a_fixture_of_the_users_can_be_the_model_of_a_suite(project: Project, scope: str) -> None:
+    project.write("conftest.py", STARTED.replace("SCOPE", scope))
+    project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n[[model]]\nname = "mine"\nhost = "fixture"\nfixture = "app"\n')
+    project.suite(*({"key": f"k{number}", "prompt": "2+2?", "condition": '"4"'} for number in range(3)))
+
+    result = project.run("-s")
+
+    result.assert_outcomes(passed=3)
+    times = 1 if scope == "session" else 3
+    assert (result.stdout.str().count("started"), result.stdout.str().count("stopped")) == (times, times)
+
+
+def test_a_missing_fixture_is_a_usage_error(project: Project) -> None:
+    project.write("evalstudio.toml", '[[model]]\nname = "mine"\nhost = "fixture"\nfixture = "app"\n')
+    project.suite({"key": "k", "prompt": "q", "condition": '"4"'})
+
+    result = project.run()
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: model 'mine': there is no fixture 'app' that sums_suite.json can see; define it in a conftest.py"])

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import sys
+
+from project import Project
+
+LIST_MODULES = """
+import sys
+
+
+def pytest_unconfigure(config):
+    with open(config.rootpath / "modules.txt", "w") as file:
+        file.write("\\n".join(sorted(sys.modules)))
+"""
+
+
+def modules(project: Project, *arguments: str) -> set[str]:
+    project.run("test_one.py", *arguments).assert_outcomes(passed=1)
+    return set((project.folder / "modules.txt").read_text().split())
+
+
+def test_a_run_without_eval_files_imports_only_the_plugin_itself(project: Project) -> None:
+    (project.folder / "evalstudio.toml").unlink()
+    project.write("conftest.py", LIST_MODULES)
+    project.write("test_one.py", "def test_one():\n    pass\n")
+
+    added = modules(project) - modules(project, "-p", "no:evalstudio")
+
+    assert {name for name in added if name.startswith("pytest_evalstudio")} == {
+        "pytest_evalstudio",
+        "pytest_evalstudio.plugin",
+        "pytest_evalstudio.plugin.hookspecs",
+    }
+    assert {name.partition(".")[0] for name in added} <= {"pytest_evalstudio"} | sys.stdlib_module_names
+    written = {path.name for path in project.folder.iterdir()} - {"__pycache__", "stdout", "stderr"}
+    assert written == {"app.py", "conftest.py", "modules.txt", "test_one.py"}
+
+
+def test_every_option_and_ini_key_begins_with_evalstudio(project: Project) -> None:
+    from pytest_evalstudio import plugin
+
+    class Group:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        def addoption(self, *names: str, **_: object) -> None:
+            self.names += names
+
+        def addini(self, name: str, *_: object, **__: object) -> None:
+            self.names.append(name)
+
+        def getgroup(self, *_: object) -> Group:
+            return self
+
+    group = Group()
+    plugin.pytest_addoption(group)  # type: ignore[arg-type]
+    assert len(group.names) > 5
+    assert all(name.lstrip("-").startswith("evalstudio") for name in group.names)
