@@ -4,14 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
 Scope = Literal["row", "group", "model"]
 SPEC = "__evalstudio__"
 """Class attribute in which the decorators leave the declaration for the registry."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot products are cosines.
+
+    Attributes:
+        name: of the model, as people read it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
+        """One row per text, in order, each of length 1."""
+        ...
+
+
+class CrossEncoder(Protocol):
+    """Judges two texts read together."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How alike the texts of each pair are, 0.0 to 1.0."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +51,13 @@ class Tools:
     Attributes:
         max_text_chars: longer texts are not to be scored.
         split_sentences: text to (start, end) spans of its sentences.
+        embedder, cross_encoder: for evaluators that declare that they require them.
     """
 
     max_text_chars: int = 1_000_000
     split_sentences: Callable[[str], list[tuple[int, int]]]
+    embedder: Embedder | None = None
+    cross_encoder: CrossEncoder | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +66,7 @@ class EvaluatorSpec:
 
     Attributes:
         needs: inputs it cannot do without: question, expected_output, context, actual_output, condition.
+        requires: what it cannot score without: "embedder", "cross_encoder", or "module:NAME" for an installed module.
         scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
         boolean: its metrics are counts of passes and failures.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
@@ -44,6 +78,7 @@ class EvaluatorSpec:
     name: str
     domain: str
     needs: tuple[str, ...]
+    requires: tuple[str, ...]
     method: tuple[str, ...]
     systems: tuple[str, ...]
     scope: Scope
@@ -85,6 +120,7 @@ class ScoredRow:
     expected_output: str
     actual_output: str
     scores: Mapping[str, float | None]
+    sketch: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +204,7 @@ def evaluator(
     name: str,
     domain: str,
     needs: tuple[str, ...],
+    requires: tuple[str, ...] = (),
     method: tuple[str, ...] = ("rules",),
     systems: tuple[str, ...] = ("llm", "rag"),
     scope: Scope = "row",
@@ -191,6 +228,7 @@ def evaluator(
             name=name,
             domain=domain,
             needs=needs,
+            requires=requires,
             method=method,
             systems=systems,
             scope=scope,

@@ -86,6 +86,7 @@ class Outcome:
             without secrets.
         fragments: stretches of answer or context behind the score; empty where the score is about the whole.
         findings: problems to list one by one.
+        sketch: what model-wide figures need of this row, in a form of the evaluator's own; kept short.
     """
 
     status: Status = "score"
@@ -93,6 +94,7 @@ class Outcome:
     reason: str = ""
     fragments: tuple[Fragment, ...] = ()
     findings: tuple[Finding, ...] = ()
+    sketch: str = ""
 
     def __post_init__(self) -> None:
         for key, value in self.scores.items():
@@ -104,10 +106,16 @@ class Outcome:
 
     @classmethod
     def score(
-        cls, scores: Mapping[str, float | None], *, reason: str = "", fragments: tuple[Fragment, ...] = (), findings: tuple[Finding, ...] = ()
+        cls,
+        scores: Mapping[str, float | None],
+        *,
+        reason: str = "",
+        fragments: tuple[Fragment, ...] = (),
+        findings: tuple[Finding, ...] = (),
+        sketch: str = "",
     ) -> Outcome:
         """A scored case; a NaN among the scores makes it an error."""
-        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings)
+        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings, sketch=sketch)
 
     @classmethod
     def not_applicable(cls, reason: str) -> Outcome:

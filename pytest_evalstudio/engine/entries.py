@@ -49,6 +49,8 @@ def _outcome(outcome: Outcome, redact: Redact) -> dict[str, Any]:
         entry["fragments"] = [_fragment(fragment, redact) for fragment in outcome.fragments]
     if outcome.findings:
         entry["findings"] = [_finding(finding, redact) for finding in outcome.findings]
+    if outcome.sketch:
+        entry["sketch"] = outcome.sketch
     return entry
 
 

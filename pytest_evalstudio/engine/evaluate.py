@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import platform
 import uuid
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -14,15 +16,16 @@ from typing import Any
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.chunks import cut
 from pytest_evalstudio.engine.entries import line
+from pytest_evalstudio.engine.lending import Lender, left_out
 from pytest_evalstudio.engine.messages import headline, misses
 from pytest_evalstudio.engine.plan import Plan
 from pytest_evalstudio.engine.record import RecordWriter
 from pytest_evalstudio.engine.run import Engine, Result, result_entry
 from pytest_evalstudio.engine.subjects import Subject, subjects
 from pytest_evalstudio.formats.config import Configuration, configuration
-from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile
-from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.lab import TestLab, check_models
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,33 +91,47 @@ def evaluate(
     registry: Registry | None = None,
     folder: str | Path = ".",
 ) -> Results:
-    """Put the answers of a lab or data set to evaluators.
+    """Put the answers of a lab or data set to evaluators; rows without a key get theirs.
 
     Args:
         evaluators: ids; the configuration's, else the default choice, where not given.
         config: configuration keys, e.g. {"evaluator": {"rouge": {"threshold": 0.3}}}.
         registry: what is known; a fresh one where not given.
-        folder: where relative paths of the rows start.
+        folder: where relative paths of the rows and of the configuration start.
 
     Raises:
-        ConfigurationError: for a name or option that nobody knows.
+        ConfigurationError: for a name or option that nobody knows, or an evaluator that lacks its model or extra.
+        DataError: for a row of a model that the lab does not have.
 
     >>> dataset = LlmDataset()
     >>> _ = dataset.add_input("Capital of France?", key="fr", actual_output="It is Paris.", expected_output="Paris")
     >>> evaluate(dataset, ["text_matching"]).verdicts()
     {'fr[dataset]': 'passed'}
     """
-    settings = configuration({**(config or {}), **({"evaluators": list(evaluators)} if evaluators is not None else {})})
-    plan = Plan(registry or Registry(), settings)
+    chosen = {"evaluators": list(evaluators)} if evaluators is not None else {}
+    settings = configuration({**(config or {}), **chosen}, folder=Path(folder).absolute())
+    base = Path(folder).absolute()
+    lender = Lender(cache=base / settings.cache if settings.cache else None)
+    plan = Plan(registry or Registry(), settings, lacks=functools.partial(lender.lacks, settings))
+    if plan.left_out:
+        warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=2)
+    if isinstance(lab, TestLab):
+        check_models(lab)
+    complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
-    found = subjects(file, Path(folder).absolute())
-    engine = Engine(plan, strict_flips=settings.flips == "fail", max_text_chars=settings.max_text_chars)
-    grouped = any(selected.spec.scope == "group" for subject in found for selected in engine.selected_for(subject))
-    by_subject = {
-        id(result.subject): result
-        for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
-        for result in engine.evaluate(chunk)
-    }
+    found = subjects(file, base)
+    engine = Engine(plan, strict_flips=settings.flips == "fail", tools=lender.tools(settings))
+    used = dict.fromkeys(selected for subject in found for selected in engine.selected_for(subject))
+    grouped = any(selected.spec.scope == "group" for selected in used)
+    try:
+        lender.open(settings, used)
+        by_subject = {
+            id(result.subject): result
+            for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
+            for result in engine.evaluate(chunk)
+        }
+    finally:
+        lender.close()
     return Results(tuple(by_subject[id(subject)] for subject in found), plan, settings, file)
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, parameters
@@ -30,6 +30,7 @@ class Selected:
         thresholds: metric key to threshold, for every metric.
         asserted: metrics that decide an item: the primary one, and those the user set a threshold for.
         parameters: its options, as the record shows them.
+        embedder: the embedding model it uses, "" for none: thresholds hold for one model only.
     """
 
     id: str
@@ -38,6 +39,12 @@ class Selected:
     thresholds: Mapping[str, float]
     asserted: frozenset[str]
     parameters: Mapping[str, Any]
+    embedder: str = ""
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """What it cannot score without, with the options it has."""
+        return tuple(getattr(self.evaluator, "requires", self.spec.requires))
 
     def describe(self) -> dict[str, Any]:
         """The entry of the record's header."""
@@ -54,6 +61,7 @@ class Selected:
             "boolean": spec.boolean,
             "model_types": list(spec.systems),
             "parameters": dict(self.parameters),
+            **({"embedder": self.embedder} if self.embedder else {}),
             "metrics": [
                 {
                     "key": metric.key,
@@ -80,15 +88,28 @@ class Plan:
         registry: what is known.
         config: file settings; its `evaluators` is the choice, its `evaluator` tables are their options.
         thresholds: `ID` or `ID.METRIC` to threshold, from the command line; they win over the configuration's.
+        lacks: why an evaluator cannot be had here, "" if it can; "all" leaves out those that cannot.
+
+    Attributes:
+        left_out: evaluators that "all" left out, and why.
 
     Raises:
         ConfigurationError: for a name, option or threshold that nobody knows.
     """
 
-    def __init__(self, registry: Registry, config: Configuration, *, thresholds: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        config: Configuration,
+        *,
+        thresholds: Mapping[str, float] | None = None,
+        lacks: Callable[[Selected], str] = lambda selected: "",
+    ) -> None:
         self._registry = registry
         self._config = config
         self._thresholds = _by_evaluator(thresholds or {})
+        self._lacks = lacks
+        self.left_out: dict[str, str] = {}
         self._made: dict[tuple[str, str], Selected] = {}
         for name, options in config.evaluator.items():
             self._check_table(name, options)
@@ -100,7 +121,7 @@ class Plan:
         """The evaluators of those names, in that order, once each; "all" stands for every one known."""
         wanted = []
         for name in names:
-            wanted += [*self._registry.evaluators, *self._instances()] if name == ALL else [name]
+            wanted += self._all() if name == ALL else [name]
         return tuple(self.get(name) for name in dict.fromkeys(wanted))
 
     def get(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
@@ -123,6 +144,11 @@ class Plan:
     def made(self) -> list[Selected]:
         """Every evaluator that was asked for so far, by the run or by a case."""
         return list(self._made.values())
+
+    def _all(self) -> list[str]:
+        names = list(dict.fromkeys([*self._registry.evaluators, *self._instances()]))
+        self.left_out = {name: reason for name in names if (reason := self._lacks(self._make(name, {})))}
+        return [name for name in names if name not in self.left_out]
 
     def _instances(self) -> list[str]:
         return [name for name, options in self._config.evaluator.items() if "type" in options]
@@ -159,6 +185,7 @@ class Plan:
         asked: dict[str, float] = {}
         for layer in (_thresholds_of(table, spec, place), self._command_line(name, spec), _thresholds_of(own, spec, place)):
             asked |= layer
+        requires = getattr(made, "requires", spec.requires)
         return Selected(
             id=name,
             spec=spec,
@@ -166,6 +193,7 @@ class Plan:
             thresholds={metric.key: asked.get(metric.key, metric.threshold) for metric in spec.metrics},
             asserted=frozenset({spec.primary.key, *asked}),
             parameters={**parameters(cls), **chosen},
+            embedder=self._config.embeddings.model if "embedder" in requires else "",
         )
 
     def _path(self, value: Any) -> Any:

@@ -71,14 +71,14 @@ class Engine:
         plan: evaluators and thresholds.
         models: model key to the session that asks it; not needed for answered subjects.
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
-        max_text_chars: longer texts are an error of their case.
+        tools: what evaluators are lent; the splitter of sentences alone where not given.
     """
 
-    def __init__(self, plan: Plan, *, models: Mapping[str, Asked] = NOTHING, strict_flips: bool = True, max_text_chars: int = 1_000_000) -> None:
+    def __init__(self, plan: Plan, *, models: Mapping[str, Asked] = NOTHING, strict_flips: bool = True, tools: Tools | None = None) -> None:
         self.plan = plan
         self._models = models
         self._strict_flips = strict_flips
-        self._tools = Tools(max_text_chars=max_text_chars, split_sentences=split_sentences)
+        self._tools = tools or Tools(split_sentences=split_sentences)
 
     def evaluate(self, subjects: Sequence[Subject], *, progress: Progress | None = None) -> list[Result]:
         """Answer, score and judge a chunk; one result per subject, in order.

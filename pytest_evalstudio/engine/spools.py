@@ -27,7 +27,7 @@ class Spool:
     def __contains__(self, evaluator: object) -> bool:
         return evaluator in self._files
 
-    def add(self, evaluator: str, model: str, key: str, row: Mapping[str, Any], scores: Mapping[str, Any]) -> None:
+    def add(self, evaluator: str, model: str, key: str, row: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
         """Keep one scored row, if its evaluator is one of ours."""
         files = self._files.get(evaluator)
         if files is None:
@@ -36,7 +36,8 @@ class Spool:
         if file is None:
             spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 (the stack closes it)
             file = files[model] = self._open.enter_context(spooled)
-        file.write(json.dumps([key, row.get("expected_output", ""), row.get("actual_output", ""), dict(scores)]) + "\n")
+        scores, sketch = dict(outcome.get("scores", {})), outcome.get("sketch", "")
+        file.write(json.dumps([key, row.get("expected_output", ""), row.get("actual_output", ""), scores, sketch]) + "\n")
 
     def rows(self, evaluator: str, model: str) -> Iterator[ScoredRow]:
         """The kept rows of one model, in the order in which they came."""
@@ -45,8 +46,8 @@ class Spool:
             return
         file.seek(0)
         for line in file:
-            key, expected, actual, scores = json.loads(line)
-            yield ScoredRow(key=key, expected_output=expected, actual_output=actual, scores=scores)
+            key, expected, actual, scores, sketch = json.loads(line)
+            yield ScoredRow(key=key, expected_output=expected, actual_output=actual, scores=scores, sketch=sketch)
 
     def close(self) -> None:
         self._open.close()

@@ -305,7 +305,7 @@ class Tally:
             tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else number(value))
         if info.boolean and scores.get("model_retrieval_failures") == 1 and scores.get("model_generation_failures") == 0:
             tally.retrieval_alone.note(item["key"])
-        self.spool.add(info.id, item["model_key"], item["key"], row, scores)
+        self.spool.add(info.id, item["model_key"], item["key"], row, outcome)
         metric_key = self._grounded.get(info.id)
         for fragment in outcome.get("fragments", ()) if metric_key else ():
             score = fragment.get("scores", {}).get(metric_key)

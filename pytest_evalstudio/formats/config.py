@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.formats.fields import fact
+from pytest_evalstudio.formats.fields import fact, shown
 
 OWN_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
@@ -49,6 +49,46 @@ class Storage(_Table):
     max_mb: Annotated[float, Field(gt=0)] | None = None
 
 
+class WeightsTable(_Table):
+    """Where a model of ours comes from, and how it runs.
+
+    Attributes:
+        model: a local folder, `package:NAME` of a package that carries a model, or a name on the hub.
+        revision: branch, tag or commit on the hub.
+        device: "auto", or what torch calls it: cpu, cuda, cuda:1, mps.
+        dtype: of weights and arithmetic.
+        batch_size: texts at once.
+    """
+
+    model: Annotated[str, Field(min_length=1)]
+    revision: str | None = None
+    device: Annotated[str, Field(min_length=1)] = "auto"
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    batch_size: Annotated[int, Field(ge=1)] = 32
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether somebody named the model, so that it may be fetched."""
+        return "model" in self.model_fields_set
+
+
+class Embeddings(WeightsTable):
+    """The model that turns texts into vectors.
+
+    Attributes:
+        cache: whether vectors are kept between runs.
+    """
+
+    model: Annotated[str, Field(min_length=1)] = "BAAI/bge-small-en-v1.5"
+    cache: bool = True
+
+
+class CrossEncoding(WeightsTable):
+    """The model that judges two texts read together."""
+
+    model: Annotated[str, Field(min_length=1)] = "cross-encoder/stsb-roberta-base"
+
+
 class ModelTable(BaseModel):
     """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
 
@@ -79,6 +119,7 @@ class Configuration(_Table):
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
         max_cost: US dollars of a whole run; more is a problem.
+        embeddings, cross_encoder: models that evaluators are lent.
         folder: where the configuration stands; relative paths in it start there.
         file: where it was read from, "" for the defaults.
     """
@@ -96,6 +137,8 @@ class Configuration(_Table):
     max_cost: Annotated[float, Field(ge=0)] | None = None
     latency: Latency = Field(default_factory=Latency)
     storage: Storage = Field(default_factory=Storage)
+    embeddings: Embeddings = Field(default_factory=Embeddings)
+    cross_encoder: CrossEncoding = Field(default_factory=CrossEncoding)
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 
@@ -128,10 +171,15 @@ def load_configuration(path: Path) -> Configuration:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+    except ValueError as exc:
         raise ConfigurationError(f"{path}: is not TOML: {exc}") from None
+    except RecursionError:
+        raise ConfigurationError(f"{path}: is nested too deeply to be read") from None
     if path.name == SHARED_FILE:
-        data = data.get("tool", {}).get("evalstudio", {})
+        for name in ("tool", "evalstudio"):
+            data = data.get(name, {})
+            if not isinstance(data, dict):
+                raise ConfigurationError(f"{path}: {name}: expected a table, found {shown(data)}")
     return configuration(data, file=str(path), folder=path.parent)
 
 
@@ -157,7 +205,7 @@ def _explain(exc: ValidationError) -> str:
     place = ".".join(str(step) for step in error["loc"])
     if error["type"] != "extra_forbidden":
         return f"{place}: {fact(error)}"
-    tables: dict[str, type[_Table]] = {"latency": Latency, "storage": Storage}
+    tables: dict[str, type[_Table]] = {"latency": Latency, "storage": Storage, "embeddings": Embeddings, "cross_encoder": CrossEncoding}
     table = tables.get(str(error["loc"][0]), Configuration)
     known = [name for name in table.model_fields if name not in ("file", "folder")]
     close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)

@@ -12,6 +12,7 @@ import pytest
 from pytest_evalstudio.engine.chunks import cut
 from pytest_evalstudio.engine.plan import Selected
 from pytest_evalstudio.engine.run import Engine, Result
+from pytest_evalstudio.formats.config import Configuration
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
@@ -110,8 +111,12 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
 
     Returns:
         Node id to the name of its chunk, and the evaluators that the items use.
+
+    Raises:
+        ConfigurationError: if one of these lacks its model or extra.
     """
     engines: dict[int, Engine] = {}
+    configs: dict[int, tuple[Configuration, dict[Selected, None]]] = {}
     used: dict[Selected, None] = {}
     for item in items:
         config = evals.configuration(item.path.parent)
@@ -120,9 +125,15 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
                 evals.plan(config),
                 models=evals.models.asked,
                 strict_flips=config.flips == "fail",
-                max_text_chars=config.max_text_chars,
+                tools=evals.lender.tools(config),
             )
-        used.update(dict.fromkeys(engines[id(config)].selected_for(item.subject)))
+            configs[id(config)] = (config, {})
+        selected = dict.fromkeys(engines[id(config)].selected_for(item.subject))
+        used.update(selected)
+        if not item.subject.skip:
+            configs[id(config)][1].update(selected)
+    for config, wanted in configs.values():
+        evals.lender.open(config, wanted)
     running = [item for item in items if not item.subject.skip]
     names: dict[str, str] = {}
     by_question = any(selected.spec.scope == "group" for selected in used)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_evalstudio.core.cases import Case, Prompt
+from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.builders import make_case
@@ -34,11 +35,11 @@ class Check:
     What it checks is put into the run's record with the test's node id.
     """
 
-    def __init__(self, plan: Plan, selected: Selected, node: pytest.Item, max_text_chars: int) -> None:
+    def __init__(self, plan: Plan, selected: Selected, node: pytest.Item, tools: Tools) -> None:
         self._plan = plan
         self._selected = selected
         self._node = node
-        self._max_text_chars = max_text_chars
+        self._tools = tools
 
     def score(self, case: Case) -> Outcome:
         """The evaluator's outcome for a case; nothing is asserted."""
@@ -88,7 +89,7 @@ class Check:
             )
             for case in cases
         ]
-        results = Engine(self._plan, max_text_chars=self._max_text_chars).evaluate(subjects)
+        results = Engine(self._plan, tools=self._tools).evaluate(subjects)
         self._node.stash.setdefault(CHECKS, []).extend((result, selected) for result in results)
         return results
 
@@ -136,7 +137,9 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
     def make(request: pytest.FixtureRequest) -> Check:
         config = evals.configuration(request.path.parent)
         plan = evals.plan(config)
-        return Check(plan, plan.get(id), request.node, config.max_text_chars)
+        selected = plan.get(id)
+        evals.lender.open(config, [selected])
+        return Check(plan, selected, request.node, evals.lender.tools(config))
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
     return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))

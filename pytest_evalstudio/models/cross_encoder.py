@@ -1,0 +1,87 @@
+"""Two texts read together to a similarity, by sentence-transformers."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.formats.config import CrossEncoding
+from pytest_evalstudio.models.loading import load
+from pytest_evalstudio.models.weights import Weights
+from pytest_evalstudio.models.windows import token_counts, windows
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class PairScorer:
+    """The cross-encoder of a run, loaded when the first pair comes.
+
+    Args:
+        weights: what to load; a model with one output.
+        settings: device, dtype and batch size.
+        workers: processes that share the machine's cores.
+    """
+
+    def __init__(self, weights: Weights, settings: CrossEncoding, *, workers: int = 1) -> None:
+        self.name = weights.name
+        self._weights = weights
+        self._settings = settings
+        self._workers = workers
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The logistic function of the model's output for each pair, 0.0 to 1.0, in order; each distinct pair is read once.
+
+        A pair beyond the model's limit is read window by window: each window of the first text with each of the second,
+        the best of them counts, and the mean is weighted by the first text's tokens.
+
+        Raises:
+            EvaluationError: if the model cannot be loaded, has not one output, or gives no number.
+        """
+        if not pairs:
+            return []
+        clean = [(_SURROGATE.sub("\ufffd", first), _SURROGATE.sub("\ufffd", second)) for first, second in pairs]
+        plans = {pair: self._plan(pair) for pair in dict.fromkeys(clean)}
+        parts = sorted({part for plan in plans.values() for row, _ in plan for part in row}, key=lambda part: (-len(part[0]) - len(part[1]), part))
+        found = dict(zip(parts, self._scores(parts), strict=True))
+        return [_mean([(max(found[part] for part in row), tokens) for row, tokens in plans[pair]]) for pair in clean]
+
+    def _plan(self, pair: tuple[str, str]) -> list[tuple[list[tuple[str, str]], int]]:
+        """Per window of the first text: the pairs to read, and the window's tokens."""
+        tokenizer = self._model.tokenizer
+        longest = min(self._model.max_length or math.inf, tokenizer.model_max_length)
+        if not math.isfinite(longest) or longest > 1_000_000:
+            return [([pair], 1)]
+        room = max(2, int(longest) - int(tokenizer.num_special_tokens_to_add(pair=True)))
+        first, second = token_counts(tokenizer, pair)
+        if first + second <= room:
+            return [([pair], 1)]
+        ours = windows(tokenizer, pair[0], max(room // 2, room - second))
+        theirs = windows(tokenizer, pair[1], max(room // 2, room - first))
+        return [([(own, other) for other, _ in theirs], tokens) for own, tokens in ours]
+
+    def _scores(self, parts: Sequence[tuple[str, str]]) -> list[float]:
+        import torch
+
+        values = self._model.predict(list(parts), batch_size=self._settings.batch_size, activation_fn=torch.nn.Sigmoid(), show_progress_bar=False)
+        scores = [float(value) for value in values]
+        if not all(map(math.isfinite, scores)):
+            raise EvaluationError(f"the cross-encoder {self.name} gave no number for a pair; try cross_encoder.dtype = 'float32'")
+        return scores
+
+    @functools.cached_property
+    def _model(self) -> Any:
+        """The model, loaded on first use."""
+        from sentence_transformers import CrossEncoder
+
+        model = load(CrossEncoder, self._weights, self._settings, self._workers)
+        if model.num_labels != 1:
+            raise EvaluationError(f"the cross-encoder {self.name} has {model.num_labels} outputs; a model of similarity has one")
+        return model
+
+
+def _mean(weighted: Sequence[tuple[float, int]]) -> float:
+    return math.fsum(value * tokens for value, tokens in weighted) / sum(tokens for _, tokens in weighted)

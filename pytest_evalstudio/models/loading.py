@@ -1,0 +1,57 @@
+"""Loads weights from a folder, quietly, with this process's share of the cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.formats.config import WeightsTable
+from pytest_evalstudio.models.weights import Weights
+
+
+def load(cls: Any, weights: Weights, settings: WeightsTable, workers: int) -> Any:
+    """An object of a class of sentence-transformers, from local files alone; code that comes with weights is not run.
+
+    Raises:
+        EvaluationError: if it cannot be made.
+    """
+    import torch
+
+    share_threads(workers)
+    try:
+        with _no_progress_bar():
+            return cls(
+                str(weights.folder),
+                device=None if settings.device == "auto" else settings.device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": getattr(torch, settings.dtype)},
+            )
+    except Exception as exc:
+        fact = " ".join(str(exc).split())[:300]
+        raise EvaluationError(f"the model {weights.name} ({weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}") from exc
+
+
+def share_threads(workers: int) -> None:
+    """Give this process its share of the cores, where several processes compute."""
+    if workers > 1:
+        import torch
+
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        torch.set_num_threads(max(1, cores // workers))
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()

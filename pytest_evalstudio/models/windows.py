@@ -1,0 +1,56 @@
+"""Texts beyond a model's limit, cut into windows that fit; nothing is ever cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_SLACK_TOKENS = 2
+"""A word cut in two may have more tokens in its parts than it had as a whole."""
+
+
+def token_counts(tokenizer: Any, texts: Sequence[str]) -> list[int]:
+    """Tokens of each text, without the special ones around it."""
+    if not texts:
+        return []
+    encoded = tokenizer(list(texts), add_special_tokens=False, truncation=False, padding=False, verbose=False)
+    return [len(ids) for ids in encoded["input_ids"]]
+
+
+def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
+    """A text as (part, tokens) pairs of at most `limit` tokens each, in order, cut between words where that can be.
+
+    Args:
+        tokenizer: of the model; one without offsets has the text halved until its parts fit.
+        limit: tokens without the special ones; at least 1.
+    """
+    found: list[tuple[str, int]] = []
+    for part in _cut(tokenizer, text, limit) if tokenizer.is_fast else [text]:
+        found += _halved(tokenizer, part, limit)
+    return found
+
+
+def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:
+    encoded = tokenizer(text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False)
+    offsets, words = encoded["offset_mapping"], encoded.word_ids()
+    if len(offsets) <= limit:
+        return [text]
+    body = max(1, limit - _SLACK_TOKENS)
+    parts, start = [], 0
+    while start < len(offsets):
+        end = min(start + body, len(offsets))
+        if end < len(offsets):
+            between = next((place for place in range(end, start + body // 2, -1) if words[place] != words[place - 1]), end)
+            end = between
+        parts.append(text[offsets[start][0] : offsets[end - 1][1]])
+        start = end
+    return [part for part in parts if part.strip()]
+
+
+def _halved(tokenizer: Any, part: str, limit: int) -> list[tuple[str, int]]:
+    count = token_counts(tokenizer, [part])[0]
+    if count <= limit or len(part) < 2:
+        return [(part, max(1, count))]
+    middle = part.rfind(" ", 1, len(part) // 2 + 1)
+    middle = middle if middle > 0 else len(part) // 2
+    return _halved(tokenizer, part[:middle], limit) + _halved(tokenizer, part[middle:], limit)
