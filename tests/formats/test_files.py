@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.files import kind_of, load, read, read_source
+from pytest_evalstudio.formats.suite import TestSuite
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ({"tests": []}, "suite"),
+        ({"dataset": {}, "models": []}, "lab"),
+        ({"inputs": []}, "dataset"),
+        ({"evalstudio_workflow": {}, "tests": []}, "workflow"),
+        ({"dataset": {}}, ""),
+        ({"name": "x"}, ""),
+        ([{"tests": []}], ""),
+        ("tests", ""),
+        (None, ""),
+    ],
+)
+def test_kinds_are_told_apart_by_their_content(data, kind):
+    assert kind_of(data) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.json", '{"tests": []}', "suite"),
+        ("a.JSON", '{"dataset": {"inputs": []}, "models": []}', "lab"),
+        ("a.yaml", "inputs: []", "dataset"),
+        ("a.YML", "tests: []", "suite"),
+        ("a.Csv", "input\nq\n", "dataset"),
+    ],
+)
+def test_the_form_is_told_by_the_ending(tmp_path, name, text, kind):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read(read_source(tmp_path / name)).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("a.txt", "{}", "a.txt: is none of .json, .yaml, .yml, .csv"),
+        ("a.json", "{}", "a.json: is no file of ours: a test suite has `tests`, a test lab `dataset` and `models`, an LLM data set `inputs`"),
+        ("a.json", "", "a.json:1:1: is not JSON: expecting value"),
+        ("a.yaml", "", "a.yaml: is no file of ours: a test suite has"),
+        ("a.json", '{"evalstudio_workflow": {}}', "a.json: workflows are not run by this version"),
+        ("a.json", '{"tests": [}', "a.json:1:12: is not JSON: expecting value"),
+    ],
+)
+def test_what_is_none_of_ours_is_refused(tmp_path, name, text, fault):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as told:
+        read(read_source(tmp_path / name, name))
+    assert str(told.value).startswith(fault)
+
+
+def test_a_file_of_another_kind_is_not_loaded(tmp_path):
+    (tmp_path / "d.json").write_text('{"inputs": []}', encoding="utf-8")
+    with pytest.raises(DataError, match="is a dataset, not a TestSuite: a test suite has `tests`"):
+        load(tmp_path / "d.json", TestSuite)

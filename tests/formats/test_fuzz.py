@@ -1,0 +1,195 @@
+"""Whatever stands in a file, reading it succeeds or raises the error that is meant for it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import string
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.dataset import parse_csv
+from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.source import parse
+
+fuzzed = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from([10**400, "\ud800", "k", "m", '"a"', "NOT", "2"])
+)
+NAMES = st.text(max_size=4) | st.sampled_from(
+    [
+        *("tests", "test_cases", "inputs", "dataset", "models", "raw_dataset", "key", "prompt", "categories", "relationships", "constraints", "run"),
+        *("condition", "evaluators", "target", "cost", "usage", "context", "model_key", "input", "test_case_key", "documents", "evalstudio_workflow"),
+    ]
+)
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=12)
+
+SOUND = {
+    "suite": {
+        "name": "S",
+        "tests": [
+            {
+                "key": "t",
+                "documents": ["d.md"],
+                "test_cases": [
+                    {"key": "a", "prompt": "q", "condition": '"x"', "constraints": ["y", ["z"]], "evaluators": {"rouge": {"threshold": 0.1}}},
+                    {"prompt": "p", "relationships": [{"type": "perturbation_source", "target": "a"}], "categories": ["c"]},
+                ],
+            }
+        ],
+    },
+    "lab": {
+        "dataset": {"inputs": [{"key": "a", "input": "q", "actual_output": "x", "model_key": "m", "context": ["c"], "usage": {"n": 1}, "run": 1}]},
+        "raw_dataset": {"inputs": [{"key": "a", "input": "q", "model_key": "m"}]},
+        "models": [{"key": "m", "llm_model_name": "n", "model_cfg": {}}],
+    },
+    "dataset": {"inputs": [{"input": "q", "cost": 0.1, "output_constraints": ["x"]}, {"input": "q", "model_key": "m"}]},
+}
+
+
+def outcome(action):
+    """What a reading gives; only an error that is meant for users may end it."""
+    try:
+        found = action()
+    except DataError as exc:
+        return str(exc)
+    for error in found.errors:
+        assert isinstance(error, DataError)
+    return found
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from places(item, (*path, name))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from places(item, (*path, index))
+
+
+@st.composite
+def mutated(draw):
+    data = copy.deepcopy(SOUND[draw(st.sampled_from(sorted(SOUND)))])
+    for _ in range(draw(st.integers(1, 3))):
+        *path, last = draw(st.sampled_from([path for path in places(data) if path]))
+        parent = data
+        for step in path:
+            parent = parent[step]
+        change = draw(st.sampled_from(["replace", "delete", "double"]))
+        if change == "replace":
+            parent[last] = draw(VALUES)
+        elif change == "delete":
+            del parent[last]
+        elif isinstance(parent, list):
+            parent.append(copy.deepcopy(parent[last]))
+        else:
+            parent[draw(NAMES)] = copy.deepcopy(parent[last])
+        if not data:
+            break
+    return data
+
+
+@fuzzed
+@given(VALUES)
+def test_any_json_value(value):
+    outcome(lambda: read(parse(json.dumps(value), "f.json")))
+
+
+@fuzzed
+@given(mutated())
+def test_a_sound_file_with_anything_in_any_place(data):
+    outcome(lambda: read(parse(json.dumps(data), "f.json")))
+
+
+@fuzzed
+@given(mutated())
+def test_what_is_sound_of_a_mutated_file_survives_a_round_trip(data):
+    found = outcome(lambda: read(parse(json.dumps(data), "f.json")))
+    if isinstance(found, str) or found.errors:
+        return
+    again = read(parse(json.dumps(found.content.to_dict()), "g.json"))
+    assert again.errors == []
+    assert again.content == found.content
+
+
+@fuzzed
+@given(st.binary(max_size=60) | st.binary(max_size=20).map(lambda raw: b'{"tests": [' + raw), st.sampled_from([".json", ".yaml", ".csv"]))
+def test_any_bytes(tmp_path_factory, raw, suffix):
+    path = tmp_path_factory.getbasetemp() / f"fuzz{suffix}"
+    path.write_bytes(raw)
+    outcome(lambda: read(read_source(path)))
+
+
+@fuzzed
+@given(st.text('{}[],:"\\ \n-NaInfity0.9eE+tests', max_size=40))
+def test_any_text_of_the_characters_of_json(text):
+    outcome(lambda: read(parse(text, "f.json")))
+
+
+@fuzzed
+@given(st.text("{}[],:\"'&*!|>%@-? \n#~<a1", max_size=40) | mutated().map(lambda data: json.dumps(data, indent=1)))
+def test_any_text_of_the_characters_of_yaml(text):
+    outcome(lambda: read(parse(text, "f.yaml", yaml=True)))
+
+
+@fuzzed
+@given(st.text('()"\\ ANDORTregxp^.*+?[]{}|', max_size=30) | st.text(max_size=20), st.text("()[]{}?*+\\^$|aLiumsx<>=!:P0-9,", max_size=20))
+def test_any_text_as_condition_and_any_pattern_as_constraint(condition, pattern):
+    data = {"tests": [{"test_cases": [{"prompt": "q", "condition": condition}, {"prompt": "q", "constraints": [f"REGEXP:{pattern}"]}]}]}
+    found = outcome(lambda: read(parse(json.dumps(data), "f.json")))
+    assert len(found.content.cases()) + len(found.errors) == 2
+
+
+@fuzzed
+@given(st.text(',"\n\r;[]{}aNinput ', max_size=40).map("input,context,cost,usage\n".__add__) | st.text(string.printable, max_size=40))
+def test_any_csv(text):
+    outcome(lambda: read(parse_csv(text, "f.csv")))
+
+
+TOML_NAMES = st.sampled_from(
+    [
+        "evaluators",
+        "evaluator",
+        "model",
+        "gate",
+        "output",
+        "flips",
+        "runs",
+        "max_cost",
+        "latency",
+        "storage",
+        "max_s",
+        "name",
+        "host",
+        "file",
+        "folder",
+    ]
+)
+TOML = st.recursive(
+    SCALARS.filter(lambda value: value is not None) | st.dates() | st.times(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TOML_NAMES | st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@fuzzed
+@given(st.dictionaries(TOML_NAMES | st.text(max_size=4), TOML, max_size=4))
+def test_any_configuration(data):
+    try:
+        told = "configuration: " if configuration(data) else ""
+    except ConfigurationError as exc:
+        told = str(exc)
+    assert told.startswith("configuration: ")
+
+
+@pytest.mark.parametrize("depth", range(880, 1000, 7))
+def test_json_near_the_limit_of_nesting_is_read_or_refused(depth):
+    text = '{"tests": [{"test_cases": [{"x": ' + "[" * depth + "]" * depth + ', "prompt": 5}]}]}'
+    found = outcome(lambda: read(parse(text, "f.json")))
+    assert "is nested too deeply to be read" in found if isinstance(found, str) else len(found.errors) == 1
