@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from pytest_evalstudio.core import registry as module
+from pytest_evalstudio.core.contracts import evaluator, host, parameters
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.registry import Registry
+
+
+@evaluator("politeness", name="Politeness", domain="generation", needs=("actual_output",))
+@dataclass(frozen=True)
+class Politeness:
+    """Says please.
+
+    More of it.
+    """
+
+    word: str = "please"
+    words: tuple[str, ...] = ()
+    metrics = (Metric("politeness", primary=True), Metric("warmth", better="lower"))
+
+    def score(self, cases, tools):
+        return []
+
+
+@host("parrot", name="Parrot", kind="llm")
+@dataclass
+class Parrot:
+    """Says it again."""
+
+    url: str
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Declares an entry point of an installed package."""
+
+    def declare(group, value):
+        points = {group: [EntryPoint("theirs", value, group)]}
+        monkeypatch.setattr(module, "entry_points", lambda group: points.get(group, []))
+
+    return declare
+
+
+def test_each_file_of_the_folders_is_known():
+    known = Registry()
+    assert {"text_matching", "rouge", "pii_leakage"} <= set(known.evaluators)
+    assert {"extractive", "python", "openai_compatible", "scripted"} <= set(known.hosts)
+    assert list(known.evaluators) == sorted(known.evaluators)
+    assert not any(name.startswith("_") or name == "detectors" for name in known.evaluators)
+
+
+def test_what_is_added_belongs_to_one_session():
+    one, other = Registry(), Registry()
+    one.add_evaluator(Politeness)
+    one.add_host(Parrot)
+    assert one.evaluators.get("politeness") is Politeness
+    assert one.hosts.spec("parrot").name == "Parrot"
+    assert "politeness" not in other.evaluators
+    assert "parrot" not in other.hosts
+
+
+def test_a_declaration_says_what_the_class_and_the_decorator_say():
+    known = Registry()
+    known.add_evaluator(Politeness)
+    spec = known.evaluators.spec("politeness")
+    assert (spec.id, spec.description, spec.primary.key, spec.metric("warmth").better, spec.metric("x")) == (
+        "politeness",
+        "Says please.",
+        "politeness",
+        "lower",
+        None,
+    )
+    assert (spec.scope, spec.boolean, spec.systems) == ("row", False, ("llm", "rag"))
+
+
+def test_parameters_are_the_fields_with_their_defaults():
+    assert parameters(Politeness) == {"word": "please", "words": ()}
+    assert parameters(Parrot) == {"url": ""}
+
+
+@pytest.mark.parametrize("metrics", [(), (Metric("a"),), (Metric("a", primary=True), Metric("b", primary=True))])
+def test_an_evaluator_has_exactly_one_primary_metric(metrics):
+    with pytest.raises(TypeError, match="evaluator 'odd': exactly one of its metrics must be primary"):
+        evaluator("odd", name="", domain="", needs=())(type("Odd", (), {"metrics": metrics}))
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(ConfigurationError) as told:
+        Registry().evaluators.get("rogue")
+    assert str(told.value) == "no evaluator named 'rogue'. Did you mean 'rouge'? `evalstudio evaluators` lists all."
+    with pytest.raises(ConfigurationError, match=r"no host named 'extractiv'. Did you mean 'extractive'"):
+        Registry().hosts.get("extractiv")
+
+
+def test_a_class_that_is_not_declared_is_refused():
+    with pytest.raises(ConfigurationError, match=r"is no evaluator: decorate it with pytest_evalstudio.evaluator\(...\)"):
+        Registry().add_evaluator(dict)
+    with pytest.raises(ConfigurationError, match="is no host"):
+        Registry().add_host(Politeness)
+
+
+def test_a_name_that_is_taken_is_refused_but_the_same_class_is_not():
+    taken = evaluator("rouge", name="", domain="", needs=())(type("Mine", (), {"metrics": (Metric("m", primary=True),)}))
+    known = Registry()
+    known.add_evaluator(Politeness)
+    known.add_evaluator(Politeness)
+    known.add_evaluator(taken)
+    with pytest.raises(ConfigurationError) as told:
+        list(known.evaluators)
+    assert str(told.value).startswith("two evaluators are named 'rouge': ")
+    assert "Mine" in str(told.value)
+    assert str(told.value).endswith("rename one")
+
+
+def test_installed_packages_add_theirs(installed):
+    installed("pytest_evalstudio.evaluators", f"{__name__}:Politeness")
+    known = Registry()
+    assert known.evaluators.spec("politeness").name == "Politeness"
+    assert "parrot" not in known.hosts
+
+
+def test_an_installed_package_that_does_not_load_is_named(installed):
+    installed("pytest_evalstudio.hosts", "no_such_module:Host")
+    with pytest.raises(ConfigurationError) as told:
+        list(Registry().hosts)
+    shown = "host 'theirs' of an installed package does not load (no_such_module:Host): ModuleNotFoundError: No module named 'no_such_module'"
+    assert str(told.value) == shown
+
+
+def test_an_installed_class_that_is_not_declared_is_refused(installed):
+    installed("pytest_evalstudio.hosts", "builtins:dict")
+    with pytest.raises(ConfigurationError, match="is no host: decorate it"):
+        list(Registry().hosts)
