@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 INDEX = pytest.StashKey[int]()
 """An item's place in the run."""
 PROGRESS_EVERY_S = 0.2
+SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 
 
 class Chunk:
@@ -76,11 +79,12 @@ class Chunk:
 
 
 class Progress:
-    """Shows on a terminal how many answers have come; elsewhere it says nothing."""
+    """Shows on a terminal how many answers have come, behind what stands there; elsewhere it says nothing."""
 
     def __init__(self, item: EvalItem) -> None:
-        self._label = item.subject.model.label
-        self._reporter = item.config.pluginmanager.get_plugin("terminalreporter")
+        self._label = item.subject.model.label[:30]
+        reporter = item.config.pluginmanager.get_plugin("terminalreporter")
+        self._wanted = reporter is not None and reporter.isatty and os.environ.get("TERM") != "dumb"
         self._capture = item.config.pluginmanager.get_plugin("capturemanager")
         self._next = 0.0
         self._shown = False
@@ -90,20 +94,20 @@ class Progress:
 
     def _show(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if self._reporter is None or not self._reporter.isatty or (now < self._next and done < total):
+        if not self._wanted or now < self._next:
             return
         self._next = now + PROGRESS_EVERY_S
         self._shown = True
-        self._write(f"\r{self._label}: {done}/{total} answers ")
+        self._write(f"{SAVE_CURSOR} {self._label}: {done}/{total} answers{CLEAR_TO_END}{RESTORE_CURSOR}")
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            self._write("\r" + " " * (len(self._label) + 30) + "\r")
+            self._write(CLEAR_TO_END)
 
     def _write(self, text: str) -> None:
         with self._capture.global_and_fixture_disabled() if self._capture is not None else contextlib.nullcontext():
-            if self._reporter is not None:
-                self._reporter.write(text, flush=True)
+            sys.stdout.write(text)
+            sys.stdout.flush()
 
 
 def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str], list[Selected]]:
