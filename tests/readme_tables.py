@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -168,7 +169,7 @@ def _said(cls: type, attribute: str) -> str:
 def _default(value: Any) -> str:
     if value is None or value in ([], {}):
         return "none"
-    return f'`"{value}"`' if isinstance(value, str) else f"`{value}`"
+    return f"`{json.dumps(value)}`"
 
 
 def _sentence(text: str) -> str:
