@@ -273,9 +273,12 @@ def _listed(spec: EvaluatorSpec) -> str:
 
 
 def _number(value: object, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise ConfigurationError(f"{place}: expected a number, found {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ConfigurationError(f"{place}: the number is too large") from None
 
 
 def _fits(value: object, hint: Any) -> bool:

@@ -66,7 +66,7 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
     if not cases:
         return []
     try:
-        outcomes = selected.evaluator.score(cases, tools)
+        outcomes = list(selected.evaluator.score(cases, tools))
     except Exception as exc:
         if len(cases) == 1 or selected.spec.scope != "row":
             return [Outcome.error(fault(selected, exc))] * len(cases)
@@ -74,7 +74,11 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
     if len(outcomes) != len(cases):
         wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
         return [Outcome.error(wrong)] * len(cases)
-    return outcomes
+    return [outcome if isinstance(outcome, Outcome) else Outcome.error(_no_outcome(selected, outcome)) for outcome in outcomes]
+
+
+def _no_outcome(selected: Selected, found: object) -> str:
+    return f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome"
 
 
 def fault(selected: Selected, exc: Exception) -> str:

@@ -151,8 +151,8 @@ def number(value: float) -> str:
 def _missed(selected: Selected, scores: Mapping[str, float | None]) -> tuple[str, ...]:
     missed = []
     for metric in selected.spec.metrics:
-        value = scores.get(metric.key)
-        if metric.key in selected.asserted and value is not None and not metric.passes(value, selected.thresholds[metric.key]):
+        value, threshold = scores.get(metric.key), selected.thresholds[metric.key]
+        if metric.key in selected.asserted and value is not None and math.isfinite(threshold) and not metric.passes(value, threshold):
             missed.append(metric.key)
     return tuple(missed)
 
