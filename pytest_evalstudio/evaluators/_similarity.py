@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Embedder, Tools
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, one_line, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, one_line, worst
 from pytest_evalstudio.evaluators.detectors import redact
 
 if TYPE_CHECKING:
@@ -19,9 +21,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+Weighting = Literal["uniform", "length"]
+"""How much each sentence of a text counts: all the same, or by its number of characters."""
+
 SHORT_CHARS = 10
 """Sentences of at most so many characters ("Yes.", "1.") are left out of texts that have longer ones."""
 NO_WORDS = "the answer has no words"
+NO_CONTEXT_WORDS = "the context has no words"
+NO_EXPECTED_WORDS = "the expected output has no words"
 _WORD = re.compile(r"\w")
 _DIGITS = 6
 """Decimals of a cosine: what a model computes in batches of other sizes differs from the seventh on."""
@@ -46,8 +53,13 @@ def sentences(text: str, tools: Tools) -> list[Sentence]:
         In order; [] for a text without words.
     """
     found = [Sentence(text[start:end], start, end) for start, end in tools.split_sentences(text)]
-    found = [sentence for sentence in found if _WORD.search(sentence.text)]
+    found = [sentence for sentence in found if has_words(sentence.text)]
     return [sentence for sentence in found if len(sentence.text) > SHORT_CHARS] or found
+
+
+def has_words(text: str) -> bool:
+    """Whether there is a letter, digit or ideograph in a text."""
+    return bool(_WORD.search(text))
 
 
 class Vectors:
@@ -122,6 +134,42 @@ def best_columns(vectors: Vectors, first: Sequence[str], second: Sequence[str]) 
     return np.asarray(best[[rows[text] for text in first]])
 
 
+def weights_of(found: Sequence[Sentence], weights: Weighting) -> list[float]:
+    """Weights of sentences: the same for each, or by their number of characters.
+
+    Returns:
+        Positive numbers with the sum 1.0.
+
+    >>> weights_of([Sentence("ab", 0, 2), Sentence("cdefgh", 3, 9)], "length")
+    [0.25, 0.75]
+    """
+    parts = [1 if weights == "uniform" else len(sentence.text) for sentence in found]
+    return [part / sum(parts) for part in parts]
+
+
+def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    """Mean of sentence scores.
+
+    Args:
+        values: a score per sentence.
+        weights: none negative, their sum 1.0.
+
+    Returns:
+        A number between the least and the greatest value.
+
+    Raises:
+        ValueError: if the weights are not as many, or do not sum to 1.0.
+
+    Source: Sudjianto et al., 2024 (HCAT), section 3: sum of w_i S_max(i).
+
+    >>> weighted_mean([0.2, 0.6], [0.75, 0.25])
+    0.3
+    """
+    if abs(math.fsum(weights) - 1.0) > 1e-9:
+        raise ValueError(f"weights sum to {math.fsum(weights)}, not to 1")
+    return round(math.fsum(value * weight for value, weight in zip(values, weights, strict=True)), 9)
+
+
 def no_words(metrics: Sequence[Metric], reason: str = NO_WORDS) -> Outcome:
     """The outcome of an answer that there is nothing to embed of: the worst, and a problem of the data."""
     finding = Finding(
@@ -146,3 +194,28 @@ def worst_sentence(text: str, found: Sequence[Sentence], scores: Sequence[float]
     if scores[place] > _PERFECT:
         return ""
     return f"{what} ({scores[place]:.4f}): {one_line(redact(text)[found[place].start : found[place].end])}"
+
+
+def answer_and_context(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+    """Sentences of an answer, and of its context chunk by chunk; of an empty answer neither."""
+    if is_empty(case):
+        return [], []
+    return sentences(case.actual_output, tools), [sentence for chunk in case.context for sentence in sentences(chunk, tools)]
+
+
+def answer_and_expected(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+    """Sentences of an answer, and of the expected one; of an empty answer neither."""
+    if is_empty(case):
+        return [], []
+    return sentences(case.actual_output, tools), sentences(case.expected_output, tools)
+
+
+def nothing_to_compare(
+    case: Case, answer: Sequence[Sentence], other: Sequence[Sentence], metrics: Sequence[Metric], reason: str = NO_CONTEXT_WORDS
+) -> Outcome | None:
+    """The worst outcome where the answer is empty or has no words, or what it is compared with has none; else None."""
+    if is_empty(case):
+        return worst(metrics)
+    if not answer:
+        return no_words(metrics)
+    return None if other else worst(metrics, reason)

@@ -9,18 +9,16 @@ from typing import ClassVar
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,
     Vectors,
+    answer_and_context,
     best_columns,
-    no_words,
+    nothing_to_compare,
     sentence_fragments,
-    sentences,
     worst_sentence,
 )
-
-NO_CONTEXT_WORDS = "the context has no words"
 
 
 @evaluator(
@@ -81,19 +79,3 @@ def groundedness(support: Sequence[float]) -> float:
     0.6
     """
     return min(support)
-
-
-def answer_and_context(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
-    """Sentences of an answer, and of its context chunk by chunk; of an empty answer neither."""
-    if is_empty(case):
-        return [], []
-    return sentences(case.actual_output, tools), [sentence for chunk in case.context for sentence in sentences(chunk, tools)]
-
-
-def nothing_to_compare(case: Case, answer: Sequence[Sentence], context: Sequence[Sentence], metrics: Sequence[Metric]) -> Outcome | None:
-    """The worst outcome where answer or context is empty or has no words, else None."""
-    if is_empty(case):
-        return worst(metrics)
-    if not answer:
-        return no_words(metrics)
-    return None if context else worst(metrics, NO_CONTEXT_WORDS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from embedders import WordEmbedder
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.models.sentences import split_sentences
@@ -14,7 +15,7 @@ from pytest_evalstudio.models.sentences import split_sentences
 
 @pytest.fixture(scope="session")
 def tools() -> Tools:
-    return Tools(split_sentences=split_sentences)
+    return Tools(split_sentences=split_sentences, embedder=WordEmbedder())
 
 
 @pytest.fixture(scope="session")

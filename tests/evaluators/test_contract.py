@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import inspect
 import math
 import pickle
@@ -20,9 +21,13 @@ from pytest_evalstudio.core.registry import Registry
 
 REGISTRY = Registry()
 OWN = [
-    "agent_sanity_check", "bleu", "classification", "document_recall", "encoding_guardrail", "json_schema", "lexical_groundedness",
-    "looping_detection", "pii_leakage", "rouge", "self_consistency", "sensitive_data_leakage", "text_matching",
+    "agent_sanity_check", "answer_accuracy", "answer_relevancy_sentence_similarity", "answer_semantic_sentence_similarity",
+    "answer_semantic_similarity", "bleu", "classification", "context_mean_reciprocal_rank", "context_relevancy_soft", "document_recall",
+    "encoding_guardrail", "groundedness", "hcat_answer_relevancy", "hcat_completeness", "hcat_context_relevancy", "hcat_groundedness",
+    "json_schema", "lexical_groundedness", "looping_detection", "pii_leakage", "questions_drift", "rouge", "self_consistency",
+    "sensitive_data_leakage", "text_matching",
 ]  # fmt: skip
+LACKING = {"hcat_completeness": importlib.util.find_spec("ot") is None}
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
 HOSTILE = {
     "nul and controls": "\x00\x01\x1b[31m",
@@ -43,7 +48,7 @@ HOSTILE = {
 ANSWER = "The rate rose to 5.25 percent in 2023. Banks charge higher fees now."
 
 
-@pytest.fixture(params=OWN)
+@pytest.fixture(params=[pytest.param(id, marks=pytest.mark.skipif(LACKING.get(id, False), reason="an extra is not installed")) for id in OWN])
 def every_evaluator(request: pytest.FixtureRequest) -> Any:
     return REGISTRY.evaluators.get(request.param)
 

@@ -1,0 +1,115 @@
+"""Questions drift: do the later questions of a run speak of other things than the earlier ones."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import ModelScore, ScoredRow, Tools, evaluator
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import keywords
+from pytest_evalstudio.evaluators._similarity import Vectors
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.evaluators._similarity import Floats
+
+LEAST_IN_A_GROUP = 3
+
+
+@evaluator(
+    "questions_drift",
+    name="Questions drift",
+    domain="generation",
+    needs=("question",),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("llm", "rag"),
+    scope="model",
+    extra="models",
+    keywords=keywords("VR", "M", "evaluation-method-embeddings"),
+    problem_type="drift",
+    avid="P0100",
+)
+@dataclass(frozen=True)
+class QuestionsDrift:
+    """Cosine distance of the mean embeddings of the earlier and the later questions put to a model; it decides no item.
+
+    The questions must stand in the order in which they were asked; the first `split_ratio` of them are the earlier ones. Below 0.05 drift
+    is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
+    """
+
+    split_ratio: float = 0.5
+    min_test_cases: int = 10
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "questions_drift",
+            "Questions drift",
+            better="lower",
+            range=(0.0, 2.0),
+            threshold=0.1,
+            primary=True,
+            description="Cosine distance of the earlier and the later questions' mean embeddings.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.1 <= self.split_ratio <= 0.9:
+            raise ConfigurationError(f"questions_drift: split_ratio is 0.1 to 0.9, not {self.split_ratio}")
+        if self.min_test_cases < 2 * LEAST_IN_A_GROUP:
+            raise ConfigurationError(f"questions_drift: min_test_cases is at least {2 * LEAST_IN_A_GROUP}, not {self.min_test_cases}")
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        """No row has a score of its own; its question's vector travels with it, so that no model is needed to aggregate a record."""
+        vectors = Vectors((case.question for case in cases), tools.embedder)
+        return [Outcome.score({"questions_drift": None}, sketch=packed(vectors.of([case.question])[0])) for case in cases]
+
+    def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore:
+        """The drift over all rows of a model, in their order.
+
+        Raises:
+            EvaluationError: if there are too few of them.
+        """
+        import numpy as np
+
+        found = [unpacked(row.sketch) for row in rows if row.sketch]
+        cut = int(len(found) * self.split_ratio)
+        if len(found) < self.min_test_cases or min(cut, len(found) - cut) < LEAST_IN_A_GROUP:
+            least = f"{self.min_test_cases} questions, and {LEAST_IN_A_GROUP} in each part"
+            raise EvaluationError(f"drift needs {least}; there are {len(found)}, {cut} of them in the earlier part")
+        return ModelScore(scores={"questions_drift": drift(np.stack(found[:cut]), np.stack(found[cut:]))})
+
+
+def drift(earlier: Floats, later: Floats) -> float:
+    """Cosine distance of two groups' mean vectors.
+
+    Args:
+        earlier, later: a vector per row, of length 1; at least one row each.
+
+    Returns:
+        0.0 (the same direction) to 2.0 (opposite); 1.0 where a mean is nought; lower is better.
+
+    >>> import numpy as np
+    >>> drift(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
+    1.0
+    """
+    import numpy as np
+
+    first, second = earlier.mean(axis=0), later.mean(axis=0)
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    return round(1.0 - float(np.clip(first @ second / lengths, -1.0, 1.0)), 6) if lengths else 1.0
+
+
+def packed(vector: Floats) -> str:
+    """A vector as text: two bytes a number, base64."""
+    return base64.b64encode(vector.astype("<f2").tobytes()).decode("ascii")
+
+
+def unpacked(text: str) -> Floats:
+    """The vector that `packed` made a text of."""
+    import numpy as np
+
+    return np.frombuffer(base64.b64decode(text), dtype="<f2").astype(np.float64)
