@@ -112,10 +112,12 @@ def read_header(path: Path) -> dict[str, Any]:
         if header.get("schema_version") != SCHEMA_VERSION:
             found = header.get("schema_version")
             raise DataError(f"is a record of version {found!r}; this version reads {SCHEMA_VERSION}", source=str(path), line=1, column=1)
+        if missing := [name for name in TABLES if name not in header]:
+            raise DataError(f"is no record of a run: its header has no {missing[0]!r}", source=str(path), line=1, column=1)
         if not header.get("finished"):
-            for raw in file:
+            for number, raw in enumerate(file, 2):
                 if raw.startswith(b'{"kind": "meta"') and raw.endswith(b"\n"):
-                    for name, table in json.loads(raw).items():
+                    for name, table in _entry(raw, path, number).items():
                         if name in TABLES:
                             header[name] |= table
             _complete(header)
@@ -160,5 +162,5 @@ def _complete(header: dict[str, Any]) -> None:
 def _entry(raw: bytes, path: Path, number: int) -> Any:
     try:
         return json.loads(raw)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise DataError(f"is not a line of a record: {exc}", source=str(path), line=number, column=1) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
@@ -68,13 +68,25 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
     try:
         outcomes = list(selected.evaluator.score(cases, tools))
     except Exception as exc:
-        if len(cases) == 1 or selected.spec.scope != "row":
+        groups = _groups(selected, cases)
+        if len(groups) == 1:
             return [Outcome.error(fault(selected, exc))] * len(cases)
-        return [outcome for case in cases for outcome in _ask(selected, [case], tools)]
+        found = {
+            index: outcome for group in groups for index, outcome in zip(group, _ask(selected, [cases[index] for index in group], tools), strict=True)
+        }
+        return [found[index] for index in range(len(cases))]
     if len(outcomes) != len(cases):
         wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
         return [Outcome.error(wrong)] * len(cases)
     return [outcome if isinstance(outcome, Outcome) else Outcome.error(_no_outcome(selected, outcome)) for outcome in outcomes]
+
+
+def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
+    """Indices of the cases that must be scored together: what breaks on one group says nothing of the others."""
+    groups: dict[Hashable, list[int]] = {}
+    for index, case in enumerate(cases):
+        groups.setdefault((case.model_key, case.question) if selected.spec.scope == "group" else index, []).append(index)
+    return list(groups.values())
 
 
 def _no_outcome(selected: Selected, found: object) -> str:

@@ -94,10 +94,11 @@ def test_an_evaluator_that_raises_before_it_scores_spoils_only_that_case():
     assert second == 0.3
 
 
-def test_an_evaluator_of_groups_is_not_asked_case_by_case():
-    found = outcomes("counting", "1", "5", "1")
-    assert [outcome.status for outcome in found] == ["error"] * 3
-    assert {outcome.reason.partition(" (")[0] for outcome in found} == {"evaluator counting failed: ValueError: five"}
+def test_an_evaluator_of_groups_that_raises_spoils_only_the_group_it_raises_for():
+    asked = [Case(key=str(place), question=question, actual_output=answer) for place, (question, answer) in enumerate(["x1", "y1", "x5", "y1"])]
+    found = outcomes("counting", *asked)
+    assert [outcome.scores.get("count") for outcome in found] == [None, 2.0, None, 2.0]
+    assert {found[place].reason.partition(" (")[0] for place in (0, 2)} == {"evaluator counting failed: ValueError: five"}
 
 
 def test_a_wrong_number_of_outcomes_is_an_error_of_all():
