@@ -7,11 +7,14 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, unknown_name
 from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.formats.config import Configuration
 
 FINE, FINDINGS, USAGE = 0, 1, 2
 
@@ -28,6 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return FINE
+    except OSError as exc:
+        print(f"evalstudio: {exc.filename or 'output'}: {exc.strerror or exc}", file=sys.stderr)
+        return USAGE
     except KeyboardInterrupt:
         print("evalstudio: interrupted", file=sys.stderr)
         return 130
@@ -78,6 +84,7 @@ def _evaluators(arguments: argparse.Namespace) -> int:
                 "domain": spec.domain,
                 "description": spec.description,
                 "needs": list(spec.needs),
+                "requires": list(spec.requires),
                 "systems": list(spec.systems),
                 "method": list(spec.method),
                 "scope": spec.scope,
@@ -167,7 +174,6 @@ def _validate(arguments: argparse.Namespace) -> int:
 def _validate_data(name: str) -> int:
     from pytest_evalstudio.engine.plan import Plan
     from pytest_evalstudio.engine.subjects import ModelInfo, subjects
-    from pytest_evalstudio.formats.config import configuration
     from pytest_evalstudio.formats.files import read, read_source
 
     path = _local(name)
@@ -176,7 +182,7 @@ def _validate_data(name: str) -> int:
         print(f"warning: {warning}")
     for error in file.errors:
         print(error)
-    plan = Plan(Registry(), configuration({}))
+    plan = Plan(Registry(), _configuration(name))
     wrong = list(file.errors)
     found = subjects(file, path.parent, [ModelInfo(key="", label="")])
     for subject in found:
@@ -190,8 +196,21 @@ def _validate_data(name: str) -> int:
     return FINDINGS if wrong else FINE
 
 
+def _configuration(suite: str, chosen: str | None = None) -> Configuration:
+    """The configuration that applies to a file: the chosen one, else the nearest one, else the defaults."""
+    from pytest_evalstudio.formats.config import Configuration, find_configuration, load_configuration
+
+    start = Path.cwd() if _is_url(suite) else Path(suite).absolute().parent
+    file = Path(chosen) if chosen else find_configuration(start, Path(start.anchor))
+    return load_configuration(file) if file else Configuration(folder=start)
+
+
+def _is_url(name: str) -> bool:
+    return name.lower().startswith(("http://", "https://"))
+
+
 def _local(name: str) -> Path:
-    if not name.lower().startswith(("http://", "https://")):
+    if not _is_url(name):
         return Path(name)
     from pytest_evalstudio.engine.downloads import fetch_suite
 
@@ -211,23 +230,22 @@ def _init(arguments: argparse.Namespace) -> int:
 def _resolve(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.engine.downloads import base_of
     from pytest_evalstudio.engine.labs import LabBuilder
-    from pytest_evalstudio.formats.config import Configuration, find_configuration, load_configuration
     from pytest_evalstudio.formats.files import load
     from pytest_evalstudio.formats.suite import TestSuite
 
     path = _local(arguments.suite)
     suite = load(path, TestSuite)
-    start = Path.cwd() if arguments.suite != str(path) else path.absolute().parent
-    file = Path(arguments.config) if arguments.config else find_configuration(start, Path(start.anchor))
-    config = load_configuration(file) if file else Configuration()
-    tables = [{"name": table.name, "runs": arguments.runs or table.runs or config.runs, **table.settings} for table in config.model]
-    tables = tables or [{"name": "extractive", "host": "extractive"}]
+    config = _configuration(arguments.suite, arguments.config)
+    asked = arguments.runs
+    tables = [{"name": table.name, "runs": (table.runs or config.runs) if asked is None else asked, **table.settings} for table in config.model]
+    tables = tables or [{"name": "extractive", "host": "extractive", "runs": config.runs if asked is None else asked}]
     names = [str(table["name"]) for table in tables]
     for name in arguments.model:
         if name not in names:
             raise unknown_name("model", name, names, f"Configured here: {', '.join(names)}.")
     wanted = [table for table in tables if not arguments.model or table["name"] in arguments.model]
-    with LabBuilder(suite, wanted, folder=base_of(path), cache=arguments.cache, refresh=arguments.refresh) as builder:
+    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    with LabBuilder(suite, wanted, folder=config.folder, documents=base_of(path), cache=arguments.cache, refresh=arguments.refresh) as builder:
         lab = builder.complete_dataset(_progress if sys.stderr.isatty() else None)
     lab.save(arguments.output)
     failed = sum(bool(row.error) for row in lab.dataset.inputs)
@@ -242,12 +260,11 @@ def _progress(done: int, total: int) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.engine.aggregates import aggregates_of
-    from pytest_evalstudio.engine.record import read_header, record_path
+    from pytest_evalstudio.engine.record import record_path
     from pytest_evalstudio.report.build import build_report
 
     record = record_path(arguments.record)
-    report = build_report(record, Path(arguments.output), aggregates_of(read_header(record), Registry()))
+    report = build_report(record, Path(arguments.output))
     print(f"wrote {report.page}")
     return FINE
 

@@ -23,7 +23,7 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
         ConfigurationError: for a field that a case does not have.
 
     >>> make_case("2 + 2?", "4", expected_output="4").key
-    '2-2-d9b57b86'
+    '2-2-0958482c'
     """
     known = {field.name: field for field in dataclasses.fields(Case)}
     for name, value in fields.items():

@@ -27,13 +27,14 @@ class LabBuilder:
         suite: the questions.
         models: `[[model]]` tables: name, host, and the host's parameters; several configurations of one model are
             several tables.
-        folder: where relative documents and modules are looked for.
+        folder: where modules and other files of the hosts are looked for.
+        documents: folder or URL where relative documents of the suite start; `folder` where not given.
         cache: folder in which answers are kept; None to keep none.
         registry: what is known; a fresh one where not given.
         runs: how often each question is asked, where a model's table does not say.
 
     Raises:
-        ConfigurationError: if a model cannot be had.
+        ConfigurationError: if a model cannot be had, or two have one name.
 
     >>> suite = TestSuite(name="Sums")
     >>> _ = suite.add_test().add_case("2 + 2?", key="sum")
@@ -48,6 +49,7 @@ class LabBuilder:
         models: Sequence[Mapping[str, Any]],
         *,
         folder: str | Path = ".",
+        documents: str | Path | None = None,
         cache: str | Path | None = None,
         registry: Registry | None = None,
         runs: int = 1,
@@ -55,7 +57,8 @@ class LabBuilder:
     ) -> None:
         complete_keys(suite)
         self._suite = suite
-        self._folder = str(Path(folder).absolute())
+        home = Path(folder).absolute()
+        self._documents = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
         self._cache = AnswerCache(Path(cache)) if cache is not None else None
         self._sessions: list[tuple[ModelSession, int]] = []
         self.lab = TestLab(name=suite.name, description=suite.description)
@@ -66,8 +69,10 @@ class LabBuilder:
                 if "name" not in table:
                     raise ConfigurationError("a model has no name; give each a `name` of its own")
                 name = str(table["name"])
-                session = open_model(name, settings, known, folder=Path(self._folder), cache=self._cache, refresh=refresh)
-                self._sessions.append((session, int(table.get("runs", runs))))
+                if any(session.name == name for session, _ in self._sessions):
+                    raise ConfigurationError(f"two models are named {name!r}; give each a name of its own")
+                session = open_model(name, settings, known, folder=home, cache=self._cache, refresh=refresh)
+                self._sessions.append((session, _runs(name, table.get("runs", runs))))
         except BaseException:
             self.close()
             raise
@@ -103,7 +108,7 @@ class LabBuilder:
         self.lab.models = [_model(session) for session, _ in self._sessions]
         self.lab.llm_model_names = [model.llm_model_name or model.name for model in self.lab.models]
         documents = dict.fromkeys(document for test in self._suite.tests for document in test.documents)
-        self.lab.docs_cache = {document: resolved(document, self._folder) for document in documents}
+        self.lab.docs_cache = {document: resolved(document, self._documents) for document in documents}
         self.lab.raw_dataset = LlmDataset(
             inputs=[_row(self._suite, test, case, session.key, run) for session, runs in self._sessions for test, case, run in self._questions(runs)]
         )
@@ -116,12 +121,12 @@ class LabBuilder:
         for session, runs in self._sessions:
             questions = self._questions(runs)
             prompts = [
-                Prompt(text=case.prompt, corpus=tuple(resolved(document, self._folder) for document in test.documents), run=run)
+                Prompt(text=case.prompt, corpus=tuple(resolved(document, self._documents) for document in test.documents), run=run)
                 for test, case, run in questions
             ]
             for (test, case, run), answer in zip(questions, session.ask(prompts, progress=progress), strict=True):
                 row = _row(self._suite, test, case, session.key, run)
-                _complete(row, answer, self._folder)
+                _complete(row, answer, self._documents)
                 rows.append(row)
         self.lab.dataset = LlmDataset(inputs=rows)
         for model, (session, _) in zip(self.lab.models, self._sessions, strict=True):
@@ -143,6 +148,12 @@ class LabBuilder:
 
     def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
         return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]
+
+
+def _runs(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigurationError(f"model {name!r}: runs = {value!r}: must be a whole number, 1 or more")
+    return value
 
 
 def _model(session: ModelSession) -> Model:

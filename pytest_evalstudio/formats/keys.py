@@ -18,7 +18,7 @@ def derived_key(text: str, *more: object) -> str:
         more: what else tells it from others; JSON values.
 
     >>> derived_key("What was the revenue of Brazil?", "", [])
-    'what-was-the-revenue-of-brazil-6a3d2ad2'
+    'what-was-the-revenue-of-brazil-1d90f9e3'
     """
     digest = hashlib.sha256(json.dumps([text, *more], ensure_ascii=True, sort_keys=True, default=str).encode()).hexdigest()[:8]
     words = _NOT_WORD.sub("-", text[:200]).strip("-").lower()[:40].rstrip("-")

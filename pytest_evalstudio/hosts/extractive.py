@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -210,6 +211,7 @@ def bm25(texts: Sequence[list[str]]) -> Callable[[list[str]], Sequence[float]]:
         return lambda words: [0.0] * len(texts)
     import bm25s
 
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index at DEBUG, which pytest would show beside a failure
     ranking: Any = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     ranking.index(texts, show_progress=False)
 

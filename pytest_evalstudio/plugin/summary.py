@@ -22,13 +22,14 @@ LABEL_CHARS = 40
 def write_summary(terminal: Any, report: Report, start: Path) -> None:
     """Write the summary below the test results."""
     analysis = report.analysis
+    terminal.ensure_newline()
     terminal.section("evalstudio")
     for text in leaderboard_lines(analysis):
         terminal.write_line(text)
     for text in problem_lines(analysis):
         terminal.write_line(text)
     for gate in analysis.gates:
-        terminal.write_line(f"gate {'met' if gate.met else 'NOT MET'}: {gate.text}", green=gate.met, red=not gate.met)
+        terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
     terminal.write_line(f"report: {os.path.relpath(report.page, start)}")
 
 

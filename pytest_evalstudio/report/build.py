@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis import Analysis, analyse
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.engine.run_info import evaluators_of
@@ -41,7 +43,7 @@ class Report:
 def build_report(
     record: Path,
     output: Path,
-    aggregates: Mapping[str, Aggregates],
+    aggregates: Mapping[str, Aggregates] | None = None,
     *,
     storage_mb: float | None = None,
     more: Mapping[str, More] = NOTHING,
@@ -50,7 +52,8 @@ def build_report(
 
     Args:
         record: the record, in the output folder or elsewhere.
-        aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
+        aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures; those that the record's
+            header names and this installation knows, where not given.
         storage_mb: megabytes that cache and output take, for the setting `storage.max_mb`.
         more: contributors of further sections, by name.
 
@@ -58,6 +61,8 @@ def build_report(
         DataError: if the file is no record.
     """
     header = read_header(record)
+    if aggregates is None:
+        aggregates = aggregates_of(header, Registry())
     evaluators = evaluators_of(header)
     output.mkdir(parents=True, exist_ok=True)
     remove_stale(output)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from openai_server import OpenAIServer, serve
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.hosts import open_model
 from pytest_evalstudio.engine.resolve import ModelSession
-from openai_server import OpenAIServer, serve
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from email.utils import format_datetime
 
 import pytest
 
+from openai_server import Reply
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.hosts.openai_compatible import retry_after_s
-from openai_server import Reply
 
 ASK = [Prompt(text="how much?")]
 KEY = "sk-very-secret-1234"

@@ -152,8 +152,8 @@ def test_gates_decide_the_exit_status(project: Project) -> None:
 
     assert met.ret == pytest.ExitCode.OK
     assert missed.ret == pytest.ExitCode.TESTS_FAILED
-    met.stdout.fnmatch_lines(["gate met: text_matching >= 0.5*"])
-    missed.stdout.fnmatch_lines(["gate NOT MET: pass_rate(text_matching) > 0.5*", "gate met: text_matching.model_failures <= 0.5*"])
+    met.stdout.fnmatch_lines(["gate text_matching >= 0.5: met (m 0.5)"])
+    missed.stdout.fnmatch_lines(["gate pass_rate(text_matching) > 0.5: not met (m 0.5)", "gate text_matching.model_failures <= 0.5: met (m 0.5)"])
 
 
 def test_durations_show_an_items_share_of_its_chunk(project: Project) -> None:

