@@ -112,8 +112,9 @@ def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
 def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> Weights:
     """The snapshot in the hub's own cache; what is there is used without asking the network."""
     import huggingface_hub
+    from huggingface_hub.constants import HF_HUB_CACHE
 
-    looked = f"there is no folder {(start / model).absolute()}, and the hub's cache {huggingface_hub.constants.HF_HUB_CACHE} has no such model"
+    looked = f"there is no folder {(start / model).absolute()}, and the hub's cache {HF_HUB_CACHE} has no such model"
 
     def snapshot(patterns: list[str], *, local: bool) -> Path:
         found = huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=patterns, local_files_only=local)

@@ -129,7 +129,10 @@ def test_a_missing_module_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatc
     installed.add("ot")
     known = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None if name == "ot" else known(name, package))
-    assert "there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`" in refusal({}, tmp_path, "hcat_completeness")
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    said = refusal({"embeddings": {"model": str(tmp_path)}}, tmp_path, "hcat_completeness")
+    assert said == "evaluator hcat_completeness: there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`"
 
 
 SUITE = '{"inputs": [{"key": "k", "input": "Why?", "actual_output": "Since it is so.", "context": ["It is so."], "corpus": []}]}'
