@@ -1,0 +1,347 @@
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.cli import main
+from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.lab import TestLab
+
+CONFIG = """
+[[model]]
+name = "four"
+host = "scripted"
+default = "4"
+
+[[model]]
+name = "picky"
+host = "scripted"
+answers = {"2+2?" = "four"}
+retries = 0
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Each test stands in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name, content):
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return name
+
+
+def suite(*cases, name="s.json"):
+    return write(name, {"name": "Sums", "tests": [{"documents": [], "test_cases": list(cases)}]})
+
+
+FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
+SIX = {"key": "six", "prompt": "3+3?", "condition": '"6"'}
+
+
+def strict_json(text):
+    def refuse(constant):
+        raise AssertionError(f"a bare {constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_evaluators_are_listed_for_people_and_for_machines(capsys):
+    assert main(["evaluators"]) == 0
+    text = capsys.readouterr().out
+    assert "text_matching               generation      model_passes >= 0.5\n    Boolean condition over the answer" in text
+    assert "needs: actual_output, condition; options: evaluate_retrieved_context" in text
+    assert main(["evaluators", "--json"]) == 0
+    entries = {entry["id"]: entry for entry in strict_json(capsys.readouterr().out)}
+    rouge = entries["rouge"]
+    assert {"id", "name", "domain", "needs", "params", "metrics", "description", "systems", "method", "scope", "extra", "keywords"} <= set(rouge)
+    assert [metric["key"] for metric in rouge["metrics"] if metric["primary"]] == ["rouge_l"]
+    for entry in entries.values():
+        assert sum(metric["primary"] for metric in entry["metrics"]) == 1
+        for metric in entry["metrics"]:
+            assert {"key", "name", "better", "range", "threshold", "primary"} <= set(metric)
+
+
+def test_hosts_are_listed_for_people_and_for_machines(capsys):
+    assert main(["hosts"]) == 0
+    text = capsys.readouterr().out
+    assert "extractive" in text
+    assert 'pip install "pytest-evalstudio[openai]"' in text
+    assert main(["hosts", "--json"]) == 0
+    entries = {entry["id"]: entry for entry in strict_json(capsys.readouterr().out)}
+    assert entries["python"]["params"]["target"] == ""
+    assert {"id", "name", "kind", "extra", "caches", "description", "params"} <= set(entries["scripted"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("s.json", {"tests": [{"test_cases": [FOUR, SIX]}]}, "s.json: suite, 2 test cases: fine"),
+        ("s.yaml", "tests:\n- test_cases:\n  - prompt: q\n", "s.yaml: suite, 1 test cases: fine"),
+        ("l.json", {"dataset": {"inputs": [{"key": "k", "model_key": "m"}]}, "models": [{"key": "m"}]}, "l.json: lab, 1 test cases: fine"),
+        ("d.json", {"inputs": [{"input": "q"}, {"input": "r"}]}, "d.json: dataset, 2 test cases: fine"),
+        ("d.csv", "input,actual_output\nq,a\n", "d.csv: dataset, 1 test cases: fine"),
+        ("evalstudio.toml", CONFIG, "evalstudio.toml: configuration, 2 models: fine"),
+    ],
+)
+def test_a_sound_file_is_fine(capsys, name, content, said):
+    assert main(["validate", write(name, content)]) == 0
+    assert capsys.readouterr().out == said + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("s.json", {"tests": [{"test_cases": [{"prompt": 5}, FOUR]}]}, "s.json:1:39 /tests/0/test_cases/0/prompt: expected a string, found 5\n"),
+        ("s.json", '{"tests": [', "s.json:1:12: is not JSON: expecting value\n"),
+        (
+            "s.json",
+            {"tests": [{"test_cases": [{**FOUR, "evaluators": ["rogue"]}]}]},
+            "s.json: four: no evaluator named 'rogue'. Did you mean 'rouge'?",
+        ),
+        ("s.yaml", "tests: 5", "s.yaml:1:8 /tests: expected a list of tests\n"),
+        (
+            "l.json",
+            {"dataset": {"inputs": [{"model_key": "n"}]}, "models": []},
+            "l.json:1:39 /dataset/inputs/0/model_key: no model of this lab has the key 'n'",
+        ),
+        ("d.json", {"inputs": [{"run": 0}]}, "d.json:1:21 /inputs/0/run: input should be greater than or equal to 1\n"),
+        ("d.csv", "a,b\n", "d.csv:1:1: has no column `input`"),
+        ("x.json", {"name": "x"}, "x.json: is no file of ours"),
+        ("x.txt", "", "x.txt: is none of .json"),
+        ("evalstudio.toml", "runs = 0", "evalstudio.toml: runs: input should be greater than or equal to 1\n"),
+        ("evalstudio.toml", "evaluators = ['rogue']", "evalstudio.toml: no evaluator named 'rogue'. Did you mean 'rouge'?"),
+        ("evalstudio.toml", "gate = 'rouge'", "evalstudio.toml: "),
+        (
+            "evalstudio.toml",
+            "[evaluator.rouge]\ntreshold = 1",
+            "evalstudio.toml: evaluator.rouge.treshold: unknown option. Did you mean 'threshold'?",
+        ),
+        ("pyproject.toml", "[tool.evalstudio]\nrun = 1", "pyproject.toml: run: unknown key. Did you mean 'runs'?\n"),
+    ],
+)
+def test_a_file_with_faults_is_told_at_its_place(capsys, name, content, said):
+    assert main(["validate", write(name, content)]) == 1
+    told = capsys.readouterr()
+    assert told.out.startswith(said)
+    assert "fine" not in told.out
+    assert told.err == ""
+
+
+def test_all_files_are_checked_whatever_is_wrong_with_the_first(capsys):
+    assert main(["validate", "gone.json", suite(FOUR), "gone.toml"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "gone.json: cannot be read: No such file or directory",
+        "s.json: suite, 1 test cases: fine",
+        "gone.toml: cannot be read: No such file or directory",
+    ]
+
+
+def test_what_was_repaired_is_a_warning_and_no_fault(capsys):
+    assert main(["validate", write("s.json", '{"tests": [{"test_cases": [{"prompt": "q", "conditoin": "x"},]}]}')]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "warning: s.json: trailing commas are not JSON; they were ignored",
+        "warning: s.json /tests/0/test_cases/0: 'conditoin' is not a key of this format and is ignored. Did you mean 'condition'?",
+        "s.json: suite, 1 test cases: fine",
+    ]
+
+
+def test_a_case_may_choose_what_the_nearest_configuration_names(capsys):
+    write("sub/evalstudio.toml", '[evaluator.strict]\ntype = "rouge"\n')
+    assert main(["validate", suite({**FOUR, "evaluators": ["strict"]}, name="sub/deep/s.json")]) == 0
+    assert main(["validate", suite({**FOUR, "evaluators": ["strict"]}, name="other/s.json")]) == 1
+
+
+def test_a_suite_at_a_url_is_checked(capsys, here):
+    suite(FOUR, name="served/s.json")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(here / "served"))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/s.json"
+        found = main(["validate", url])
+        server.shutdown()
+        thread.join()
+    assert found == 0
+    assert capsys.readouterr().out == f"{url}: suite, 1 test cases: fine\n"
+
+
+def test_a_starter_is_written_once_and_is_fine(capsys):
+    assert main(["init", "new"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == f"wrote {Path('new', 'starter_suite.json')}"
+    assert out[-1] == f"now: python -m pytest {Path('new', 'starter_suite.json')}"
+    assert main(["validate", "new/starter_suite.json", "new/evalstudio.toml"]) == 0
+    capsys.readouterr()
+    assert main(["init", "new"]) == 2
+    assert capsys.readouterr().err == f"evalstudio: {Path('new', 'starter_suite.json')}: is there already; move it away, or give another folder\n"
+
+
+def test_a_starter_that_cannot_be_written_is_told(capsys):
+    write("file", "")
+    assert main(["init", "file/new"]) == 2
+    assert capsys.readouterr().err == "evalstudio: file/new/documents: Not a directory\n"
+
+
+def test_a_suite_is_resolved_into_a_lab(capsys):
+    write("evalstudio.toml", CONFIG)
+    assert main(["resolve", suite(FOUR, SIX), "--model", "four", "-o", "out/deep/lab.json"]) == 0
+    assert capsys.readouterr().out == "wrote out/deep/lab.json: 2 answers of 1 models\n"
+    lab = TestLab.load("out/deep/lab.json")
+    assert [(row.key, row.actual_output) for row in lab.dataset.inputs] == [("four", "4"), ("six", "4")]
+    assert evaluate(lab, ["text_matching"]).verdicts() == {"four[four]": "passed", "six[four]": "failed"}
+
+
+def test_answers_that_could_not_be_had_are_findings(capsys):
+    write("evalstudio.toml", CONFIG)
+    assert main(["resolve", suite(FOUR, SIX), "-o", "lab.json", "--runs", "2"]) == 1
+    told = capsys.readouterr()
+    assert told.out == "wrote lab.json: 8 answers of 2 models, 2 failed\n"
+    assert told.err == "failed: model 'picky': the script has no answer to '3+3?'; add it, or give a default\n"
+    assert [row.error != "" for row in TestLab.load("lab.json").dataset.inputs] == [False] * 6 + [True] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--model", "fuor"], "no model named 'fuor'. Did you mean 'four'? Configured here: four, picky."),
+        (["--runs", "0"], "model 'four': runs = 0: must be a whole number, 1 or more"),
+        (["--config", "gone.toml"], "gone.toml: cannot be read: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_resolved_is_told_before_anybody_is_asked(capsys, arguments, fault):
+    write("evalstudio.toml", CONFIG)
+    assert main(["resolve", suite(FOUR), "-o", "lab.json", *arguments]) == 2
+    assert capsys.readouterr().err == f"evalstudio: {fault}\n"
+    assert not Path("lab.json").exists()
+
+
+def test_a_faulty_suite_is_not_resolved(capsys):
+    assert main(["resolve", suite({"prompt": 5}), "-o", "lab.json"]) == 2
+    assert "/tests/0/test_cases/0/prompt: expected a string, found 5" in capsys.readouterr().err
+    assert main(["resolve", write("d.json", {"inputs": []}), "-o", "lab.json"]) == 2
+    assert "d.json: is a dataset, not a TestSuite" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["sub/s.json", "./sub/s.json"])
+def test_the_configuration_nearest_to_the_suite_counts_however_it_is_named(capsys, name):
+    write("sub/evalstudio.toml", CONFIG)
+    suite(FOUR, name="sub/s.json")
+    assert main(["resolve", name, "-o", "lab.json"]) == 0
+    assert capsys.readouterr().out == "wrote lab.json: 2 answers of 2 models\n"
+
+
+def test_hosts_find_their_files_at_the_configuration_and_documents_at_the_suite(capsys):
+    write("evalstudio.toml", '[[model]]\nname = "app"\nhost = "python"\ntarget = "near_app:ask"\n[[model]]\nname = "reader"\nhost = "extractive"\n')
+    write("near_app.py", "def ask(prompt):\n    return 'mine'\n")
+    write("suites/docs/fees.md", "The monthly fee is 5 EUR.")
+    write("suites/s.json", {"tests": [{"documents": ["docs/fees.md"], "test_cases": [{"prompt": "What is the monthly fee?"}]}]})
+    assert main(["resolve", "suites/s.json", "-o", "lab.json"]) == 0
+    app, reader = TestLab.load("lab.json").dataset.inputs
+    assert app.actual_output == "mine"
+    assert "5 EUR" in reader.actual_output
+    assert (reader.corpus, reader.context_sources) == (["docs/fees.md"], ["suites/docs/fees.md"])
+
+
+def test_without_a_configuration_the_embedded_model_answers(capsys):
+    write("fees.md", "The monthly fee is 5 EUR.")
+    write("s.json", {"tests": [{"documents": ["fees.md"], "test_cases": [{"prompt": "What is the monthly fee?"}]}]})
+    assert main(["resolve", "s.json", "-o", "lab.json", "--runs", "2"]) == 0
+    assert [row.run for row in TestLab.load("lab.json").dataset.inputs] == [None, 2]
+    assert capsys.readouterr().out == "wrote lab.json: 2 answers of 1 models\n"
+
+
+def test_a_report_is_built_from_a_record_or_its_folder(capsys):
+    data = LlmDataset()
+    data.add_input("2+2?", key="four", actual_output="4", expected_output="4")
+    record = evaluate(data, ["text_matching", "classification"]).write_record("run")
+    assert main(["report", "run", "-o", "one"]) == 0
+    assert main(["report", str(record), "-o", "two"]) == 0
+    assert capsys.readouterr().out == f"wrote {Path('one', 'interpretation.html')}\nwrote {Path('two', 'interpretation.html')}\n"
+    for folder in ("one", "two"):
+        strict_json(Path(folder, "interpretation.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("gone", None, "gone: there is no record here; give a record.jsonl or the folder of a report"),
+        ("empty/x.txt", "", "empty: there is no record here; give a record.jsonl or the folder of a report"),
+        ("page.html", "<html>", "page.html:1:1: is not a line of a record: Expecting value"),
+        ("list.json", "[1]", "list.json:1:1: is no record of a run: its first line is not a header"),
+        ("bare.jsonl", '{"kind": "run", "schema_version": 1}', "bare.jsonl:1:1: is no record of a run: its header has no 'evaluators'"),
+        ("later.jsonl", '{"kind": "run", "schema_version": 9}', "later.jsonl:1:1: is a record of version 9; this version reads 1"),
+    ],
+)
+def test_what_is_no_record_makes_no_report(capsys, name, content, fault):
+    if content is not None:
+        write(name, content)
+    assert main(["report", "empty" if name.startswith("empty") else name, "-o", "out"]) == 2
+    assert capsys.readouterr().err.startswith(f"evalstudio: {fault}")
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("kind", ["suite", "lab", "dataset"])
+def test_schemas_are_printed(capsys, kind):
+    assert main(["schema", kind]) == 0
+    assert strict_json(capsys.readouterr().out)["type"] == "object"
+
+
+def test_an_unknown_schema_is_told(capsys):
+    assert main(["schema", "suit"]) == 2
+    assert capsys.readouterr().err == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["evaluator"], ["validate"], ["resolve", "s.json"], ["report", "x"], ["resolve", "s.json", "-o", "x", "--runs", "many"]]
+)
+def test_a_command_line_of_another_form_is_told(capsys, arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage: evalstudio" in capsys.readouterr().err
+
+
+def test_an_interruption_is_told_without_a_traceback(capsys, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_evalstudio.core.registry.Shelf.__iter__", interrupted)
+    assert main(["hosts"]) == 130
+    assert capsys.readouterr().err == "evalstudio: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [(["schema", "suite"], 0, '"title": "TestSuite"'), (["validate", "gone.json"], 1, "gone.json: cannot be read"), (["schema", "x"], 2, "")],
+)
+def test_the_exit_status_of_the_process(arguments, status, said):
+    done = subprocess.run([sys.executable, "-m", "pytest_evalstudio.cli", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
+    assert bool(done.stderr) == (status == 2)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes close in another way")
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"'{sys.executable}' -m pytest_evalstudio.cli schema suite; echo $? >&2"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", f"({command}) | head -c 1"], capture_output=True, text=True, check=False)
+    assert done.stdout == "{"
+    assert "Traceback" not in done.stderr
