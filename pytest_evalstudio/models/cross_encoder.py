@@ -52,7 +52,7 @@ class PairScorer:
     def _plan(self, pair: tuple[str, str]) -> list[tuple[list[tuple[str, str]], int]]:
         """Per window of the first text: the pairs to read, and the window's tokens."""
         tokenizer = self._model.tokenizer
-        longest = min(self._model.max_length or math.inf, tokenizer.model_max_length)
+        longest = min(self._limit() or math.inf, tokenizer.model_max_length)
         if not math.isfinite(longest) or longest > 1_000_000:
             return [([pair], 1)]
         room = max(2, int(longest) - int(tokenizer.num_special_tokens_to_add(pair=True)))
@@ -62,6 +62,11 @@ class PairScorer:
         ours = windows(tokenizer, pair[0], max(room // 2, room - second))
         theirs = windows(tokenizer, pair[1], max(room // 2, room - first))
         return [([(own, other) for other, _ in theirs], tokens) for own, tokens in ours]
+
+    def _limit(self) -> int | None:
+        name = "max_seq_length" if hasattr(type(self._model), "max_seq_length") else "max_length"  # its older name
+        found: int | None = getattr(self._model, name)
+        return found
 
     def _scores(self, parts: Sequence[tuple[str, str]]) -> list[float]:
         import torch
@@ -75,9 +80,7 @@ class PairScorer:
     @functools.cached_property
     def _model(self) -> Any:
         """The model, loaded on first use."""
-        from sentence_transformers import CrossEncoder
-
-        model = load(CrossEncoder, self._weights, self._settings, self._workers)
+        model = load("CrossEncoder", self._weights, self._settings, self._workers)
         if model.num_labels != 1:
             raise EvaluationError(f"the cross-encoder {self.name} has {model.num_labels} outputs; a model of similarity has one")
         return model

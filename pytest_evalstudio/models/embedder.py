@@ -87,9 +87,7 @@ class SentenceEmbedder:
     @functools.cached_property
     def _model(self) -> Any:
         """The model, loaded on first use."""
-        from sentence_transformers import SentenceTransformer
-
-        return load(SentenceTransformer, self._weights, self._settings, self._workers)
+        return load("SentenceTransformer", self._weights, self._settings, self._workers)
 
 
 def _parts(model: Any, texts: Sequence[str]) -> tuple[list[str], list[int], list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,24 +13,29 @@ from pytest_evalstudio.formats.config import WeightsTable
 from pytest_evalstudio.models.weights import Weights
 
 
-def load(cls: Any, weights: Weights, settings: WeightsTable, workers: int) -> Any:
-    """An object of a class of sentence-transformers, from local files alone; code that comes with weights is not run.
+def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> Any:
+    """An object of that class of sentence-transformers, from local files alone; code that comes with weights is not run.
+
+    What the libraries deprecate within themselves is not the user's: no warning of theirs fails a strict test run.
 
     Raises:
         EvaluationError: if it cannot be made.
     """
-    import torch
-
-    share_threads(workers)
     try:
-        with _no_progress_bar():
-            return cls(
-                str(weights.folder),
-                device=None if settings.device == "auto" else settings.device,
-                local_files_only=True,
-                trust_remote_code=False,
-                model_kwargs={"dtype": getattr(torch, settings.dtype)},
-            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import sentence_transformers
+            import torch
+
+            share_threads(workers)
+            with _no_progress_bar():
+                return getattr(sentence_transformers, name)(
+                    str(weights.folder),
+                    device=None if settings.device == "auto" else settings.device,
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    model_kwargs={"dtype": getattr(torch, settings.dtype)},
+                )
     except Exception as exc:
         fact = " ".join(str(exc).split())[:300]
         raise EvaluationError(f"the model {weights.name} ({weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}") from exc

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
+_REMEMBERED_CHARS = 20_000
 _SEPARATORS = re.compile(r"[.!?。！？…\n]")
 
 
@@ -21,6 +23,16 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     >>> [ "Dr. Smith paid. He left."[a:b] for a, b in split_sentences("Dr. Smith paid. He left.")]
     ['Dr. Smith paid.', 'He left.']
     """
+    return list(_spans(text)) if len(text) <= _REMEMBERED_CHARS else _split(text)
+
+
+@functools.lru_cache(maxsize=2048)
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Several evaluators split the same answers and contexts."""
+    return tuple(_split(text))
+
+
+def _split(text: str) -> list[tuple[int, int]]:
     stripped = text.strip()
     if not stripped:
         return []
