@@ -86,6 +86,8 @@ class Answered:
 class Picky:
     """Needs everything; any case that it gets is worth 1."""
 
+    file: str | None = None
+    path_options: ClassVar[tuple[str, ...]] = ("file",)
     metrics: ClassVar[tuple[Metric, ...]] = (Metric("picky", primary=True),)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import traceback
 from collections.abc import Hashable, Sequence
 
@@ -78,7 +79,7 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
     if len(outcomes) != len(cases):
         wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
         return [Outcome.error(wrong)] * len(cases)
-    return [outcome if isinstance(outcome, Outcome) else Outcome.error(_no_outcome(selected, outcome)) for outcome in outcomes]
+    return [_checked(selected, outcome) for outcome in outcomes]
 
 
 def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
@@ -89,8 +90,16 @@ def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _no_outcome(selected: Selected, found: object) -> str:
-    return f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome"
+def _checked(selected: Selected, found: object) -> Outcome:
+    """An outcome with the declared metrics only, its scores as Python's own numbers."""
+    if not isinstance(found, Outcome):
+        return Outcome.error(f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome")
+    for key in found.scores:
+        if selected.spec.metric(key) is None:
+            return Outcome.error(f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics")
+    if all(value is None or type(value) in (float, int) for value in found.scores.values()):
+        return found
+    return dataclasses.replace(found, scores={key: None if value is None else float(value) for key, value in found.scores.items()})
 
 
 def fault(selected: Selected, exc: Exception) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -157,6 +158,16 @@ def test_what_nobody_knows_is_told_with_the_nearest_that_somebody_does(config, t
 def test_a_case_that_asks_for_what_nobody_knows_is_told(name, options):
     with pytest.raises(ConfigurationError):
         plan_of().for_case({name: options})
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"), [("s.json", "/suites/s.json"), ("/abs/s.json", "/abs/s.json"), ('{"type": "object"}', '{"type": "object"}')]
+)
+def test_a_path_among_the_options_starts_at_the_configuration(given, taken):
+    config = configuration({"evaluators": [], "evaluator": {"picky": {"file": given}}}, folder=Path("/suites"))
+    selected = Plan(toy_registry(), config).get("picky")
+    assert (selected.evaluator.file, selected.parameters) == (taken, {"file": given})
+    assert Plan(toy_registry(), config).get("picky", {"file": None}).evaluator.file is None
 
 
 def test_an_evaluator_that_refuses_its_options_is_named():

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import dataclasses
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.entries import line
 from pytest_evalstudio.engine.plan import Plan
 from pytest_evalstudio.engine.score import score
 from pytest_evalstudio.formats.config import configuration
@@ -122,6 +126,22 @@ def test_outcomes_may_come_from_a_generator():
     lazy = type("Lazy", (), {"score": lambda self, cases, tools: (Outcome.score({"value": 1.0}) for _ in cases)})()
     found = score(dataclasses.replace(PLAN.get("reading"), evaluator=lazy), [Case(key="k", question="q")] * 2, Tools(split_sentences=split_sentences))
     assert words(found) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), np.float64(0.5), np.array(0.5), True, Decimal("0.5"), Fraction(1, 2)], ids=repr)
+def test_scores_become_pythons_own_numbers(value):
+    numeric = type("Numeric", (), {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]})()
+    selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
+    [found] = score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))
+    assert line({"scores": dict(found.scores)}) == f'{{"scores": {{"value": {float(value)}, "free": null}}}}'
+
+
+def test_a_metric_that_is_not_declared_is_an_error():
+    misspelt = type("Misspelt", (), {"score": lambda self, cases, tools: [Outcome.score({"valu": 1.0}) for _ in cases]})()
+    selected = dataclasses.replace(PLAN.get("reading"), evaluator=misspelt)
+    assert words(score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))) == [
+        "error: evaluator reading gave a score for 'valu', which is none of its metrics"
+    ]
 
 
 def test_a_score_that_is_not_a_number_is_an_error():
