@@ -115,14 +115,17 @@ def _cards(text: str, first: int, last: int) -> Spans:
 
 
 def _in_a_table(text: str, start: int, end: int) -> bool:
-    """Whether four groups of four digits are a stretch of a longer row of such, which is not card after card."""
+    """Whether four groups of four digits are a stretch of a longer row of such, which is not card after card.
+
+    Cards in a row begin every fourth group from this one; up to three other groups may stand before and behind them.
+    """
     before = _FOURS_BEFORE().search(text, max(0, start - _ROW_CHARS), start)
     after = _FOURS_AFTER().match(text, end, end + _ROW_CHARS)
-    row = (before[0] if before else "") + text[start:end] + (after[0] if after else "")
-    groups = row.split()
+    ahead = before[0].split() if before else []
+    groups = [*ahead, *text[start:end].split(), *(after[0].split() if after else [])]
     if len(groups) <= 8:
         return False
-    return len(groups) % 4 != 0 or not all(is_card_number("".join(groups[place : place + 4])) for place in range(0, len(groups), 4))
+    return not all(is_card_number("".join(groups[place : place + 4])) for place in range(len(ahead) % 4, len(groups) - 3, 4))
 
 
 def is_card_number(digits: str) -> bool:

@@ -141,6 +141,12 @@ def test_neighbours_are_two(text: str) -> None:
     assert len(find_pii(text)) == 2
 
 
+@pytest.mark.parametrize("text", ["219-09-9999 {} {}", "2024 {} {}", "{} {} 2025", "1 2024 2025 {} {} 2026"])
+def test_other_groups_beside_cards_in_a_row_hide_none(text: str) -> None:
+    cards = "4111 1111 1111 1111", "5555 5555 5555 4444"
+    assert [hit.kind for hit in find_pii(text.format(*cards))].count("payment card number") == 2
+
+
 def test_a_row_of_cards_is_no_table() -> None:
     assert len(find_pii("4111 1111 1111 1111 5500 0000 0000 0004 4111 1111 1111 1111")) == 3
 
