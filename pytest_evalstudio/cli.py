@@ -155,13 +155,14 @@ def _validate(arguments: argparse.Namespace) -> int:
     for name in arguments.files:
         try:
             if name.endswith(".toml"):
-                from pytest_evalstudio.engine.gates import parse_gate
+                from pytest_evalstudio.engine.gates import check_gate, parse_gate
                 from pytest_evalstudio.engine.plan import Plan
 
                 config = load_configuration(Path(name))
-                Plan(Registry(), config)
+                plan = Plan(Registry(), config)
+                metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
                 for gate in config.gate:
-                    parse_gate(gate)
+                    check_gate(parse_gate(gate), metrics)
                 print(f"{name}: configuration, {len(config.model)} models: fine")
                 continue
             worst = max(worst, _validate_data(name))

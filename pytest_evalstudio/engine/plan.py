@@ -174,6 +174,8 @@ class Plan:
         spec: EvaluatorSpec = getattr(cls, SPEC)
         place = f"evaluator {name}"
         check_options(cls, own, place)
+        if "type" in own:
+            raise ConfigurationError(f"{place}.type: a case chooses evaluators by their names; make an instance in the configuration and name that")
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}
         chosen = {key: value for key, value in merged.items() if key not in COMMON_OPTIONS}

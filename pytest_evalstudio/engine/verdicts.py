@@ -93,7 +93,7 @@ def flips(subject: Subject, verdicts: Mapping[Selected, Verdict], original: Mapp
     meaning_kept = keeps_meaning(made_by)
     found = []
     for selected, own in verdicts.items():
-        before = original.get(selected)
+        before = _same(selected, original)
         if before is None or own.status != "score" or before.status != "score":
             continue
         for metric in flipping_metrics(selected):
@@ -116,6 +116,13 @@ def flips(subject: Subject, verdicts: Mapping[Selected, Verdict], original: Mapp
                 )
             )
     return found
+
+
+def _same(selected: Selected, original: Mapping[Selected, Verdict]) -> Verdict | None:
+    """The original's verdict by the same evaluator; a case's own threshold does not make it another one."""
+    if selected in original:
+        return original[selected]
+    return next((own for other, own in original.items() if other.id == selected.id and other.parameters == selected.parameters), None)
 
 
 def flipping_metrics(selected: Selected) -> list[Metric]:

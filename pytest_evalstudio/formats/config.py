@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.fields import fact, shown
 
 OWN_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
+_OUR_TABLE = re.compile(r"^\s*\[{1,2}\s*tool\s*\.\s*evalstudio\b", re.MULTILINE)
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
@@ -89,6 +91,45 @@ class CrossEncoding(WeightsTable):
     model: Annotated[str, Field(min_length=1)] = "cross-encoder/stsb-roberta-base"
 
 
+class Nli(WeightsTable):
+    """The model of inference; it names its labels entailment, neutral and contradiction."""
+
+    model: Annotated[str, Field(min_length=1)] = "cross-encoder/nli-deberta-v3-base"
+
+
+class HallucinationModel(WeightsTable):
+    """The model that tells how well a text is supported by another; one output.
+
+    Attributes:
+        revision: branch, tag or commit on the hub; the default is of the default model, whose later revisions bring code that is not run.
+    """
+
+    model: Annotated[str, Field(min_length=1)] = "vectara/hallucination_evaluation_model"
+    revision: str | None = "hhem-1.0-open"
+
+    @model_validator(mode="after")
+    def _own_revision(self) -> HallucinationModel:
+        if self.model != type(self).model_fields["model"].default and "revision" not in self.model_fields_set:
+            self.revision = None
+        return self
+
+
+class ToxicityModel(WeightsTable):
+    """The classifier of toxicity.
+
+    Attributes:
+        model: a name of Detoxify's (original, unbiased, multilingual, original-small, unbiased-small), a local folder, or a name on the hub.
+    """
+
+    model: Annotated[str, Field(min_length=1)] = "original"
+
+
+class BiasModel(WeightsTable):
+    """The classifier of bias."""
+
+    model: Annotated[str, Field(min_length=1)] = "d4data/bias-detection-model"
+
+
 class ModelTable(BaseModel):
     """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
 
@@ -119,7 +160,7 @@ class Configuration(_Table):
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
         max_cost: US dollars of a whole run; more is a problem.
-        embeddings, cross_encoder: models that evaluators are lent.
+        embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: models that evaluators are lent.
         folder: where the configuration stands; relative paths in it start there.
         file: where it was read from, "" for the defaults.
     """
@@ -139,6 +180,10 @@ class Configuration(_Table):
     storage: Storage = Field(default_factory=Storage)
     embeddings: Embeddings = Field(default_factory=Embeddings)
     cross_encoder: CrossEncoding = Field(default_factory=CrossEncoding)
+    nli: Nli = Field(default_factory=Nli)
+    hallucination_model: HallucinationModel = Field(default_factory=HallucinationModel)
+    toxicity_model: ToxicityModel = Field(default_factory=ToxicityModel)
+    bias_model: BiasModel = Field(default_factory=BiasModel)
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 
@@ -154,7 +199,7 @@ def find_configuration(start: Path, stop: Path) -> Path | None:
         if (folder / OWN_FILE).is_file():
             return folder / OWN_FILE
         shared = folder / SHARED_FILE
-        if shared.is_file() and "tool.evalstudio" in shared.read_text(encoding="utf-8", errors="replace"):
+        if shared.is_file() and _OUR_TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
             return shared
         if folder == stop:
             break
@@ -205,8 +250,9 @@ def _explain(exc: ValidationError) -> str:
     place = ".".join(str(step) for step in error["loc"])
     if error["type"] != "extra_forbidden":
         return f"{place}: {fact(error)}"
-    tables: dict[str, type[_Table]] = {"latency": Latency, "storage": Storage, "embeddings": Embeddings, "cross_encoder": CrossEncoding}
-    table = tables.get(str(error["loc"][0]), Configuration)
+    field = Configuration.model_fields.get(str(error["loc"][0]))
+    owner = field.get_default(call_default_factory=True) if field else None
+    table = type(owner) if isinstance(owner, _Table) else Configuration
     known = [name for name in table.model_fields if name not in ("file", "folder")]
     close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)
     return f"{place}: unknown key. " + (f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}")

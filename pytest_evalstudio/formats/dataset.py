@@ -188,7 +188,19 @@ def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[i
         rows[index] = row
         source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
     complete_row_keys(list(rows.values()))
+    source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
     return _unique(source, rows, at, errors), errors
+
+
+def _dangling(rows: dict[int, Row], place: str) -> list[str]:
+    """A warning for each relationship to a case that is not there; its row can be judged all the same."""
+    known = {row.key for row in rows.values()}
+    return [
+        f"{place}/{index}/relationships/{number}/target: no row has the key {link.target!r}; no flip will be looked for"
+        for index, row in rows.items()
+        for number, link in enumerate(row.relationships)
+        if link.target_type == "test_case" and link.target not in known
+    ]
 
 
 def _unique(source: Source, rows: dict[int, Row], at: tuple[object, ...], errors: list[DataError]) -> dict[int, Row]:

@@ -187,3 +187,8 @@ def test_thresholds_of_the_command_line(text, parsed):
 def test_a_threshold_of_another_form_is_told(text):
     with pytest.raises(ConfigurationError, match=r"expected ID=NUMBER or ID\.METRIC=NUMBER, e\.g\. rouge=0\.4"):
         parse_threshold(text)
+
+
+def test_a_case_cannot_make_an_instance():
+    with pytest.raises(ConfigurationError, match="make an instance in the configuration"):
+        plan_of().for_case({"reading": {"type": "reading"}})

@@ -173,3 +173,9 @@ def test_an_evaluator_that_judged_only_one_of_them_does_not_flip():
 def test_several_metrics_flip_at_once():
     found = flips_of(reading(size=10.0), scored(0.9, size=1.0), scored(0.1, size=99.0))
     assert [(flip.metric, flip.fails) for flip in found] == [("value", True), ("size", True)]
+
+
+def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
+    own, runs = reading(value=0.7), reading()
+    [flip] = flips(perturbed(), {own: verdict(own, [scored(0.6)])}, {runs: verdict(runs, [scored(0.9)])}, strict=True)
+    assert (flip.source_score, flip.score, flip.threshold) == (0.9, 0.6, 0.7)

@@ -53,7 +53,7 @@ def test_beyond_the_last_folder_nothing_is_read(tmp_path):
 
 
 def test_a_shared_file_without_our_table_is_not_ours(tmp_path):
-    write(tmp_path / "a", "[tool.other]\n", "pyproject.toml")
+    write(tmp_path / "a", "# not [tool.evalstudio]\n[tool.other]\n", "pyproject.toml")
     outer = write(tmp_path, "")
     assert find_configuration(tmp_path / "a", tmp_path) == outer
     assert load_configuration(tmp_path / "a" / "pyproject.toml").evaluators is None

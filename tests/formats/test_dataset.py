@@ -263,3 +263,10 @@ def test_lists_in_the_cells_of_a_frame_are_taken_as_they_are():
 def test_a_bad_cell_of_a_frame_is_told():
     with pytest.raises(DataError, match=r"frame /inputs/1/input: expected a string, found 5"):
         LlmDataset.from_frame(pd.DataFrame({"input": ["q", 5]}))
+
+
+def test_a_relationship_to_a_row_that_is_not_there_is_a_warning_and_its_row_stays():
+    links = [{"type": "perturbation_source", "target": target} for target in ("b", "gone")]
+    file = read(parse(json.dumps({"inputs": [{"key": "a", "relationships": links}, {"key": "b"}]}), "d.json"))
+    assert [row.key for row in file.content.inputs] == ["a", "b"]
+    assert file.warnings == ["d.json /inputs/0/relationships/1/target: no row has the key 'gone'; no flip will be looked for"]
