@@ -40,7 +40,47 @@ class CrossEncoder(Protocol):
     def name(self) -> str: ...
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """How alike the texts of each pair are, 0.0 to 1.0."""
+        """How alike the texts of each pair are, 0.0 to 1.0; of a consistency model, how well the first supports the second."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entailment:
+    """What a model of inference says of a premise and a hypothesis.
+
+    Attributes:
+        entailment, neutral, contradiction: probabilities with the sum 1.
+        distance: from the pair to the hyperplane at which the entailment logit is 0, positive on its side; None where the model ends in no
+            linear layer.
+        margin: the same to the nearest hyperplane at which another class is as likely; positive where entailment is the likeliest.
+    """
+
+    entailment: float
+    neutral: float
+    contradiction: float
+    distance: float | None = None
+    margin: float | None = None
+
+
+class NliModel(Protocol):
+    """Tells whether a text follows from another."""
+
+    @property
+    def name(self) -> str: ...
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """Of each (premise, hypothesis); the best-supporting part of a long premise counts."""
+        ...
+
+
+class TextClassifier(Protocol):
+    """Puts labels on texts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
+        """Label to probability for each text; of a long text the part counts that has most of a label."""
         ...
 
 
@@ -51,13 +91,17 @@ class Tools:
     Attributes:
         max_text_chars: longer texts are not to be scored.
         split_sentences: text to (start, end) spans of its sentences.
-        embedder, cross_encoder: for evaluators that declare that they require them.
+        embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that declare that they require them.
     """
 
     max_text_chars: int = 1_000_000
     split_sentences: Callable[[str], list[tuple[int, int]]]
     embedder: Embedder | None = None
     cross_encoder: CrossEncoder | None = None
+    nli: NliModel | None = None
+    hallucination_model: CrossEncoder | None = None
+    toxicity_model: TextClassifier | None = None
+    bias_model: TextClassifier | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +110,7 @@ class EvaluatorSpec:
 
     Attributes:
         needs: inputs it cannot do without: question, expected_output, context, actual_output, condition.
-        requires: what it cannot score without: "embedder", "cross_encoder", or "module:NAME" for an installed module.
+        requires: what it cannot score without: a model among the tools ("embedder", "nli"), or "module:NAME" for an installed module.
         scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
         boolean: its metrics are counts of passes and failures.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.

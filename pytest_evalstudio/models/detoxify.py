@@ -1,0 +1,145 @@
+"""Classifiers of toxicity by the package detoxify, whose checkpoints are pickles: only files that are trusted may be named."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.config import ToxicityModel, WeightsTable
+from pytest_evalstudio.models.classifying import Opened, device_of
+from pytest_evalstudio.models.text_classifier import LabelScorer
+from pytest_evalstudio.models.weights import Digest, Unfetched, Weights, file_digest, find_weights
+
+TABLE = "toxicity_model"
+RELEASES = {
+    "original": ("bert-base-uncased", "v0.1-alpha/toxic_original-c1212f89.ckpt"),
+    "unbiased": ("roberta-base", "v0.3-alpha/toxic_debiased-c7548aa0.ckpt"),
+    "multilingual": ("xlm-roberta-base", "v0.4-alpha/multilingual_debiased-0b549669.ckpt"),
+    "original-small": ("albert-base-v2", "v0.1.2/original-albert-0e1d6498.ckpt"),
+    "unbiased-small": ("albert-base-v2", "v0.1.2/unbiased-albert-c8519128.ckpt"),
+}
+"""Detoxify's models: the model on the hub that has their configuration and tokenizer, and the checkpoint among the releases."""
+
+CHECKPOINT = ".ckpt"
+_BASE_FILES = ["*.json", "*.txt", "*.model"]
+_ORIGIN = "https://github.com/unitaryai/detoxify/releases/download/"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint(Weights):
+    """A checkpoint of Detoxify's.
+
+    Attributes:
+        file: the checkpoint.
+        is_release: whether configuration and tokenizer are in the hub's cache, not in the folder.
+    """
+
+    file: str
+    is_release: bool = False
+
+
+def find_detoxify(model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest) -> Weights:
+    """Where a classifier of toxicity is: a name of Detoxify's, a folder with one of its checkpoints, or what `find_weights` finds.
+
+    Args, Raises: as `find_weights`.
+    """
+    if model in RELEASES:
+        _needs_package(model)
+        return _released(model, fetch, digest)
+    folder = start / os.path.expanduser(model)
+    files = sorted(folder.glob(f"*{CHECKPOINT}")) if folder.is_dir() else []
+    if not files:
+        return find_weights(model, revision=revision, table=table, start=start, fetch=fetch, digest=digest)
+    _needs_package(model)
+    if len(files) > 1 or not (folder / "config.json").is_file():
+        fact = (
+            f"the folder {folder.absolute()} has {len(files)} checkpoints (*{CHECKPOINT}); it needs one, with config.json and the tokenizer's files"
+        )
+        raise ConfigurationError(_told(model, fact))
+    return Checkpoint(folder.absolute(), f"sha256:{digest(files[0])}", model, str(files[0].absolute()))
+
+
+def toxicity_classifier(weights: Weights, settings: ToxicityModel, *, workers: int = 1) -> LabelScorer:
+    """The classifier of toxicity of a run, loaded when the first text comes."""
+    if isinstance(weights, Checkpoint):
+        return LabelScorer(weights, settings, table=TABLE, workers=workers, open=open_checkpoint)
+    return LabelScorer(weights, settings, table=TABLE, workers=workers)
+
+
+def open_checkpoint(weights: Weights, settings: WeightsTable) -> Opened:
+    """A checkpoint as detoxify loads it, without asking the network. It is unpickled: code in it would run."""
+    import torch
+    from detoxify import Detoxify
+
+    assert isinstance(weights, Checkpoint)
+    with _offline():
+        made = Detoxify(checkpoint=weights.file, huggingface_config_path=None if weights.is_release else str(weights.folder))
+    model = made.model.to(device=device_of(settings), dtype=getattr(torch, settings.dtype)).eval()
+    return Opened(model, made.tokenizer, tuple(made.class_names), independent=True)
+
+
+def _released(name: str, fetch: bool, digest: Digest) -> Weights:
+    """A checkpoint in torch's cache, and the files of its base model in the hub's."""
+    import huggingface_hub
+
+    base, release = RELEASES[name]
+    file = _torch_cache() / release.rpartition("/")[2]
+    try:
+        huggingface_hub.snapshot_download(base, allow_patterns=_BASE_FILES, local_files_only=True)
+        lacking = "" if file.is_file() else f"there is no file {file}"
+    except Exception:  # whatever the cache lacks, the hub may have
+        lacking = f"the hub's cache {huggingface_hub.constants.HF_HUB_CACHE} has no {base}, whose tokenizer it takes"
+    if lacking and not fetch:
+        raise Unfetched(_told(name, f"{lacking}; the configuration does not name it, so it is not fetched"))
+    if lacking:
+        try:
+            huggingface_hub.snapshot_download(base, allow_patterns=_BASE_FILES)
+            if not file.is_file():
+                import torch
+
+                file.parent.mkdir(parents=True, exist_ok=True)
+                torch.hub.download_url_to_file(_ORIGIN + release, str(file), progress=False)
+        except Exception as exc:  # the clients' errors have no common base
+            fact = " ".join(str(exc).split())[:300]
+            raise ConfigurationError(_told(name, f"{lacking}; fetching failed: {type(exc).__name__}: {fact}")) from None
+    return Checkpoint(file.parent, f"detoxify-{name}:{digest(file)}", name, str(file), is_release=True)
+
+
+def _torch_cache() -> Path:
+    """Where torch keeps checkpoints, told without importing torch, which takes seconds."""
+    home = os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "torch")
+    return Path(os.path.expanduser(home)) / "hub" / "checkpoints"
+
+
+def _needs_package(model: str) -> None:
+    missing = [name for name in ("torch", "transformers", "detoxify") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ConfigurationError(_told(model, f"the extra is not installed: there is no module {' or '.join(missing)}"))
+
+
+def _told(model: str, fact: str) -> str:
+    name = model if model in RELEASES else "original"
+    return (
+        f"{TABLE}.model = {model!r} cannot be had: {fact}. Ways to get one: (1) by detoxify, once, from GitHub and the hub: "
+        f'`pip install "pytest-evalstudio[models]"` and {TABLE}.model = "{name}" in the configuration; (2) from the hub as safetensors: '
+        f"{TABLE}.model = \"unitary/toxic-bert\"; (3) from a local folder, with a classifier's safetensors or one checkpoint of detoxify's "
+        f'(*{CHECKPOINT}, which is unpickled: trusted files only) beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
+    )
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """What detoxify asks of the hub is answered from the hub's cache."""
+    import huggingface_hub
+
+    before = huggingface_hub.constants.HF_HUB_OFFLINE
+    huggingface_hub.constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        huggingface_hub.constants.HF_HUB_OFFLINE = before

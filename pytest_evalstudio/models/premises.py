@@ -1,0 +1,83 @@
+"""Pairs beyond a model's limit, read in parts: the premise in windows of whole sentences, a long hypothesis in windows of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.models.windows import token_counts, windows
+
+Pair = tuple[str, str]
+_STEPS = 16
+"""Premise windows have one of so many sizes, so that hypotheses of about the same length share them."""
+
+
+class Readings:
+    """What to read of (premise, hypothesis) pairs.
+
+    Args:
+        tokenizer: of the model.
+        room: tokens of a pair that the model reads, the special ones left out; None for no limit.
+    """
+
+    def __init__(self, tokenizer: Any, room: int | None) -> None:
+        self._tokenizer = tokenizer
+        self._room = room
+        self._counts: dict[str, int] = {}
+        self._windows: dict[tuple[str, int], list[str]] = {}
+
+    def of(self, pair: Pair) -> list[list[Pair]]:
+        """A row per part of the hypothesis (one, unless it fills more than half of the room), in it a pair per part of the premise."""
+        premise, hypothesis = pair
+        if self._room is None or self._count(premise) + self._count(hypothesis) <= self._room:
+            return [[pair]]
+        room = self._room
+        parts = [part for part, _ in windows(self._tokenizer, hypothesis, room - room // 2)]
+        rows = []
+        for part in parts:
+            step = max(1, room // _STEPS)
+            limit = max(1, (room - self._count(part)) // step * step)
+            rows.append([(window, part) for window in self._packed(premise, limit)])
+        return rows
+
+    def _packed(self, text: str, limit: int) -> list[str]:
+        """A text in windows of whole sentences; a sentence beyond the limit is cut between words."""
+        key = (text, limit)
+        if key not in self._windows:
+            self._windows[key] = self._pack(text, limit)
+        return self._windows[key]
+
+    def _pack(self, text: str, limit: int) -> list[str]:
+        spans = split_sentences(text)
+        if not spans or self._count(text) <= limit:
+            return [text]
+        counts = [self._count(text[start:end]) for start, end in spans]
+        parts = []
+        for first, last in _greedy(counts, limit):
+            part = text[spans[first][0] : spans[last][1]]
+            parts += [window for window, _ in windows(self._tokenizer, part, limit)]
+        return parts
+
+    def _count(self, text: str) -> int:
+        if text not in self._counts:
+            self._counts[text] = token_counts(self._tokenizer, [text])[0]
+        return self._counts[text]
+
+
+def _greedy(counts: Sequence[int], limit: int) -> list[tuple[int, int]]:
+    """Runs of sentences, (first, last), with as many as fit together; one token is kept for what stands between two.
+
+    >>> _greedy([3, 3, 9, 2], 8)
+    [(0, 1), (2, 2), (3, 3)]
+    """
+    runs: list[tuple[int, int]] = []
+    used = 0
+    for place, count in enumerate(counts):
+        if runs and used + 1 + count <= limit:
+            runs[-1] = (runs[-1][0], place)
+            used += 1 + count
+        else:
+            runs.append((place, place))
+            used = count
+    return runs

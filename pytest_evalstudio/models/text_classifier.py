@@ -1,0 +1,62 @@
+"""Texts to probabilities of labels, by any sequence classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pytest_evalstudio.formats.config import WeightsTable
+from pytest_evalstudio.models.classifying import Classifier, Opened, open_classifier, sigmoid, softmax
+from pytest_evalstudio.models.weights import Weights
+from pytest_evalstudio.models.windows import token_counts, windows
+
+
+class LabelScorer:
+    """A classifier of a run, loaded when the first text comes.
+
+    Args:
+        weights: what to load; a sequence classifier.
+        settings: device, dtype and batch size.
+        table: the configuration's table, for messages.
+        workers: processes that share the machine's cores.
+        open: how to load it.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        settings: WeightsTable,
+        *,
+        table: str,
+        workers: int = 1,
+        open: Callable[[Weights, WeightsTable], Opened] = open_classifier,
+    ) -> None:
+        self.name = weights.name
+        self._classifier = Classifier(weights, settings, table=table, workers=workers, open=open)
+
+    def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
+        """Label to probability for each text, in order; each distinct text is read once.
+
+        Probabilities are of each label alone (sigmoid) where the model has one label or says that several may hold, else among all (softmax).
+        A text beyond the model's limit is read window by window, and the highest probability of each label counts.
+
+        Raises:
+            EvaluationError: if the model cannot be loaded, or gives no numbers.
+        """
+        if not texts:
+            return []
+        plans = {text: self._windows(text) for text in dict.fromkeys(texts)}
+        parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
+        opened = self._classifier.opened
+        logits = self._classifier.logits(parts)
+        found = dict(zip(parts, (sigmoid(logits) if opened.independent else softmax(logits)).tolist(), strict=True))
+        whole = {
+            text: dict(zip(opened.labels, (max(values) for values in zip(*(found[part] for part in plan), strict=True)), strict=True))
+            for text, plan in plans.items()
+        }
+        return [whole[text] for text in texts]
+
+    def _windows(self, text: str) -> list[str]:
+        tokenizer, room = self._classifier.opened.tokenizer, self._classifier.room(pair=False)
+        if room is None or token_counts(tokenizer, [text])[0] <= room:
+            return [text]
+        return [part for part, _ in windows(tokenizer, text, room)]
