@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,18 @@ def row(value: float) -> np.ndarray:
     return np.full(4, value, dtype=np.float32)
 
 
-def store(folder: Path, start: int) -> None:
-    cache = VectorCache(folder)
-    for value in range(start, start + 50):
-        cache.put({key_of("m", str(value)): row(value)})
-    assert not cache.warnings
-    cache.close()
+STORE = """
+import sys
+from pathlib import Path
+import numpy as np
+from pytest_evalstudio.models.vectors import VectorCache, key_of
+
+cache, start = VectorCache(Path(sys.argv[1])), int(sys.argv[2])
+for value in range(start, start + 50):
+    cache.put({key_of("m", str(value)): np.full(4, value, dtype=np.float32)})
+assert not cache.warnings
+cache.close()
+"""
 
 
 def test_what_one_cache_stores_another_finds_bit_by_bit(tmp_path: Path) -> None:
@@ -51,13 +58,8 @@ def test_many_keys_are_found_at_once(tmp_path: Path) -> None:
 
 
 def test_several_processes_write_at_the_same_time(tmp_path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    workers = [spawn.Process(target=store, args=(tmp_path, start)) for start in (0, 25, 50)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    workers = [subprocess.Popen([sys.executable, "-c", STORE, str(tmp_path), str(start)]) for start in (0, 25, 50)]
+    assert [worker.wait(60) for worker in workers] == [0, 0, 0]
     assert len(VectorCache(tmp_path).get([key_of("m", str(value)) for value in range(100)])) == 100
 
 
