@@ -85,6 +85,55 @@ class TextClassifier(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A text whose likelihood is asked for, and what stands before it.
+
+    Attributes:
+        instruction: the very beginning; kept whole.
+        before: between the instruction and the text; its beginning is cut off where it does not fit.
+    """
+
+    text: str
+    before: str = ""
+    instruction: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """What a language model says of a passage.
+
+    Attributes:
+        tokens: natural logarithm of the probability of each token of the text, given all that stands before it.
+        is_cut: whether some of them were given less than all.
+    """
+
+    tokens: tuple[float, ...]
+    is_cut: bool = False
+
+
+class LanguageModel(Protocol):
+    """Tells how likely a text is."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
+        """Of each passage, in order; a long text is read in windows that move on by `stride` tokens."""
+        ...
+
+
+class TokenMatcher(Protocol):
+    """Compares two texts token by token, in their contexts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def match(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float, float]]:
+        """Precision, recall and F1 of each (text, reference)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """What the engine lends an evaluator.
 
@@ -92,6 +141,8 @@ class Tools:
         max_text_chars: longer texts are not to be scored.
         split_sentences: text to (start, end) spans of its sentences.
         embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that declare that they require them.
+        language_model: the model of that name, for evaluators that require "language_model:NAME".
+        token_matcher: the same by name and layer (None: the one that is best known to work), for "token_matcher:NAME".
     """
 
     max_text_chars: int = 1_000_000
@@ -102,6 +153,8 @@ class Tools:
     hallucination_model: CrossEncoder | None = None
     toxicity_model: TextClassifier | None = None
     bias_model: TextClassifier | None = None
+    language_model: Callable[[str], LanguageModel] | None = None
+    token_matcher: Callable[[str, int | None], TokenMatcher] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +163,8 @@ class EvaluatorSpec:
 
     Attributes:
         needs: inputs it cannot do without: question, expected_output, context, actual_output, condition.
-        requires: what it cannot score without: a model among the tools ("embedder", "nli"), or "module:NAME" for an installed module.
+        requires: what it cannot score without: a model among the tools ("embedder", "nli"), one that it names itself
+            ("language_model:NAME"), or "module:NAME" for an installed module.
         scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
         boolean: its metrics are counts of passes and failures.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.

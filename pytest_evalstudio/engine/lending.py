@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.contracts import Tools, parameters
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
@@ -30,6 +30,8 @@ _MODELS = {
     "bias_model": "bias_model",
 }
 """What an evaluator may require to the configuration's table for it."""
+_NAMED = ("language_model", "token_matcher")
+"""What an evaluator may require by a name that stands in its options."""
 
 
 class Lender:
@@ -52,7 +54,13 @@ class Lender:
         lent: dict[str, Any] = {
             name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name)) for name, table in _MODELS.items()
         }
-        return Tools(max_text_chars=config.max_text_chars, split_sentences=split_sentences, **lent)
+        return Tools(
+            max_text_chars=config.max_text_chars,
+            split_sentences=split_sentences,
+            language_model=lambda name: _Lent(name, functools.partial(self._language_model, config, name)),
+            token_matcher=lambda name, layers: _Lent(name, functools.partial(self._token_matcher, config, name, layers)),
+            **lent,
+        )
 
     def open(self, config: Configuration, selected: Iterable[Selected]) -> None:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
@@ -87,10 +95,15 @@ class Lender:
                 return ""
             remedy = f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`' if selected.spec.extra else f"install {name}"
             return f"there is no module {name!r}: {remedy}"
-        if requirement not in _MODELS:
-            return f"requires {requirement!r}, which nobody can lend; known: {', '.join(_MODELS)}, {MODULE}NAME"
+        kind, _, name = requirement.partition(":")
+        if kind not in (_NAMED if name else _MODELS):
+            known = ", ".join([*_MODELS, *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"])
+            return f"requires {requirement!r}, which nobody can lend; known: {known}"
         try:
-            self._found(config, requirement, fetch=fetch)
+            if name:
+                self._named(config, name, option=_option(selected, name), fetch=fetch, is_chosen=_is_chosen(config, selected, name))
+            else:
+                self._found(config, requirement, fetch=fetch)
         except ConfigurationError as exc:
             return str(exc)
         return ""
@@ -116,6 +129,46 @@ class Lender:
                     raise
                 return None
         return self._weights[identity]
+
+    def _named(self, config: Configuration, name: str, *, option: str, fetch: bool, is_chosen: bool) -> Weights | None:
+        """Where a model is that an evaluator's option names, with `@REVISION` behind it if need be; None as in `_found`."""
+        identity = ("named", name, str(config.folder))
+        if identity not in self._weights:
+            model, _, revision = name.partition("@")
+            if (Path(config.folder) / name).is_dir():
+                model, revision = name, ""
+            try:
+                self._weights[identity] = find_weights(
+                    model,
+                    revision=revision or None,
+                    table=option,
+                    start=Path(config.folder),
+                    fetch=fetch and is_chosen,
+                    digest=self._vectors(config).digest,
+                )
+            except Unfetched:
+                if fetch or not is_chosen:
+                    raise
+                return None
+        return self._weights[identity]
+
+    def _language_model(self, config: Configuration, name: str) -> Any:
+        from pytest_evalstudio.models.language_model import TextReader
+
+        return self._kept(config, name, "", lambda weights: TextReader(weights, config.language_model, workers=self._workers))
+
+    def _token_matcher(self, config: Configuration, name: str, layers: int | None) -> Any:
+        from pytest_evalstudio.models.token_matcher import BertMatcher
+
+        return self._kept(config, name, f"layer {layers}", lambda weights: BertMatcher(weights, config.language_model, layers, workers=self._workers))
+
+    def _kept(self, config: Configuration, name: str, use: str, make: Callable[[Weights], Any]) -> Any:
+        weights = self._named(config, name, option="model", fetch=True, is_chosen=True)
+        assert weights is not None
+        identity = (use, weights.identity, config.language_model.model_dump_json())
+        if identity not in self._models:
+            self._models[identity] = make(weights)
+        return self._models[identity]
 
     def _vectors(self, config: Configuration) -> VectorCache:
         return self._cached if config.embeddings.cache else self._uncached
@@ -169,6 +222,16 @@ def left_out(reasons: Mapping[str, str]) -> str:
     for id, reason in reasons.items():
         by_reason.setdefault(reason, []).append(id)
     return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
+
+
+def _option(selected: Selected, name: str) -> str:
+    """The option in which an evaluator names a model."""
+    return next((option for option, value in selected.parameters.items() if value == name), "model")
+
+
+def _is_chosen(config: Configuration, selected: Selected, name: str) -> bool:
+    """Whether somebody named the model: it stands in the configuration, or is not the evaluator's own choice."""
+    return name in config.evaluator.get(selected.id, {}).values() or name not in parameters(type(selected.evaluator)).values()
 
 
 class _Lent:

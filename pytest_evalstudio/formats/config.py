@@ -130,6 +130,20 @@ class BiasModel(WeightsTable):
     model: Annotated[str, Field(min_length=1)] = "d4data/bias-detection-model"
 
 
+class LanguageModels(_Table):
+    """How the models run that evaluators name in their options.
+
+    Attributes:
+        device: "auto", or what torch calls it: cpu, cuda, cuda:1, mps.
+        dtype: of weights and arithmetic.
+        batch_size: texts at once, fewer of long ones.
+    """
+
+    device: Annotated[str, Field(min_length=1)] = "auto"
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    batch_size: Annotated[int, Field(ge=1)] = 32
+
+
 class ModelTable(BaseModel):
     """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
 
@@ -161,6 +175,7 @@ class Configuration(_Table):
         min_test_cases: fewer scored cases of a model are a problem.
         max_cost: US dollars of a whole run; more is a problem.
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: models that evaluators are lent.
+        language_model: how the models run that evaluators name in their options.
         folder: where the configuration stands; relative paths in it start there.
         file: where it was read from, "" for the defaults.
     """
@@ -184,6 +199,7 @@ class Configuration(_Table):
     hallucination_model: HallucinationModel = Field(default_factory=HallucinationModel)
     toxicity_model: ToxicityModel = Field(default_factory=ToxicityModel)
     bias_model: BiasModel = Field(default_factory=BiasModel)
+    language_model: LanguageModels = Field(default_factory=LanguageModels)
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.formats.config import WeightsTable
+from pytest_evalstudio.formats.config import LanguageModels, WeightsTable
 from pytest_evalstudio.models.loading import no_progress_bar, share_threads
 from pytest_evalstudio.models.weights import Weights
 
@@ -55,7 +55,7 @@ def open_classifier(weights: Weights, settings: WeightsTable) -> Opened:
     return Opened(model.to(device_of(settings)).eval(), tokenizer, labels, independent)
 
 
-def device_of(settings: WeightsTable) -> str:
+def device_of(settings: WeightsTable | LanguageModels) -> str:
     """What torch is to compute on."""
     import torch
 

