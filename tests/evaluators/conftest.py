@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from embedders import WordEmbedder
+from judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.models.sentences import split_sentences
@@ -15,7 +16,14 @@ from pytest_evalstudio.models.sentences import split_sentences
 
 @pytest.fixture(scope="session")
 def tools() -> Tools:
-    return Tools(split_sentences=split_sentences, embedder=WordEmbedder())
+    return Tools(
+        split_sentences=split_sentences,
+        embedder=WordEmbedder(),
+        nli=WordNli(),
+        hallucination_model=WordSupport(),
+        toxicity_model=WordLabels(TOXIC),
+        bias_model=WordLabels(BIASED),
+    )
 
 
 @pytest.fixture(scope="session")

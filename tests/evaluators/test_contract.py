@@ -23,9 +23,10 @@ REGISTRY = Registry()
 OWN = [
     "agent_sanity_check", "answer_accuracy", "answer_relevancy_sentence_similarity", "answer_semantic_sentence_similarity",
     "answer_semantic_similarity", "bleu", "classification", "context_mean_reciprocal_rank", "context_relevancy_soft", "document_recall",
-    "encoding_guardrail", "groundedness", "hcat_answer_relevancy", "hcat_completeness", "hcat_context_relevancy", "hcat_groundedness",
-    "json_schema", "lexical_groundedness", "looping_detection", "pii_leakage", "questions_drift", "rouge", "self_consistency",
-    "sensitive_data_leakage", "text_matching",
+    "encoding_guardrail", "fairness_bias", "groundedness", "hallucination", "hcat_answer_relevancy", "hcat_completeness",
+    "hcat_context_relevancy", "hcat_groundedness", "hcat_nli_groundedness", "json_schema", "lexical_groundedness", "looping_detection",
+    "pii_leakage", "questions_drift", "rouge", "self_consistency", "sensitive_data_leakage", "summarization_completeness_faithfulness",
+    "text_matching", "toxicity",
 ]  # fmt: skip
 LACKING = {"hcat_completeness": importlib.util.find_spec("ot") is None}
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}

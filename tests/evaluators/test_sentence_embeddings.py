@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedders import WordEmbedder
+from judges_of_text import WordNli
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import ScoredRow, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
@@ -132,7 +133,7 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
 )
 def test_a_batch_is_one_call_of_the_embedder_with_each_text_once(id: str) -> None:
     embedder = WordEmbedder()
-    tools = Tools(split_sentences=split_sentences, embedder=embedder)
+    tools = Tools(split_sentences=split_sentences, embedder=embedder, nli=WordNli())
     REGISTRY.evaluators.get(id)().score(
         [CASE, CASE, Case(key="d", question="Else?", actual_output=HOURS, expected_output=FEES, context=(FEES,))], tools
     )

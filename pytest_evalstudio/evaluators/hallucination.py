@@ -1,0 +1,70 @@
+"""Hallucination: how far a model made for it finds the answer supported by the retrieved context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools, evaluator
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import keywords
+from pytest_evalstudio.evaluators._similarity import Sentence, sentence_fragments, worst_sentence
+from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_judged, premise
+
+
+@evaluator(
+    "hallucination",
+    name="Hallucination",
+    domain="generation",
+    needs=("context", "actual_output"),
+    requires=("hallucination_model",),
+    method=("cross-encoder",),
+    systems=("rag",),
+    extra="models",
+    keywords=keywords("S", "C O", "evaluation-method-cross-encoder", "capability-answer-highlight"),
+    problem_type="accuracy",
+    avid="E0400",
+)
+@dataclass(frozen=True)
+class Hallucination:
+    """Support of the whole answer by the whole retrieved context, by Vectara's HHEM; higher means less hallucination.
+
+    A context beyond the model's limit is read in windows of whole sentences, and the one that supports most counts. With `sentence_scores`
+    each sentence of the answer is read as well, to show which one is supported least.
+    """
+
+    sentence_scores: bool = True
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("hallucination", "Hallucination", primary=True, description="Probability that the context supports the answer."),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        if tools.hallucination_model is None:
+            raise EvaluationError("there is no model of hallucinations to ask")
+        read = [(case, answer_sentences(case, tools), premise(case)) for case in cases]
+        pairs = list(dict.fromkeys((context, text) for case, answer, context in read if answer and context for text in self._texts(case, answer)))
+        found = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
+        return [self._score(case, answer, context, found) for case, answer, context in read]
+
+    def _texts(self, case: Case, answer: Sequence[Sentence]) -> list[str]:
+        return [case.actual_output.strip(), *(one.text for one in answer if self.sentence_scores)]
+
+    def _score(self, case: Case, answer: Sequence[Sentence], context: str, found: Mapping[tuple[str, str], float]) -> Outcome:
+        if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
+            return nothing
+        scores = {"hallucination": _support(found[context, case.actual_output.strip()])}
+        if not self.sentence_scores:
+            return Outcome.score(scores)
+        support = [_support(found[context, one.text]) for one in answer]
+        return Outcome.score(
+            scores,
+            reason=worst_sentence(case.actual_output, answer, support, "least supported sentence"),
+            fragments=sentence_fragments(answer, support, "hallucination"),
+        )
+
+
+def _support(value: float) -> float:
+    return round(min(1.0, max(0.0, value)), DIGITS)

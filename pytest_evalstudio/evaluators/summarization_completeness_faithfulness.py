@@ -1,0 +1,114 @@
+"""Summarization without a reference: does the summary say what the document says (faithfulness), and how much of it (completeness)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Entailment, Tools, evaluator
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import keywords
+from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_columns, sentence_fragments, sentences, worst_sentence
+from pytest_evalstudio.evaluators._summac import ConvWeights, read_conv_weights, summac_conv, summac_zs
+from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, judged, not_judged
+
+NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
+
+
+@evaluator(
+    "summarization_completeness_faithfulness",
+    name="Summarization (c. and f.)",
+    domain="summarization",
+    needs=("question", "actual_output"),
+    requires=("nli", "embedder"),
+    method=("nli", "embeddings"),
+    systems=("llm", "rag"),
+    extra="models",
+    keywords=keywords("S", "C O", "evaluation-method-nli", "evaluation-method-embeddings", "capability-answer-highlight"),
+    problem_type="summarization",
+    avid="P0200",
+)
+@dataclass(frozen=True)
+class SummarizationCompletenessFaithfulness:
+    """How near the faithful part of a summary is to the whole document, and SummaC's faithfulness; the question is the document.
+
+    A sentence of the summary is faithful if a sentence of the document entails it with a probability of `faithful_from` at least. SummaC Conv is a
+    trained layer: it is computed where `conv_weights` names a file with its weights, and is not applicable elsewhere.
+    """
+
+    conv_weights: str = ""
+    faithful_from: float = 0.5
+    path_options: ClassVar[tuple[str, ...]] = ("conv_weights",)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("completeness", "Completeness", primary=True, description="Cosine of the document and the summary's faithful sentences."),
+        Metric(
+            "faithfulness_conv",
+            "Faithfulness (SummaC Conv)",
+            description="Probability of consistency by SummaC's trained layer; needs conv_weights.",
+        ),
+        Metric(
+            "faithfulness_zs", "Faithfulness (SummaC ZS)", description="Mean over the summary's sentences of the best entailment by the document."
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.faithful_from <= 1.0:
+            raise ConfigurationError(f"faithful_from: expected a probability, found {self.faithful_from}")
+        if self.conv_weights and not Path(self.conv_weights).is_file():
+            raise ConfigurationError(f"conv_weights: there is no file {self.conv_weights}")
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        weights = read_conv_weights(Path(self.conv_weights)) if self.conv_weights else None
+        read = [(case, answer_sentences(case, tools), sentences(case.question, tools)) for case in cases]
+        found = judged([pair for _, summary, document in read for pair in _pairs(summary, document)], tools)
+        tables = [_entailment(summary, document, found) for _, summary, document in read]
+        parts = [self._faithful(summary, table) for (_, summary, _), table in zip(read, tables, strict=True)]
+        vectors = Vectors((text for (case, _, _), part in zip(read, parts, strict=True) if part for text in (case.question, part)), tools.embedder)
+        return [
+            self._score(case, summary, document, table, part, vectors, weights)
+            for (case, summary, document), table, part in zip(read, tables, parts, strict=True)
+        ]
+
+    def _faithful(self, summary: Sequence[Sentence], table: Sequence[Sequence[float]]) -> str:
+        """The faithful sentences of a summary as one text, "" for none."""
+        return " ".join(one.text for one, row in zip(summary, table, strict=False) if row and max(row) >= self.faithful_from)
+
+    def _score(
+        self,
+        case: Case,
+        summary: Sequence[Sentence],
+        document: Sequence[Sentence],
+        table: Sequence[Sequence[float]],
+        faithful: str,
+        vectors: Vectors,
+        weights: ConvWeights | None,
+    ) -> Outcome:
+        if (nothing := not_judged(case, summary, "read" if document else "", self.metrics, NO_DOCUMENT_WORDS)) is not None:
+            return nothing
+        best = [max(row) for row in table]
+        lowest = worst_sentence(case.actual_output, summary, best, "least faithful sentence")
+        return Outcome.score(
+            {
+                "completeness": float(best_columns(vectors, [faithful], [case.question])[0]) if faithful else 0.0,
+                "faithfulness_conv": summac_conv(table, weights) if weights else None,
+                "faithfulness_zs": summac_zs(table),
+            },
+            reason=lowest if faithful else f"no sentence of the summary follows from the document; {lowest}",
+            fragments=sentence_fragments(summary, best, "faithfulness_zs"),
+        )
+
+
+def _pairs(summary: Sequence[Sentence], document: Sequence[Sentence]) -> list[tuple[str, str]]:
+    """Each distinct sentence of the document with each distinct one of the summary."""
+    theirs = dict.fromkeys(one.text for one in document)
+    return [(premise, text) for text in dict.fromkeys(one.text for one in summary) for premise in theirs]
+
+
+def _entailment(summary: Sequence[Sentence], document: Sequence[Sentence], found: Mapping[tuple[str, str], Entailment]) -> list[list[float]]:
+    """Per sentence of the summary its entailment by each sentence of the document; repeats share a row."""
+    rows = {text: [round(found[one.text, text].entailment, DIGITS) for one in document] for text in dict.fromkeys(one.text for one in summary)}
+    return [rows[one.text] for one in summary]
