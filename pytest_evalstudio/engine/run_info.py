@@ -19,6 +19,7 @@ class EvaluatorInfo:
     Attributes:
         id: its name in this run; an instance of its own has another one than its type.
         asserted: keys of the metrics that decide items.
+        embedder: the embedding model that its scores and thresholds are of, "" for none.
     """
 
     id: str
@@ -34,6 +35,7 @@ class EvaluatorInfo:
     boolean: bool = False
     model_types: tuple[str, ...] = ()
     parameters: Mapping[str, Any]
+    embedder: str = ""
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
     avid: str = "P0200"
@@ -94,6 +96,7 @@ def _evaluator(id: str, entry: Mapping[str, Any]) -> EvaluatorInfo:
         boolean=bool(entry.get("boolean")),
         model_types=tuple(entry.get("model_types", ())),
         parameters=entry.get("parameters", {}),
+        embedder=entry.get("embedder", ""),
         keywords=tuple(entry.get("keywords", ())),
         problem_type=entry.get("problem_type", "accuracy"),
         avid=entry.get("avid", "P0200"),

@@ -43,7 +43,8 @@ def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
 def _board(board: Leaderboard) -> Iterator[str]:
     metric = board.evaluator.primary
     sign = ">=" if metric.better == "higher" else "<="
-    yield f"{board.evaluator.id}: {metric.key} (threshold {sign} {metric.threshold:g})"
+    embedder = f"; embedder {board.evaluator.embedder}" if board.evaluator.embedder else ""
+    yield f"{board.evaluator.id}: {metric.key} (threshold {sign} {metric.threshold:g}{embedder})"
     width = max((min(LABEL_CHARS, len(line.name)) for line in board.standings[:ROWS]), default=0)
     for line in board.standings[:ROWS]:
         cell = line.cells[metric.key]

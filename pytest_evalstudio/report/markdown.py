@@ -66,7 +66,10 @@ def leaderboard(board: Leaderboard) -> str:
         ]
         for line in board.standings
     ]
-    parts = [f"# {escaped(info.name)}", "", escaped(info.description), "", *_table(head, rows)]
+    parts = [f"# {escaped(info.name)}", "", escaped(info.description), ""]
+    if info.embedder:
+        parts += [f"Scores and thresholds are of the embedder {escaped(info.embedder)}.", ""]
+    parts += _table(head, rows)
     for line in board.standings:
         if line.table:
             parts += ["", f"## Confusion matrix of {escaped(line.name)}", "", *_confusion(line)]

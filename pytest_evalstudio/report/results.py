@@ -131,6 +131,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
         "description": info.description,
         "model_types": list(info.model_types),
         "parameters": dict(info.parameters),
+        **({"embedder": info.embedder} if info.embedder else {}),
         "metrics_meta": [
             {
                 "key": metric.key,

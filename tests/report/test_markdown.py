@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from pytest_evalstudio.engine.analysis import analyse
 from pytest_evalstudio.report.markdown import escaped, leaderboard, summary
-from tests.records import RecordBuilder, boolean_evaluator, score
+from tests.records import RecordBuilder, boolean_evaluator, evaluator, score
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,11 @@ def test_a_boolean_leaderboard_shows_counts_and_percentages(tmp_path):
         builder.add(key, "one", {"outcomes": {"text_matching": outcome}})
     text = leaderboard(analyse(builder.write(tmp_path), {}).leaderboards["text_matching"])
     assert "| 1 | one | 1 of 2, 50.0 % ✓ | 1 of 2, 50.0 % ✓ | – | – | – | 2 | 0 | 0 | 1 of 2, 50.0 % |" in text
+
+
+def test_a_leaderboard_of_similarities_names_the_embedder(tmp_path):
+    builder = RecordBuilder(evaluator("groundedness", embedder="mini_lm"), evaluator("rouge"))
+    builder.add("a", "one", {"outcomes": {"groundedness": score(0.9), "rouge": score(0.9)}})
+    boards = analyse(builder.write(tmp_path), {}).leaderboards
+    assert "Scores and thresholds are of the embedder mini\\_lm.\n" in leaderboard(boards["groundedness"])
+    assert "embedder" not in leaderboard(boards["rouge"])

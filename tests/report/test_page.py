@@ -147,3 +147,25 @@ def test_tables_have_headers_and_the_page_has_landmarks(tmp_path):
 )
 def test_heat_runs_from_the_worst_to_the_best_value(entry, value, expected):
     assert heat(entry, value) == expected
+
+
+def test_scores_of_similarity_stand_beside_the_embedder_that_they_are_of(tmp_path):
+    builder = RecordBuilder(evaluator("groundedness", embedder="<b>MiniLM"), evaluator("rouge"))
+    builder.add("a", "one", {"actual_output": "An answer.", "outcomes": {"groundedness": score(0.2), "rouge": score(0.9)}})
+    text = page(builder, tmp_path)
+    assert text.count("<bdi>&lt;b&gt;MiniLM</bdi>") == 3  # the summary, the evaluator's facts, its metrics
+    assert "<b>MiniLM" not in text
+
+
+def test_sentences_of_a_failed_answer_are_coloured_by_their_scores(tmp_path):
+    builder = RecordBuilder(evaluator("groundedness", metric("groundedness")))
+    fragments = [
+        {"part": "answer", "start": 0, "end": 9, "scores": {"groundedness": 0.9}},
+        {"part": "answer", "start": 10, "end": 23, "scores": {"groundedness": 0.125}},
+    ]
+    outcome = score(0.125, "groundedness", reason="least grounded sentence", fragments=fragments)
+    verdict = {"status": "score", "passed": False, "scores": {"groundedness": 0.125}, "missed": ["groundedness"]}
+    builder.add("a", "one", {"actual_output": "It is so. And pigs fly.", "outcomes": {"groundedness": outcome}}, verdicts={"groundedness": verdict})
+    text = page(builder, tmp_path)
+    assert '<mark class="good" title="Groundedness 0.9">It is so.<' in text
+    assert '<mark class="bad" title="Groundedness 0.125">And pigs fly.<' in text
