@@ -100,7 +100,7 @@ class Classifier:
         return max(2, min(known) - int(tokenizer.num_special_tokens_to_add(pair=pair))) if known else None
 
     def logits(self, parts: Sequence[Part]) -> Floats:
-        """One row per part, in order, one column per label; parts must fit the model.
+        """One row per part, in order, one column per label; parts are `plain`, and fit the model.
 
         Raises:
             EvaluationError: if the model cannot be loaded, or gives no numbers.
@@ -115,7 +115,7 @@ class Classifier:
         found = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
         for start in range(0, len(order), size):
             batch = order[start : start + size]
-            encoded = tokenizer([_plain(parts[place]) for place in batch], padding=size > 1, truncation=False, verbose=False, return_tensors="pt")
+            encoded = tokenizer([parts[place] for place in batch], padding=size > 1, truncation=False, verbose=False, return_tensors="pt")
             with torch.inference_mode():
                 found[batch] = opened.model(**encoded.to(opened.model.device)).logits.float().cpu().numpy()
         if not np.isfinite(found).all():
@@ -190,7 +190,6 @@ def _chars(part: Part) -> int:
     return len(part) if isinstance(part, str) else len(part[0]) + len(part[1])
 
 
-def _plain(part: Part) -> Part:
-    if isinstance(part, str):
-        return _SURROGATE.sub("\ufffd", part)
-    return _SURROGATE.sub("\ufffd", part[0]), _SURROGATE.sub("\ufffd", part[1])
+def plain(text: str) -> str:
+    """A text that a tokenizer takes: half of a surrogate pair is no character."""
+    return _SURROGATE.sub("\ufffd", text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.config import HallucinationModel
-from pytest_evalstudio.models.classifying import Classifier, sigmoid
+from pytest_evalstudio.models.classifying import Classifier, plain, sigmoid
 from pytest_evalstudio.models.premises import Pair, Readings
 from pytest_evalstudio.models.weights import Weights
 
@@ -39,8 +39,9 @@ class ConsistencyScorer:
         if len(labels) != 1:
             raise EvaluationError(f"the model {self.name} has {len(labels)} outputs; a model of hallucinations has one (HHEM 1.0)")
         readings = Readings(self._classifier.opened.tokenizer, self._classifier.room(pair=True))
-        plans = {pair: readings.of(pair) for pair in dict.fromkeys(pairs)}
+        clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
+        plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
         found = dict(zip(parts, sigmoid(self._classifier.logits(parts))[:, 0].tolist(), strict=True))
         whole = {pair: min(max(found[part] for part in row) for row in plan) for pair, plan in plans.items()}
-        return [whole[pair] for pair in pairs]
+        return [whole[pair] for pair in clean]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.contracts import Entailment
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.config import Nli
-from pytest_evalstudio.models.classifying import Classifier, softmax
+from pytest_evalstudio.models.classifying import Classifier, plain, softmax
 from pytest_evalstudio.models.premises import Pair, Readings
 from pytest_evalstudio.models.weights import Weights
 
@@ -49,13 +49,14 @@ class EntailmentJudge:
             return []
         order = self._order
         readings = Readings(self._classifier.opened.tokenizer, self._classifier.room(pair=True))
-        plans = {pair: readings.of(pair) for pair in dict.fromkeys(pairs)}
+        clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
+        plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
         logits = self._classifier.logits(parts)[:, order]
         head = None if self._classifier.head is None else self._classifier.head[order]
         found = dict(zip(parts, _judged(logits, head), strict=True))
         whole = {pair: least([most([found[part] for part in row]) for row in plan]) for pair, plan in plans.items()}
-        return [whole[pair] for pair in pairs]
+        return [whole[pair] for pair in clean]
 
     @functools.cached_property
     def _order(self) -> list[int]:

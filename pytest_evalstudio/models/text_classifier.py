@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pytest_evalstudio.formats.config import WeightsTable
-from pytest_evalstudio.models.classifying import Classifier, Opened, open_classifier, sigmoid, softmax
+from pytest_evalstudio.models.classifying import Classifier, Opened, open_classifier, plain, sigmoid, softmax
 from pytest_evalstudio.models.weights import Weights
 from pytest_evalstudio.models.windows import token_counts, windows
 
@@ -44,7 +44,8 @@ class LabelScorer:
         """
         if not texts:
             return []
-        plans = {text: self._windows(text) for text in dict.fromkeys(texts)}
+        clean = [plain(text) for text in texts]
+        plans = {text: self._windows(text) for text in dict.fromkeys(clean)}
         parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
         opened = self._classifier.opened
         logits = self._classifier.logits(parts)
@@ -53,7 +54,7 @@ class LabelScorer:
             text: dict(zip(opened.labels, (max(values) for values in zip(*(found[part] for part in plan), strict=True)), strict=True))
             for text, plan in plans.items()
         }
-        return [whole[text] for text in texts]
+        return [whole[text] for text in clean]
 
     def _windows(self, text: str) -> list[str]:
         tokenizer, room = self._classifier.opened.tokenizer, self._classifier.room(pair=False)
