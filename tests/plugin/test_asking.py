@@ -21,15 +21,8 @@ def ask(prompt):
 
 def test_repeats_ask_anew_and_the_item_asserts_their_mean(project: Project) -> None:
     project.write("app.py", COUNTING)
-    model = '[[model]]
-name = "app"
-host = "python"
-target = "app:ask"
-concurrency = 1
-'
-    project.write("evalstudio.toml", f'evaluators = ["text_matching"]
-runs = 3
-{model}')
+    model = '[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\nconcurrency = 1\n'
+    project.write("evalstudio.toml", f'evaluators = ["text_matching"]\nruns = 3\n{model}')
     project.suite(FOUR)
 
     project.run("--evalstudio-threshold", "text_matching=0.6").assert_outcomes(passed=1)
