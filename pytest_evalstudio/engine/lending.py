@@ -14,7 +14,7 @@ from pytest_evalstudio.formats.config import Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.models.vectors import VectorCache
-from pytest_evalstudio.models.weights import Unfetched, Weights, find_weights
+from pytest_evalstudio.models.weights import WAYS, Unfetched, Weights, find_weights
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.plan import Selected
@@ -213,14 +213,14 @@ class Lender:
 
 
 def left_out(reasons: Mapping[str, str]) -> str:
-    """What to say of the evaluators that "all" leaves out.
+    """What to say of the evaluators that "all" leaves out; the ways to get a model are told to those who ask for one of them by name.
 
     >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
     "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
     """
     by_reason: dict[str, list[str]] = {}
     for id, reason in reasons.items():
-        by_reason.setdefault(reason, []).append(id)
+        by_reason.setdefault(reason.partition(WAYS)[0], []).append(id)
     return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
 
 

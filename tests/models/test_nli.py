@@ -151,8 +151,9 @@ def test_other_labels_are_refused(tmp_path: Path) -> None:
         judge(save_classifier(tmp_path / "model", ["LABEL_0", "LABEL_1", "LABEL_2"])).judge(PAIRS[:1])
 
 
-def test_labels_are_known_in_any_order_and_case(tmp_path: Path) -> None:
-    folder = save_classifier(tmp_path / "model", ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"])
+@pytest.mark.parametrize("labels", [("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES")])
+def test_labels_are_known_in_any_case_and_by_the_names_of_fact_checking(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    folder = save_classifier(tmp_path / "model", labels)
     expected = softmax(by_hand(folder, *PAIRS[0]))
     found = judge(folder).judge(PAIRS[:1])[0]
     assert (found.entailment, found.neutral, found.contradiction) == pytest.approx(tuple(expected), abs=1e-5)
