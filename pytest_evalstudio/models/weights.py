@@ -27,6 +27,9 @@ _WEIGHTS = (".safetensors", ".bin", ".pt")
 _CONTENT = (*_WEIGHTS, ".json", ".txt", ".model")
 _FETCHED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 _PICKLED = ["*.bin"]
+_ON_THE_HUB = {"toxicity_model": "unitary/toxic-bert"}
+"""What messages name of a table whose default is no name on the hub."""
+
 _TENSORFLOW = ("d4data/bias-detection-model",)
 _CONVERT = (
     "convert them once, with transformers 4 and tensorflow installed, by AutoModelForSequenceClassification.from_pretrained(NAME, from_tf=True)"
@@ -166,7 +169,7 @@ def _setting(table: str) -> str:
 def _told(table: str, model: str, fact: str) -> str:
     default, setting = getattr(Configuration(), table, None), _setting(table)
     known, pinned = (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
-    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else known
+    hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, known)
     note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
     hub = "ORG/NAME" if note else hub
     revision = f" --revision {pinned}" if hub == known and pinned else ""
