@@ -42,8 +42,8 @@ class BertMatcher:
     def match(self, pairs: Sequence[tuple[str, str]]) -> list[Numbers]:
         """Precision, recall and F1 of each (text, reference), in order: what `bert_score.score` gives, without idf and rescaling.
 
-        Each distinct text is read once. One that is longer than the model's limit, where bert-score cuts it off, is read in windows; its tokens
-        are then matched together.
+        Each distinct text is read once; one without tokens matches nothing. One that is longer than the model's limit, where bert-score cuts it
+        off, is read in windows; its tokens are then matched together.
 
         Raises:
             EvaluationError: if the model cannot be loaded, or gives no number.
@@ -84,6 +84,8 @@ class BertMatcher:
         for parts in (reference, text):
             vectors = torch.cat([rows for rows, _ in parts]).unsqueeze(0)
             weights = torch.cat([own for _, own in parts]).unsqueeze(0)
+            if not weights.any():
+                return 0.0, 0.0, 0.0
             joined += [vectors, torch.ones(vectors.shape[:2], dtype=torch.bool), weights]
         precision, recall, f1 = (float(value) for value in greedy_cos_idf(*joined))
         if not all(value == value for value in (precision, recall)):

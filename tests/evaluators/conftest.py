@@ -9,6 +9,7 @@ import pytest
 
 from embedders import WordEmbedder
 from judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
+from language_models import WordLanguageModel, WordMatcher
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.models.sentences import split_sentences
@@ -23,6 +24,8 @@ def tools() -> Tools:
         hallucination_model=WordSupport(),
         toxicity_model=WordLabels(TOXIC),
         bias_model=WordLabels(BIASED),
+        language_model=lambda name: WordLanguageModel(),
+        token_matcher=lambda name, layers: WordMatcher(),
     )
 
 

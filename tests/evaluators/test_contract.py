@@ -27,6 +27,8 @@ OWN = [
     "hcat_context_relevancy", "hcat_groundedness", "hcat_nli_groundedness", "json_schema", "lexical_groundedness", "looping_detection",
     "pii_leakage", "questions_drift", "rouge", "self_consistency", "sensitive_data_leakage", "summarization_completeness_faithfulness",
     "text_matching", "toxicity",
+    "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",
+    "summarization_with_reference_gptscore", "summarization_without_reference_gptscore",
 ]  # fmt: skip
 LACKING = {"hcat_completeness": importlib.util.find_spec("ot") is None}
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
@@ -59,7 +61,7 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
     known: dict[str, Any] = {
         "question": "How high is the rate?",
         "expected_output": "The rate rose to 5.25 percent.",
-        "context": ("In 2023 the rate rose to 5.25 percent.", "Banks charge fees."),
+        "context": ("In 2023 the rate rose to 5.25 percent.", "Banks charge fees.\n1. Open the app.\n2. Pay them."),
         "context_sources": ("docs/rates.pdf", "docs/fees.pdf"),
         "expected_documents": ("rates.pdf", "other.pdf"),
         "condition": '"rate" AND NOT "bonus"',
@@ -133,8 +135,11 @@ def test_an_empty_answer_never_earns_full_marks(every_evaluator: Any, tools: Too
     cases = [rich_case(answer, condition=condition), rich_case(answer, condition=condition)]
     for outcome in every_evaluator().score(cases, tools):
         assert outcome.reason.startswith("the answer is empty")
+        if outcome.status == "error":  # where the worst value is infinite, no number says it
+            assert math.isinf(spec.primary.worst)
+            continue
         value = outcome.scores[spec.primary.key]
-        assert value == spec.primary.worst
+        assert value == spec.primary.worst or math.isinf(spec.primary.worst)
         assert not spec.primary.passes(value)
 
 

@@ -1,0 +1,218 @@
+"""GPTScore: how likely a language model finds a text after an instruction that asks for a quality."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Passage, Tools, evaluator
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import is_empty, keywords
+from pytest_evalstudio.evaluators._likelihood import CUT, NO_TOKENS, language_model, mean_of, unscorable
+
+MODEL = "gpt2-medium"
+_REQUIRES = (f"language_model:{MODEL}",)
+_KEYWORDS = keywords("", "", "evaluation-method-language-model")
+_QUESTION = "Read a conversation between a person and an AI and answer the question about it. Question: {} (a) Yes. (b) No. Conversation: "
+
+
+def metric(key: str, name: str, description: str, *, primary: bool = False) -> Metric:
+    """A mean negative log-likelihood; without a threshold of the user's it informs."""
+    return Metric(key, name, better="lower", range=(0.0, math.inf), threshold=math.inf, primary=primary, description=description)
+
+
+@dataclass(frozen=True)
+class GptScore:
+    """What the four have in common: per metric an instruction, per case and instruction one passage or two, whose mean is the score.
+
+    The instruction is kept whole; of texts beyond the model's context the beginning is left out, and the outcome says so. An empty answer is an
+    error: its likelihood has no value.
+
+    Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
+    """
+
+    gpt_score_model: str = MODEL
+    instructions: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """What it cannot score without, with the options it has."""
+        return (f"language_model:{self.gpt_score_model}",)
+
+    def passages(self, case: Case, instruction: str) -> list[Passage]:
+        """What the model is to read."""
+        raise NotImplementedError
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        plans = [
+            {} if is_empty(case) else {key: self.passages(case, instruction) for key, instruction in self.instructions.items()} for case in cases
+        ]
+        asked = list(dict.fromkeys(passage for plan in plans for passages in plan.values() for passage in passages))
+        read = dict(zip(asked, language_model(tools, self.gpt_score_model).read(asked), strict=True)) if asked else {}
+        means = {passage: mean_of(one) for passage, one in read.items()}
+        cut = {passage for passage, one in read.items() if one.is_cut}
+        return [_outcome(plan, means, cut) for plan in plans]
+
+
+def _outcome(plan: Mapping[str, Sequence[Passage]], means: Mapping[Passage, float | None], cut: set[Passage]) -> Outcome:
+    if not plan:
+        return unscorable()
+    scores = {}
+    for key, passages in plan.items():
+        values = [value for value in map(means.__getitem__, passages) if value is not None]
+        if len(values) < len(passages):
+            return unscorable(f"the answer or what it is compared with has no tokens: {NO_TOKENS}")
+        scores[key] = round(math.fsum(values) / len(values), 6)
+    return Outcome.score(scores, reason=CUT if any(passage in cut for passages in plan.values() for passage in passages) else "")
+
+
+def paraphrases(instruction: str, first: str, second: str) -> list[Passage]:
+    """Each of two texts after the other and 'In other words,'."""
+    return [
+        Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}") for before, text in ((first, second), (second, first))
+    ]
+
+
+@evaluator(
+    "question_answering_gptscore",
+    name="Question Answering (GPTScore)",
+    domain="generation",
+    needs=("question", "actual_output"),
+    requires=_REQUIRES,
+    method=("language-model",),
+    extra="models",
+    keywords=_KEYWORDS,
+)
+@dataclass(frozen=True)
+class QuestionAnsweringGptScore(GptScore):
+    """How unlikely a language model finds 'Answer: Yes' to eight questions about question and answer: interesting, correct, fluent…"""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        metric("interest", "Interest", "Is the answer interesting?", primary=True),
+        metric("engagement", "Engagement", "Is the answer engaging?"),
+        metric("understandability", "Understandability", "Is the answer understandable?"),
+        metric("relevance", "Relevance", "Is the answer relevant to the question?"),
+        metric("specific", "Specific", "Is the answer specific to the question, not generic?"),
+        metric("correctness", "Correctness", "Is the answer correct?"),
+        metric("semantically_appropriate", "Semantically appropriate", "Is the answer appropriate in meaning?"),
+        metric("fluency", "Fluency", "Is the answer fluently written?"),
+    )
+    instructions: ClassVar[Mapping[str, str]] = {
+        "interest": _QUESTION.format("Is what the AI says interesting?"),
+        "engagement": _QUESTION.format("Is what the AI says engaging?"),
+        "understandability": _QUESTION.format("Is what the AI says easy to understand?"),
+        "relevance": _QUESTION.format("Is what the AI says relevant to the conversation?"),
+        "specific": _QUESTION.format("Is what the AI says specific to the conversation, and not generic?"),
+        "correctness": _QUESTION.format("Is what the AI says correct?"),
+        "semantically_appropriate": _QUESTION.format("Is what the AI says appropriate in its meaning?"),
+        "fluency": _QUESTION.format("Is what the AI says fluently written?"),
+    }
+
+    def passages(self, case: Case, instruction: str) -> list[Passage]:
+        return [Passage(instruction=instruction, before=f"{case.question}\n{case.actual_output}\n", text="Answer: Yes")]
+
+
+@evaluator(
+    "machine_translation_gptscore",
+    name="Machine Translation (GPTScore)",
+    domain="generation",
+    needs=("expected_output", "actual_output"),
+    requires=_REQUIRES,
+    method=("language-model",),
+    extra="models",
+    keywords=_KEYWORDS,
+)
+@dataclass(frozen=True)
+class MachineTranslationGptScore(GptScore):
+    """How unlikely a language model finds the answer as a paraphrase of the expected one, and the other way round; three instructions."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        metric("accuracy", "Accuracy", "Does the answer say what the expected one says, with nothing missing and nothing wrong?", primary=True),
+        metric("fluency", "Fluency", "Is the answer well written and grammatical?"),
+        metric("multidimensional_quality_metrics", "Multidimensional quality metrics", "How good is the answer on the whole?"),
+    )
+    instructions: ClassVar[Mapping[str, str]] = {
+        "accuracy": "Say the following text again with the same main information and the same facts: ",
+        "fluency": "Say the following text again in good style and correct grammar: ",
+        "multidimensional_quality_metrics": "Say the following text again as a text of high quality with the same main information: ",
+    }
+
+    def passages(self, case: Case, instruction: str) -> list[Passage]:
+        return paraphrases(instruction, case.expected_output, case.actual_output)
+
+
+@evaluator(
+    "summarization_with_reference_gptscore",
+    name="Summarization with ref. s.",
+    domain="summarization",
+    needs=("expected_output", "actual_output"),
+    requires=_REQUIRES,
+    method=("language-model",),
+    extra="models",
+    keywords=_KEYWORDS,
+    problem_type="summarization",
+)
+@dataclass(frozen=True)
+class SummarizationWithReferenceGptScore(GptScore):
+    """How unlikely a language model finds the summary as a paraphrase of the reference, and the other way round; six instructions."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        metric("semantic_coverage", "Semantic coverage", "How much of the reference's content is in the summary?", primary=True),
+        metric("factuality", "Factuality", "Does the summary keep the facts?"),
+        metric("informativeness", "Informativeness", "Does the summary have the key ideas?"),
+        metric("coherence", "Coherence", "Does the summary make sense as a text?"),
+        metric("relevance", "Relevance", "Does the summary keep to what matters?"),
+        metric("fluency", "Fluency", "Is the summary well written and grammatical?"),
+    )
+    instructions: ClassVar[Mapping[str, str]] = {
+        "semantic_coverage": "Say the following text again with the same meaning. ",
+        "factuality": "Say the following text again with the same facts. ",
+        "informativeness": "Say the following text again with its main information. ",
+        "coherence": "Say the following text again as a coherent text. ",
+        "relevance": "Say the following text again with the same details. ",
+        "fluency": "Say the following text again as a fluent and grammatical text. ",
+    }
+
+    def passages(self, case: Case, instruction: str) -> list[Passage]:
+        return paraphrases(instruction, case.expected_output, case.actual_output)
+
+
+@evaluator(
+    "summarization_without_reference_gptscore",
+    name="Summarization without ref. s.",
+    domain="summarization",
+    needs=("question", "actual_output"),
+    requires=_REQUIRES,
+    method=("language-model",),
+    extra="models",
+    keywords=_KEYWORDS,
+    problem_type="summarization",
+)
+@dataclass(frozen=True)
+class SummarizationWithoutReferenceGptScore(GptScore):
+    """How unlikely a language model finds the summary after the source text and 'Tl;dr'; seven instructions, the question is the source."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        metric("semantic_coverage", "Semantic coverage", "How much of the source's content is in the summary?", primary=True),
+        metric("factuality", "Factuality", "Does the summary keep the facts?"),
+        metric("consistency", "Consistency", "Is the summary consistent in what it says?"),
+        metric("informativeness", "Informativeness", "Does the summary have the key ideas?"),
+        metric("coherence", "Coherence", "Does the summary make sense as a text?"),
+        metric("relevance", "Relevance", "Does the summary keep to what matters?"),
+        metric("fluency", "Fluency", "Is the summary well written and grammatical?"),
+    )
+    instructions: ClassVar[Mapping[str, str]] = {
+        "semantic_coverage": "Write a summary that covers as much as possible of what the following text says: ",
+        "factuality": "Write a summary with the same facts as the following text: ",
+        "consistency": "Write a summary that agrees in its facts with the following text: ",
+        "informativeness": "Write an informative summary with the key points of the following text: ",
+        "coherence": "Write a coherent summary of the following text: ",
+        "relevance": "Write a summary with the relevant details of the following text: ",
+        "fluency": "Write a fluent and grammatical summary of the following text: ",
+    }
+
+    def passages(self, case: Case, instruction: str) -> list[Passage]:
+        return [Passage(instruction=instruction, before=f"{case.question}\nTl;dr\n", text=case.actual_output)]

@@ -1,0 +1,228 @@
+"""Step alignment by hand: what counts as a step, which steps are the same, and the edits from one list to another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from embedders import WordEmbedder
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.evaluators._steps import align, find_steps, likeness, merged
+from pytest_evalstudio.evaluators.step_alignment import StepAlignment
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.models.sentences import split_sentences
+
+OPEN, CHOOSE, PAY = "Open the app.", "Choose a card.", "Confirm the payment."
+CONTEXT = f"1. {OPEN}\n2. {CHOOSE}\n3. {PAY}"
+
+
+def steps(text: str) -> list[str]:
+    return [step.text for step in find_steps(text, split_sentences)]
+
+
+def outcome(answer: str, *context: str, tools: Tools | None = None, **options: Any) -> Outcome:
+    case = Case(key="c", question="How?", actual_output=answer, context=context or (CONTEXT,))
+    return StepAlignment(**options).score([case], tools or Tools(split_sentences=split_sentences))[0]
+
+
+def edits(answer: str, *context: str) -> tuple[float | None, ...]:
+    """Edits, insertions, deletions, mismatches, steps of the context, steps of the answer."""
+    return tuple(outcome(answer, *context).scores.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("1. Open\n2) Choose\n(3) Pay\n10. Leave", ["Open", "Choose", "Pay", "Leave"], id="numbers"),
+        pytest.param("- Open\n* Choose\n• Pay", ["Open", "Choose", "Pay"], id="bullets"),
+        pytest.param("a) Open\n(b) Choose\nB) Pay", ["Open", "Choose", "Pay"], id="letters"),
+        pytest.param("Step 1: Open\n**Step 2:** Choose\nstep 3 - Pay", ["Open", "Choose", "Pay"], id="the word step"),
+        pytest.param("1. Open\n   the app\n2. Choose", ["Open the app", "Choose"], id="indented lines go on"),
+        pytest.param("1. Open\nThat is all.\n\n2. Choose", ["Open", "Choose"], id="other lines do not"),
+        pytest.param("1) Open it, 2) choose one, 3) pay", ["Open it,", "choose one,", "pay"], id="within a line"),
+        pytest.param("Open the app. It is blue. Then choose a card.", ["Open the app.", "choose a card."], id="imperatives"),
+        pytest.param("First, open it.\nAnd then, finally, please pay.", ["open it.", "pay."], id="connectives are left out"),
+        pytest.param("To pay:\n- Open it\n\nAfter that, confirm the payment.", ["Open it", "confirm the payment."], id="a list, then prose"),
+        pytest.param("Open at nine? The fee rose by 5. It is 12. Banks pay 1.5 million.", [], id="no steps"),
+        pytest.param("A. Smith said no.\n— He left.\n---\n* * *\n1.5 million", [], id="what only looks like a list"),
+        pytest.param(
+            "1. 東京へ行く\n2. Открыть приложение\n3. 👍\n4. افتح التطبيق", ["東京へ行く", "Открыть приложение", "افتح التطبيق"], id="scripts"
+        ),
+        pytest.param("", [], id="nothing"),
+    ],
+)
+def test_steps_are_found_by_rules(text: str, expected: list[str]) -> None:
+    assert steps(text) == expected
+
+
+def test_a_step_knows_where_it_stands() -> None:
+    text = "Do this:\n 1. Then  open\n    the app \n2. Pay"
+    assert [text[step.start : step.end] for step in find_steps(text, split_sentences)] == ["open\n    the app", "Pay"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("Open the app", "Open the app", "exact"),
+        ("Open the app.", "Open - the app", "punctuation"),
+        ("Open the app.", "open THE app", "case"),
+        ("Open the app.", "open an app!", "articles"),
+        ("Choose the colour", "choose a color.", "spelling"),
+        ("Pay now", "Pay not", "spelling"),
+        ("Pay", "Say", "mismatch"),
+        ("Open the app", "Close the bank account", "mismatch"),
+        ("!!", "??", "mismatch"),
+        ("x" * 501, "x" * 500 + "y", "mismatch"),
+    ],
+)
+def test_the_ladder_of_likeness(first: str, second: str, expected: str) -> None:
+    assert likeness(first, second) == likeness(second, first) == expected
+
+
+@pytest.mark.parametrize(
+    ("truth", "own", "expected"),
+    [
+        pytest.param("abc", "abc", "=== ", id="the same"),
+        pytest.param("abc", "bc", "+==", id="the first is missing"),
+        pytest.param("abc", "ac", "=+=", id="the middle is missing"),
+        pytest.param("ab", "axb", "=-=", id="one too many"),
+        pytest.param("abc", "axc", "=x=", id="another one"),
+        pytest.param("abc", "acb", "=+=-", id="a swap is one in, one out"),
+        pytest.param("abcd", "dabc", "-===+", id="the last comes first"),
+        pytest.param("", "ab", "--", id="nothing is asked"),
+        pytest.param("ab", "", "++", id="nothing is there"),
+        pytest.param("aab", "ab", "+==", id="a repeat is missing"),
+        pytest.param("", "", "", id="nothing at all"),
+    ],
+)
+def test_alignment_by_hand(truth: str, own: str, expected: str) -> None:
+    signs = {"match": "=", "mismatch": "x", "insertion": "+", "deletion": "-"}
+    aligned = align(list(truth), list(own))
+    found = "".join(signs[one.edit] for one in aligned)
+    assert sorted(found) == sorted(expected.strip())
+    assert [one.truth for one in aligned if one.truth is not None] == list(range(len(truth)))
+    assert [one.own for one in aligned if one.own is not None] == list(range(len(own)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("abc ", min_size=1, max_size=12), st.text("abc ", min_size=1, max_size=12))
+def test_spelling_is_less_than_an_edit_per_three_signs(first: str, second: str) -> None:
+    from nltk import edit_distance
+
+    ours, theirs = " ".join(first.split()), " ".join(second.split())
+    found = likeness(ours, theirs)
+    if found in ("spelling", "mismatch"):
+        without = [" ".join(word for word in text.split() if word != "a") for text in (ours, theirs)]
+        distance, shorter = edit_distance(*without), min(map(len, without))
+        assert (found == "spelling") == (shorter > 0 and shorter / distance > 3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text("abcd", max_size=9), st.text("abcd", max_size=9))
+def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, own: str) -> None:
+    from nltk import edit_distance
+
+    there, back = align(list(truth), list(own)), align(list(own), list(truth))
+    count = sum(one.edit != "match" for one in there)
+    assert count == edit_distance(truth, own)
+    assert count == sum(one.edit != "match" for one in back)
+    assert sum(one.edit == "insertion" for one in there) == sum(one.edit == "deletion" for one in back)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        pytest.param(CONTEXT, (0, 0, 0, 0, 3, 3), id="the same"),
+        pytest.param(f"- {OPEN}\n- Choose the card\n- confirm payment", (0, 0, 0, 0, 3, 3), id="in other signs"),
+        pytest.param(f"1. {OPEN}\n2. {PAY}", (1, 1, 0, 0, 3, 2), id="one is missing"),
+        pytest.param(f"{CONTEXT}\n4. Smile at the clerk.", (1, 0, 1, 0, 3, 4), id="one too many"),
+        pytest.param(f"1. {OPEN}\n2. Burn the house.\n3. {PAY}", (1, 0, 0, 1, 3, 3), id="another one"),
+        pytest.param(f"1. {CHOOSE}\n2. {OPEN}\n3. {PAY}", (2, 1, 1, 0, 3, 3), id="a swap"),
+        pytest.param("It works like magic.", (3, 3, 0, 0, 3, 0), id="no steps"),
+        pytest.param("", (3, 3, 0, 0, 3, 0), id="an empty answer"),
+        pytest.param("yes", (3, 3, 0, 0, 3, 0), id="one word"),
+    ],
+)
+def test_scores_by_hand(answer: str, expected: tuple[float, ...]) -> None:
+    assert edits(answer) == expected
+
+
+def test_the_reason_names_the_steps() -> None:
+    assert outcome(f"1. {CHOOSE}\n2. {OPEN}\n3. {PAY}\n4. Burn the house.").reason == (
+        f"missing or out of order: {CHOOSE}; not in the context, or out of order: {CHOOSE}, Burn the house."
+    )
+    assert outcome(f"1. {OPEN}\n2. {CHOOSE}\n3. Burn the house.").reason == f"in place of another step: Burn the house. (context: {PAY})"
+    assert outcome(f"1. {OPEN}\n2. {PAY}").reason == f"missing or out of order: {CHOOSE}"
+    assert outcome(CONTEXT).reason == ""
+    assert outcome(" ").reason == "the answer is empty"
+
+
+def test_every_step_of_the_answer_has_its_score() -> None:
+    answer = f"1. {OPEN}\n2. choose card\n3. Burn the house."
+    found = [(answer[part.start : part.end], part.scores["edits"], part.message) for part in outcome(answer).fragments]
+    assert found == [
+        (OPEN, 0.0, ""),
+        ("choose card", 0.0, "the same but for articles"),
+        ("Burn the house.", 1.0, f"step in place of another: {PAY}"),
+    ]
+
+
+def test_a_context_without_steps_has_nothing_to_align_with() -> None:
+    found = outcome(CONTEXT, "Fees are five dollars.")
+    assert (found.status, found.reason) == ("not_applicable", "the retrieved context has no steps")
+
+
+def test_chunks_that_overlap_or_repeat_count_once() -> None:
+    assert edits(CONTEXT, f"1. {OPEN}\n2. {CHOOSE}", f"2. {CHOOSE}\n3. {PAY}", CONTEXT, f"3. {PAY}") == (0, 0, 0, 0, 3, 3)
+    assert merged([["a"], [], ["b", "a"], ["a", "c"]]) == ["a", "b", "a", "c"]
+
+
+def test_with_embeddings_steps_that_mean_the_same_are_the_same() -> None:
+    embedder = WordEmbedder({PAY: [1, 0], "Settle up.": [0.9, 0.436], OPEN: [0, 1], CHOOSE: [-1, 0]})
+    tools = Tools(split_sentences=split_sentences, embedder=embedder)
+    answer = f"1. {OPEN}\n2. {CHOOSE}\n3. Settle up."
+    assert outcome(answer).scores["mismatches"] == 1
+    assert outcome(answer, tools=tools, similarity="embeddings").scores["edits"] == 0
+    assert outcome(answer, tools=tools, similarity="embeddings", similarity_threshold=0.95).scores["mismatches"] == 1
+    assert outcome(answer, tools=tools, similarity="embeddings").fragments[2].message == "the same in meaning"
+    with pytest.raises(EvaluationError, match="no embedder"):
+        outcome(answer, similarity="embeddings")
+
+
+def test_the_embedder_is_required_only_where_it_is_used() -> None:
+    plan = Plan(Registry(), configuration({"evaluator": {"meant": {"type": "step_alignment", "similarity": "embeddings"}}}))
+    assert (plan.get("step_alignment").requires, plan.get("meant").requires) == ((), ("embedder",))
+    with pytest.raises(ConfigurationError, match="similarity_threshold"):
+        StepAlignment(similarity_threshold=2)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(lambda: ("\n".join(f"- {'x' * 40}{place}" for place in range(300)),) * 2, id="many steps that are nearly the same"),
+        pytest.param(lambda: (f"1. {'y' * 100_000}z", f"1. {'y' * 100_000}"), id="very long steps"),
+        pytest.param(lambda: ("Open it. " * 3000, CONTEXT), id="a 200-page answer"),
+        pytest.param(lambda: (CONTEXT, "The fee is due. " * 30_000 + "\n" + CONTEXT), id="a 200-page context"),
+        pytest.param(lambda: (CONTEXT, "-" * 50_000 + "\n" + "* " * 20_000 + "\n" + "then " * 20_000), id="rules and connectives"),
+    ],
+)
+def test_long_texts_are_aligned_in_time(make: Callable[[], tuple[str, str]]) -> None:
+    answer, context = make()
+    start = time.perf_counter()
+    assert outcome(answer, context).status in ("score", "not_applicable")
+    assert time.perf_counter() - start < 20
+
+
+def test_texts_that_are_no_procedures_are_an_error() -> None:
+    found = outcome("\n".join(f"- a{place}" for place in range(600)), "\n".join(f"- b{place}" for place in range(600)))
+    assert (found.status, found.reason) == ("error", "600 steps of the context and 600 of the answer are too many to align")
