@@ -10,7 +10,9 @@ import pytest
 
 from pytest_evalstudio.core.contracts import Likelihood, Passage
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.config import LanguageModels
+from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models.language_model import TextReader, batches, plan_windows
 from pytest_evalstudio.models.weights import find_weights
 
@@ -240,3 +242,29 @@ def test_long_windows_come_in_smaller_batches() -> None:
     windows = [plan_windows((0,), (), tuple(range(1000)), context=1024, stride=None)[0][0] for _ in range(6)]
     assert [len(batch) for batch in batches(windows, 32)] == [4, 2]
     assert [len(batch) for batch in batches(windows, 3)] == [3, 3]
+
+
+def test_evaluators_that_name_one_folder_share_one_model(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import transformers
+
+    loaded: list[str] = []
+    load = transformers.AutoModelForCausalLM.from_pretrained
+
+    def count(folder: str, **settings: Any) -> Any:
+        loaded.append(folder)
+        return load(folder, **settings)
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", count)
+    dataset = LlmDataset()
+    dataset.add_input("Which fee?", key="a", actual_output=SENTENCE, expected_output="five")
+    dataset.add_input("Which rate?", key="b", actual_output="", expected_output="five")
+    options = {"perplexity": {"model": gpt2.name}, "machine_translation_gptscore": {"gpt_score_model": f"./{gpt2.name}/"}}
+    config = {"evaluator": options, "language_model": {"device": "cpu"}}
+    results = evaluate(dataset, list(options), config=config, folder=gpt2.parent)
+    first, second = ({selected.id: own for selected, own in result.verdicts.items()} for result in results)
+    tokens = ids(gpt2, SENTENCE)
+    expected = reader(gpt2).read([Passage(text=SENTENCE)], stride=512)[0].tokens
+    assert first["perplexity"].scores["perplexity"] == pytest.approx(math.exp(-sum(expected) / len(tokens)), rel=1e-3)
+    assert first["machine_translation_gptscore"].status == "score"
+    assert second["perplexity"].status == "error"
+    assert loaded == [str(gpt2)] * 2  # one of them the reader's of this test

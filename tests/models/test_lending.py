@@ -148,3 +148,60 @@ def test_a_model_that_cannot_be_had_is_a_usage_error_before_the_run(tmp_path: Pa
     assert "evaluator groundedness: embeddings.model = './no-such-folder' cannot be had" in run.stdout + run.stderr
     listed = subprocess.run([*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert listed.returncode == 0, listed.stdout + listed.stderr
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_path: Path) -> None:
+    pytest.importorskip("huggingface_hub")
+    options = {"evaluator": {id: {"gpt_score_model": "./opt"} for id in ("machine_translation_gptscore", "question_answering_gptscore")}}
+    said = refusal(options, tmp_path, "machine_translation_gptscore", "question_answering_gptscore", "perplexity")
+    first, second = said.split("\n")
+    assert first.startswith("evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' cannot be had: there is")
+    assert second.startswith("evaluator perplexity: model = 'distilgpt2' cannot be had")
+    assert "so it is not fetched from the hub" in second
+    for line, option, name in ((first, "gpt_score_model", "ORG/NAME"), (second, "model", "distilgpt2")):
+        assert f'(1) from the hub, once: `pip install "pytest-evalstudio[models]"` and {option} = "{name}" in the configuration' in line
+        assert f'(2) from a local folder: {option} = "path/to/folder"' in line
+        assert f"(3) offline: `hf download {name} --local-dir path/to/folder`" in line
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        pytest.param({}, [], id="nobody named it"),
+        pytest.param({"model": "distilgpt2"}, [("distilgpt2", None)], id="the default by name"),
+        pytest.param({"model": "gpt2"}, [("gpt2", None)], id="another one"),
+        pytest.param({"model": "org/gpt2@abc123"}, [("org/gpt2", "abc123")], id="a revision"),
+    ],
+)
+def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: dict[str, Any], asked: list[tuple[str, str | None]]
+) -> None:
+    found: list[tuple[str, str | None]] = []
+
+    def hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> weights.Weights:
+        if not fetch:
+            raise weights.Unfetched("not here")
+        found.append((model, revision))
+        return weights.Weights(tmp_path, model, model)
+
+    monkeypatch.setattr(weights, "_hub", hub)
+    settings = configuration({"evaluator": {"perplexity": options}}, folder=tmp_path)
+    lender, chosen = Lender(), Plan(Registry(), settings).get("perplexity")
+    assert lender.lacks(settings, chosen) == ("" if asked else "not here")
+    assert not found
+    if asked:
+        lender.open(settings, [chosen])
+    assert found == asked
+
+
+def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    settings = configuration({}, folder=tmp_path)
+
+    class Asks:
+        requires = ("soothsayer:delphi",)
+
+    chosen = Plan(Registry(), settings).get("rouge")
+    object.__setattr__(chosen, "evaluator", Asks())
+    assert Lender().lacks(settings, chosen).startswith("requires 'soothsayer:delphi', which nobody can lend; known: embedder, ")

@@ -1,0 +1,153 @@
+"""The evaluators on language models and on bert-score: formulas on likelihoods that are known, and how empty and strange answers fare."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from language_models import WordLanguageModel, WordMatcher
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Passage, Tools
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.evaluators._likelihood import mean_negative_log_likelihood
+from pytest_evalstudio.evaluators.perplexity import perplexity
+from pytest_evalstudio.models.sentences import split_sentences
+
+REGISTRY = Registry()
+GPT_SCORES = [id for id in REGISTRY.evaluators if id.endswith("gptscore")]
+ON_LANGUAGE_MODELS = ["perplexity", *GPT_SCORES]
+CASE = Case(key="c", question="Q1 Q2", actual_output="yes five", expected_output="five")
+
+
+def tools(model: WordLanguageModel | None = None, matcher: WordMatcher | None = None) -> Tools:
+    model, matcher = model or WordLanguageModel(), matcher or WordMatcher()
+    return Tools(split_sentences=split_sentences, language_model=lambda name: model, token_matcher=lambda name, layers: matcher)
+
+
+def outcome(id: str, case: Case = CASE, lent: Tools | None = None, **options: Any) -> Outcome:
+    return REGISTRY.evaluators.get(id)(**options).score([case], lent or tools())[0]
+
+
+def test_perplexity_is_the_exponential_of_the_mean_surprise() -> None:
+    assert outcome("perplexity").scores == {"perplexity": pytest.approx(math.exp((3 + 4) / 2), abs=1e-3)}
+    assert perplexity([-1.0, -2.0, -6.0]) == pytest.approx(math.e**3, abs=1e-3)
+    assert perplexity([0.0]) == 1.0
+
+
+def test_of_no_tokens_there_is_no_mean() -> None:
+    with pytest.raises(ValueError, match="without tokens"):
+        mean_negative_log_likelihood([])
+
+
+def test_question_answering_asks_for_yes_after_each_of_eight_questions() -> None:
+    model = WordLanguageModel()
+    found = outcome("question_answering_gptscore", lent=tools(model))
+    assert len(model.calls) == 1
+    assert len(model.calls[0]) == len(found.scores) == 8
+    for passage in model.calls[0]:
+        assert passage.text == "Answer: Yes"
+        assert passage.before == "Q1 Q2\nyes five\n"
+        assert "(a) Yes. (b) No." in passage.instruction
+    # "Answer:" is new, "Yes" is not: "Yes." is another word.
+    assert set(found.scores.values()) == {(7 + 3) / 2}
+
+
+@pytest.mark.parametrize("id", ["machine_translation_gptscore", "summarization_with_reference_gptscore"])
+def test_paraphrases_are_scored_in_both_directions(id: str) -> None:
+    model = WordLanguageModel()
+    found = outcome(id, lent=tools(model))
+    assert {(passage.before, passage.text) for passage in model.calls[0]} == {
+        ("five In other words,", " yes five"),
+        ("yes five In other words,", " five"),
+    }
+    assert len({passage.instruction for passage in model.calls[0]}) == len(found.scores)
+    assert set(found.scores.values()) == {((3 + 0.5) / 2 + 0.5) / 2}
+
+
+def test_without_a_reference_the_question_is_summarised() -> None:
+    model = WordLanguageModel()
+    found = outcome("summarization_without_reference_gptscore", lent=tools(model))
+    assert {(passage.before, passage.text) for passage in model.calls[0]} == {("Q1 Q2\nTl;dr\n", "yes five")}
+    assert len({passage.instruction for passage in model.calls[0]}) == len(found.scores) == 7
+    assert set(found.scores.values()) == {(3 + 4) / 2}
+
+
+@pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
+def test_each_distinct_passage_of_a_batch_is_read_once_and_together(id: str) -> None:
+    model = WordLanguageModel()
+    cases = [CASE, CASE, Case(key="d", question="Q", actual_output="no", expected_output="no")]
+    assert len(REGISTRY.evaluators.get(id)().score(cases, tools(model))) == 3
+    assert len(model.calls) == 1
+    assert len(set(model.calls[0])) == len(model.calls[0])
+
+
+@pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
+@pytest.mark.parametrize("answer", ["", " \n"])
+def test_an_empty_answer_is_an_error_and_no_model_is_asked(id: str, answer: str) -> None:
+    found = outcome(id, Case(key="c", question="Q", actual_output=answer, expected_output="five"), Tools(split_sentences=split_sentences))
+    assert found.status == "error"
+    assert found.reason.startswith("the answer is empty; ")
+
+
+class Deaf(WordLanguageModel):
+    """Knows no word."""
+
+    def _read(self, passage: Passage) -> Any:
+        return super()._read(Passage(text=""))
+
+
+@pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
+def test_an_answer_of_which_no_token_is_known_is_an_error(id: str) -> None:
+    found = outcome(id, lent=tools(Deaf()))
+    assert found.status == "error"
+    assert "knows no token of it" in found.reason
+
+
+@pytest.mark.parametrize("id", GPT_SCORES)
+def test_a_text_that_was_cut_is_told(id: str) -> None:
+    long = Case(key="c", question="Q " * 50, actual_output="yes " * 50, expected_output="five " * 50)
+    assert outcome(id).reason == ""
+    assert "the beginning was left out" in outcome(id, long, tools(WordLanguageModel(context=20))).reason
+
+
+@pytest.mark.parametrize("id", [*ON_LANGUAGE_MODELS, "bertscore"])
+def test_without_its_model_it_says_so(id: str) -> None:
+    with pytest.raises(EvaluationError, match="there is no "):
+        outcome(id, lent=Tools(split_sentences=split_sentences))
+
+
+def test_the_option_decides_which_model_is_required() -> None:
+    assert REGISTRY.evaluators.get("perplexity")(model="gpt2").requires == ("language_model:gpt2",)
+    assert REGISTRY.evaluators.spec("perplexity").requires == ("language_model:distilgpt2",)
+    for id in GPT_SCORES:
+        assert REGISTRY.evaluators.get(id)(gpt_score_model="flan").requires == ("language_model:flan",)
+        assert REGISTRY.evaluators.spec(id).requires == ("language_model:gpt2-medium",)
+    assert REGISTRY.evaluators.get("bertscore")(model="bert").requires == ("module:bert_score", "token_matcher:bert")
+
+
+@pytest.mark.parametrize(("id", "options"), [("perplexity", {"stride": 0}), ("bertscore", {"num_layers": 0})])
+def test_options_out_of_range_are_refused(id: str, options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=next(iter(options))):
+        REGISTRY.evaluators.get(id)(**options)
+
+
+def test_bertscore_gives_what_the_matcher_says_within_its_range() -> None:
+    class Beyond(WordMatcher):
+        def match(self, pairs: Any) -> list[tuple[float, float, float]]:
+            return [(1.0000002, -0.01, 0.1234567)]
+
+    assert outcome("bertscore").scores == pytest.approx({"bertscore_precision": 0.5, "bertscore_recall": 1.0, "bertscore_f1": 2 / 3}, abs=1e-6)
+    assert list(outcome("bertscore", lent=tools(matcher=Beyond())).scores.values()) == [1.0, 0.0, 0.123457]
+
+
+def test_bertscore_reads_each_distinct_pair_once() -> None:
+    matcher = WordMatcher()
+    empty = Case(key="e", question="Q", actual_output=" ", expected_output="five")
+    found = REGISTRY.evaluators.get("bertscore")().score([CASE, empty, CASE], tools(matcher=matcher))
+    assert matcher.calls == [[("yes five", "five")]]
+    assert found[0] == found[2]
+    assert set(found[1].scores.values()) == {0.0}
