@@ -167,4 +167,5 @@ def test_durations_show_an_items_share_of_its_chunk(project: Project) -> None:
 
     shares = [float(line.split("s ")[0]) for line in result.outlines if "setup" in line and "sums_suite.json" in line]
     assert len(shares) == 4
-    assert all(0.25 <= share <= 0.6 for share in shares)
+    assert min(shares) >= 0.3
+    assert max(shares) - min(shares) < 0.3, "the first item does not carry the time of the others"
