@@ -13,7 +13,6 @@ from pytest_evalstudio.formats.lab import TestLab, read_lab
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, SUFFIXES, YAML_SUFFIXES, Source, parse, read_text
 from pytest_evalstudio.formats.suite import TestSuite, read_suite
 
-KINDS = ("suite", "lab", "dataset", "workflow")
 EXPECTED = "a test suite has `tests`, a test lab `dataset` and `models`, an LLM data set `inputs`"
 
 F = TypeVar("F", bound=FormatModel)

@@ -142,6 +142,19 @@ def test_secrets_and_personal_data_are_masked_everywhere(project: Project) -> No
         assert not any(secret.encode() in content for content in written)
 
 
+def test_a_name_made_of_a_question_tells_no_personal_data(project: Project) -> None:
+    project.suite({"prompt": "Does jane.roe@bank-mail.net with 219-09-9999 and 4111 1111 1111 1111 owe?", "condition": '"I"'})
+
+    result = project.run("-v")
+
+    result.stdout.fnmatch_lines(["sums_suite.json::does-with-and-owe-*[[]app] PASSED*"])
+    report = project.folder / "evalstudio-report"
+    written = [path.read_bytes() for path in report.rglob("*") if path.is_file() and path.suffix != ".zip"]
+    for part in (b"jane", b"219-09-9999", b"4111 1111", b"4111-1111"):
+        assert part.decode() not in result.stdout.str()
+        assert not any(part in content for content in written)
+
+
 def test_gates_decide_the_exit_status(project: Project) -> None:
     project.lab(ORIGINAL, {**ORIGINAL, "key": "w", "actual_output": "5", "xfail": "known"})
 
