@@ -90,9 +90,21 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty, standards=_standards)
+    environment.filters.update(
+        num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty, standards=_standards, failure_list=_failure_list
+    )
     environment.globals.update(heat=heat)
     return environment
+
+
+def _failure_list(part: Mapping[str, Any]) -> Markup:
+    """The failures of an evaluator, rendered once for the page and the evaluator's own fragment."""
+    rendered: dict[str, Markup] = part["rendered"]
+    info = part["info"]
+    if info.id not in rendered:
+        failed = _environment().get_template("evaluator.html").module.failed  # type: ignore[attr-defined]
+        rendered[info.id] = _markup("".join(failed(failure, info) for failure in part["failures"]))
+    return rendered[info.id]
 
 
 def _number(value: Any) -> str:

@@ -30,6 +30,7 @@ def evaluator_part(content: Content, id: str) -> dict[str, Any]:
         "problems": own(analysis.problems, id)[:10],
         "problem_count": len(own(analysis.problems, id)),
         "failures": content.failures.worst(id),
+        "rendered": content.rendered,
         "left_out": content.failures.left_out(id),
         "hardest": analysis.hardest[id],
         "files": content.folders[id].files(),
