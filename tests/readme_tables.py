@@ -15,9 +15,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from pytest_evalstudio import Registry, cli, plugin
+from pytest_evalstudio import Registry, plugin
+from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.contracts import EvaluatorSpec, parameters
-from pytest_evalstudio.engine.limits import Limits
+from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 
@@ -132,7 +133,7 @@ def commands() -> Iterator[str]:
 
 def subcommands() -> list[tuple[str, str, argparse.ArgumentParser]]:
     """Name, help and parser of each command of `evalstudio`."""
-    actions = [action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    actions = [action for action in parser_of_commands()._actions if isinstance(action, argparse._SubParsersAction)]
     return [(choice.dest, choice.help or "", action.choices[choice.dest]) for action in actions for choice in action._choices_actions]
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.chunks import cut
-from pytest_evalstudio.engine.entries import line
-from pytest_evalstudio.engine.lending import Lender, left_out
-from pytest_evalstudio.engine.messages import headline, misses
-from pytest_evalstudio.engine.plan import Plan
 from pytest_evalstudio.engine.record import RecordWriter
-from pytest_evalstudio.engine.run import Engine, Result, result_entry
-from pytest_evalstudio.engine.subjects import Subject, subjects
+from pytest_evalstudio.engine.scoring.chunks import cut
+from pytest_evalstudio.engine.scoring.entries import line
+from pytest_evalstudio.engine.scoring.lending import Lender, left_out
+from pytest_evalstudio.engine.scoring.messages import headline, misses
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.engine.scoring.run import Engine, Result, result_entry
+from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile

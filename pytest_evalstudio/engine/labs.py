@@ -11,10 +11,10 @@ from typing import Any, Self
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.answers import AnswerCache
-from pytest_evalstudio.engine.hosts import open_model
-from pytest_evalstudio.engine.resolve import ModelSession, Progress
-from pytest_evalstudio.engine.subjects import resolved
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.engine.entries import line
+from pytest_evalstudio.engine.scoring.entries import line
 
 FILE = "record.jsonl"
 SCHEMA_VERSION = 1

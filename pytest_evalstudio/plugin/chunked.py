@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_evalstudio.engine.chunks import cut
-from pytest_evalstudio.engine.plan import Selected
-from pytest_evalstudio.engine.run import Engine, Result
+from pytest_evalstudio.engine.scoring.chunks import cut
+from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.run import Engine, Result
 from pytest_evalstudio.formats.config import Configuration
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.downloads import fetch_suite
+from pytest_evalstudio.engine.asking.downloads import fetch_suite
 from pytest_evalstudio.plugin.settings import Settings
 
 

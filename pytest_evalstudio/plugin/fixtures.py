@@ -14,10 +14,10 @@ from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.messages import explain
-from pytest_evalstudio.engine.plan import Plan, Selected
-from pytest_evalstudio.engine.run import Engine, Result, answered
-from pytest_evalstudio.engine.subjects import ModelInfo, Subject, resolved
+from pytest_evalstudio.engine.scoring.messages import explain
+from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.run import Engine, Result, answered
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, resolved
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.lab import TestLab
@@ -25,7 +25,7 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.resolve import ModelSession
+    from pytest_evalstudio.engine.asking.resolve import ModelSession
     from pytest_evalstudio.plugin.session import EvalSession
 
 

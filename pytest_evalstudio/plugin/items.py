@@ -10,8 +10,8 @@ import pytest
 from _pytest.fixtures import TopRequest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
-from pytest_evalstudio.engine.messages import explain, misses
-from pytest_evalstudio.engine.subjects import Subject, subjects
+from pytest_evalstudio.engine.scoring.messages import explain, misses
+from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
 from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.suite import TestSuite

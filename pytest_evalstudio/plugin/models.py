@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.engine.answers import AnswerCache
-from pytest_evalstudio.engine.hosts import open_model
-from pytest_evalstudio.engine.resolve import ModelSession
-from pytest_evalstudio.engine.subjects import ModelInfo
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable

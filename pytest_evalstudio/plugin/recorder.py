@@ -11,7 +11,7 @@ from pytest_evalstudio.engine.evaluate import now, run_head, run_settings
 from pytest_evalstudio.engine.record import RecordWriter
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.analysis import Analysis
+    from pytest_evalstudio.engine.analysis.analyse import Analysis
     from pytest_evalstudio.plugin.session import EvalSession
     from pytest_evalstudio.report.build import Report
 
@@ -47,7 +47,7 @@ class Recorder:
         if self._writer is None:
             self._fail(session)
             return
-        from pytest_evalstudio.engine.aggregates import aggregates_of
+        from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
         from pytest_evalstudio.report.build import build_report
 
         ending = {

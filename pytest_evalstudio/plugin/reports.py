@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.engine.entries import line
-from pytest_evalstudio.engine.messages import headline
-from pytest_evalstudio.engine.plan import Selected
-from pytest_evalstudio.engine.run import Result, masked, result_entry
+from pytest_evalstudio.engine.scoring.entries import line
+from pytest_evalstudio.engine.scoring.messages import headline
+from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.run import Result, masked, result_entry
 from pytest_evalstudio.plugin import PAYLOAD
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.items import EvalItem

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.lending import Lender, left_out
-from pytest_evalstudio.engine.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.lending import Lender, left_out
+from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.reports import amend_report
@@ -153,7 +153,7 @@ class EvalSession:
             tell_chunks(self.config, chunks)
 
     def _check_gates(self) -> None:
-        from pytest_evalstudio.engine.gates import check_gate, parse_gate
+        from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
 
         gates = [parse_gate(text) for text in self.settings.gates()]
         known = {selected.id: [metric.key for metric in selected.spec.metrics] for plan in self._plans.values() for selected in plan.made()}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.gates import parse_gate
-from pytest_evalstudio.engine.plan import parse_threshold
+from pytest_evalstudio.engine.analysis.gates import parse_gate
+from pytest_evalstudio.engine.scoring.plan import parse_threshold
 from pytest_evalstudio.formats.config import Configuration, configuration, find_configuration, load_configuration
 
 DEFAULT_OUTPUT = "evalstudio-report"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.outcomes import SEVERITIES
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.analysis import Analysis
-    from pytest_evalstudio.engine.leaderboards import Leaderboard
+    from pytest_evalstudio.engine.analysis.analyse import Analysis
+    from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
     from pytest_evalstudio.report.build import Report
 
 ROWS = 10

@@ -10,10 +10,10 @@ from pathlib import Path
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.aggregates import aggregates_of
-from pytest_evalstudio.engine.analysis import Analysis, analyse
+from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
+from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.record import FILE, read_header
-from pytest_evalstudio.engine.run_info import evaluators_of
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer

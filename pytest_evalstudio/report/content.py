@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from pytest_evalstudio.engine.analysis import Analysis
+from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.folders import ExplainerFolder
 

@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
-from pytest_evalstudio.engine.analysis import Analysis
-from pytest_evalstudio.engine.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.report import markdown
 from pytest_evalstudio.report.folders import DESCRIPTOR, LEADERBOARD_MARKDOWN, PRODUCER, ExplainerFolder, describe_format, pack, tree
 from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.run_info import EvaluatorInfo, model_name, number
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name, number
 from pytest_evalstudio.report.highlight import Segment, segments
 
 ON_A_PAGE = 2_000

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.engine.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.report.results import write_json
 
 PRODUCER = "pytest-evalstudio"

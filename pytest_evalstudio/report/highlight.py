@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.run_info import number
+from pytest_evalstudio.engine.analysis.run_info import number
 
 Level = Literal["", "good", "bad", "found"]
 _WORST_FIRST: tuple[Level, ...] = ("found", "bad", "good", "")

@@ -7,10 +7,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.engine.analysis import Analysis
-from pytest_evalstudio.engine.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.engine.tallies import excerpt
-from pytest_evalstudio.engine.wording import rounded
+from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.engine.analysis.tallies import excerpt
+from pytest_evalstudio.engine.analysis.wording import rounded
 
 PROBLEMS_SHOWN = 10
 _SPECIAL = re.compile(r"([\\`*_\[\]|~])")

@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.leaderboards import Leaderboard
-from pytest_evalstudio.engine.wording import rounded
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import all_sections
 from pytest_evalstudio.report.sections.evaluators import evaluator_part

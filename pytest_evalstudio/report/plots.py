@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pytest_evalstudio.engine.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
 WIDTH = 400.0
 """Of the plotting area, in the chart's own units."""

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from pytest_evalstudio.engine.entries import portable
-from pytest_evalstudio.engine.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.scoring.entries import portable
 from pytest_evalstudio.report.highlight import segments
 
 ROW = ("input", "corpus", "context", "context_sources", "categories", "relationships", "expected_output", "output_condition", "actual_output")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.engine.lending import Lender
+from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.models.weights import find_weights
 

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from openai_server import Reply, serve
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.answers import AnswerCache
-from pytest_evalstudio.engine.hosts import open_model
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
 
 PROMPTS = 400
 DELAY_S = 0.2

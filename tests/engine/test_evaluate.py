@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.aggregates import aggregates_of
+from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.engine.record import read_header, read_items

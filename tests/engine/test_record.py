@@ -6,8 +6,8 @@ import random
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.engine.entries import line
 from pytest_evalstudio.engine.record import FILE, RecordWriter, read_header, read_items, record_path
+from pytest_evalstudio.engine.scoring.entries import line
 
 HEAD = {"run_id": "r", "created": "then", "finished": None, "settings": {"a": 1}}
 META = [

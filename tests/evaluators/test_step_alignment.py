@@ -16,7 +16,7 @@ from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators._steps import align, find_steps, likeness, merged
 from pytest_evalstudio.evaluators.step_alignment import StepAlignment
 from pytest_evalstudio.formats.config import configuration

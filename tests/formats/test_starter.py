@@ -4,8 +4,8 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.gates import parse_gate
-from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.engine.analysis.gates import parse_gate
+from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import load_configuration
 from pytest_evalstudio.formats.starter import write_starter
 from pytest_evalstudio.formats.suite import TestSuite

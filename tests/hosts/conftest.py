@@ -8,8 +8,8 @@ import pytest
 
 from openai_server import OpenAIServer, serve
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.hosts import open_model
-from pytest_evalstudio.engine.resolve import ModelSession
+from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.resolve import ModelSession
 
 
 @pytest.fixture

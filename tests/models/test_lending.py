@@ -14,8 +14,8 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.engine.lending import Lender
-from pytest_evalstudio.engine.plan import Plan
+from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models import weights

@@ -14,7 +14,7 @@ from html import escape
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from pytest_evalstudio.engine.analysis import Analysis
+from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.content import Content
 
 GROUP = "pytest_evalstudio.report_sections"

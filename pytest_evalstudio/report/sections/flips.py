@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_evalstudio.engine.flip_rates import GROUPS
+from pytest_evalstudio.engine.analysis.flip_rates import GROUPS
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 

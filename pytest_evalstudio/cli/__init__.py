@@ -1,0 +1,5 @@
+"""The same engine from the shell: one file per command."""
+
+from pytest_evalstudio.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,50 @@
+"""What the commands share: exit statuses, the configuration of a file, JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Protocol
+
+    from pytest_evalstudio.formats.config import Configuration
+
+    class Adds(Protocol):
+        """Adds a command to the parser."""
+
+        def __call__(self, name: str, command: Any, text: str) -> argparse.ArgumentParser: ...
+
+
+FINE, FINDINGS, USAGE = 0, 1, 2
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, infinities as words."""
+    from pytest_evalstudio.engine.scoring.entries import portable
+
+    print(json.dumps(portable(value), indent=2, ensure_ascii=False, default=str, allow_nan=False))
+
+
+def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
+    """The configuration that applies to a file: the chosen one, else the nearest one, else the defaults."""
+    from pytest_evalstudio.formats.config import Configuration, find_configuration, load_configuration
+
+    start = Path.cwd() if is_url(suite) else Path(suite).absolute().parent
+    file = Path(chosen) if chosen else find_configuration(start, Path(start.anchor))
+    return load_configuration(file) if file else Configuration(folder=start)
+
+
+def is_url(name: str) -> bool:
+    return name.lower().startswith(("http://", "https://"))
+
+
+def local(name: str) -> Path:
+    """The path of a file that may be given as a URL, which is fetched."""
+    if not is_url(name):
+        return Path(name)
+    from pytest_evalstudio.engine.asking.downloads import fetch_suite
+
+    return fetch_suite(name, Path(".evalstudio") / "suites")

@@ -1,0 +1,63 @@
+"""`evalstudio evaluators`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("evaluators", run, "List the evaluators with their metrics and thresholds.")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    shelf = Registry().evaluators
+    entries: list[dict[str, Any]] = []
+    for id in shelf:
+        spec = shelf.spec(id)
+        entries.append(
+            {
+                "id": id,
+                "name": spec.name,
+                "domain": spec.domain,
+                "description": spec.description,
+                "needs": list(spec.needs),
+                "requires": list(spec.requires),
+                "systems": list(spec.systems),
+                "method": list(spec.method),
+                "scope": spec.scope,
+                "extra": spec.extra,
+                "keywords": list(spec.keywords),
+                "params": parameters(shelf.get(id)),
+                "metrics": [
+                    {
+                        "key": metric.key,
+                        "name": metric.name or metric.key,
+                        "better": metric.better,
+                        "range": list(metric.range),
+                        "threshold": metric.threshold,
+                        "primary": metric.primary,
+                    }
+                    for metric in spec.metrics
+                ],
+            }
+        )
+    if arguments.json:
+        print_json(entries)
+        return FINE
+    for entry in entries:
+        primary = next(metric for metric in entry["metrics"] if metric["primary"])
+        print(f"{entry['id']:<28}{entry['domain']:<16}{primary['key']} {'>=' if primary['better'] == 'higher' else '<='} {primary['threshold']:g}")
+        print(f"    {entry['description']}")
+        print(f"    needs: {', '.join(entry['needs'])}" + (f"; options: {', '.join(entry['params'])}" if entry["params"] else ""))
+    return FINE

@@ -1,0 +1,47 @@
+"""`evalstudio hosts`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("hosts", run, "List the hosts of models with their parameters.")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    shelf = Registry().hosts
+    entries: list[dict[str, Any]] = []
+    for id in shelf:
+        spec = shelf.spec(id)
+        entries.append(
+            {
+                "id": id,
+                "name": spec.name,
+                "kind": spec.kind,
+                "extra": spec.extra,
+                "caches": spec.caches,
+                "description": spec.description,
+                "params": parameters(shelf.get(id)),
+            }
+        )
+    if arguments.json:
+        print_json(entries)
+        return FINE
+    for entry in entries:
+        extra = f'  pip install "pytest-evalstudio[{entry["extra"]}]"' if entry["extra"] else ""
+        print(f"{entry['id']:<20}{entry['kind']:<6}{extra}")
+        print(f"    {entry['description']}")
+        print(f"    parameters: {', '.join(entry['params']) or 'none'}")
+    return FINE

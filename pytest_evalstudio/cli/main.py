@@ -1,0 +1,48 @@
+"""`evalstudio`: the same engine from the shell. Exits 0 (fine), 1 (findings) or 2 (usage)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from pytest_evalstudio.cli import evaluators, hosts, init, report, resolve, schema, validate
+from pytest_evalstudio.cli.common import FINE, USAGE
+from pytest_evalstudio.core.errors import EvalStudioError
+
+COMMANDS = (evaluators, hosts, validate, init, resolve, report, schema)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; what is wrong is said on standard error, without a traceback."""
+    arguments = parser_of_commands().parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = arguments.command
+    try:
+        return command(arguments)
+    except EvalStudioError as exc:
+        print(f"evalstudio: {exc}", file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return FINE
+    except OSError as exc:
+        print(f"evalstudio: {exc.filename or 'output'}: {exc.strerror or exc}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        print("evalstudio: interrupted", file=sys.stderr)
+        return 130
+
+
+def parser_of_commands() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(prog="evalstudio", description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, command: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text, description=text)
+        added.set_defaults(command=command)
+        return added
+
+    for command in COMMANDS:
+        command.add_to(add)
+    return parser

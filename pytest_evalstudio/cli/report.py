@@ -1,0 +1,30 @@
+"""`evalstudio report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("report", run, "Build the report of a run from its record.")
+    parser.add_argument("record", metavar="RECORD", help="record.jsonl, or the folder it is in")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.engine.record import record_path
+    from pytest_evalstudio.report.build import build_report
+
+    record = record_path(arguments.record)
+    report = build_report(record, Path(arguments.output))
+    print(f"wrote {report.page}")
+    return FINE

@@ -1,0 +1,25 @@
+"""`evalstudio schema`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("schema", run, "Print the JSON Schema of a format.")
+    parser.add_argument("kind", metavar="suite|lab|dataset")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.formats.json_schemas import text_of
+
+    print(text_of(arguments.kind), end="")
+    return FINE

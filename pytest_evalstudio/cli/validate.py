@@ -1,0 +1,70 @@
+"""`evalstudio validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("validate", run, "Check suites, labs, data sets and configuration files.")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="path or URL")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.formats.config import load_configuration
+
+    worst = FINE
+    for name in arguments.files:
+        try:
+            if name.endswith(".toml"):
+                from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
+                from pytest_evalstudio.engine.scoring.plan import Plan
+
+                config = load_configuration(Path(name))
+                plan = Plan(Registry(), config)
+                metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
+                for gate in config.gate:
+                    check_gate(parse_gate(gate), metrics)
+                print(f"{name}: configuration, {len(config.model)} models: fine")
+                continue
+            worst = max(worst, _validate_data(name))
+        except (DataError, ConfigurationError) as exc:
+            print(str(exc) if name in str(exc) else f"{name}: {exc}")
+            worst = FINDINGS
+    return worst
+
+
+def _validate_data(name: str) -> int:
+    from pytest_evalstudio.engine.scoring.plan import Plan
+    from pytest_evalstudio.engine.scoring.subjects import ModelInfo, subjects
+    from pytest_evalstudio.formats.files import read, read_source
+
+    path = local(name)
+    file = read(read_source(path, name))
+    for warning in file.warnings:
+        print(f"warning: {warning}")
+    for error in file.errors:
+        print(error)
+    plan = Plan(Registry(), configuration_for(name))
+    wrong = list(file.errors)
+    found = subjects(file, path.parent, [ModelInfo(key="", label="")])
+    for subject in found:
+        try:
+            plan.for_case(subject.choice)
+        except ConfigurationError as exc:
+            print(f"{name}: {subject.key}: {exc}")
+            wrong.append(DataError(str(exc)))
+    if not wrong:
+        print(f"{name}: {file.kind}, {len(found)} test cases: fine")
+    return FINDINGS if wrong else FINE

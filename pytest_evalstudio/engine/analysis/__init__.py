@@ -1,0 +1,1 @@
+"""From a run's record to figures, problems, insights and leaderboards."""

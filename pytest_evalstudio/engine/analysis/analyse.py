@@ -1,0 +1,223 @@
+"""All that a run's record says, found in one pass over it: leaderboards, problems, insights, flips, gates, data."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.contracts import Aggregates
+from pytest_evalstudio.core.problems import Insight, Problem
+from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, flip_rates
+from pytest_evalstudio.engine.analysis.gates import GateResult, evaluate_gates, parse_gate
+from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
+from pytest_evalstudio.engine.analysis.problems import find_problems
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.statistics import percentile
+from pytest_evalstudio.engine.analysis.tallies import VERDICTS, ModelTally, Tally
+from pytest_evalstudio.engine.record import read_header, read_items
+
+HARDEST = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How some numbers lie; seconds or characters."""
+
+    n: int
+    least: float
+    mean: float
+    median: float
+    p95: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFigures:
+    """How one model worked.
+
+    Attributes:
+        rows: questions asked, repeats counted.
+        answered: of them, those with an answer.
+        duration_s: of the answers, None where there are none.
+        cost: sum of the known, not negative costs; None where none is known.
+        unpriced: answers whose cost is not known.
+    """
+
+    key: str
+    name: str
+    verdicts: Mapping[str, int]
+    rows: int
+    answered: int
+    failed: int
+    retries: int
+    duration_s: Spread | None
+    cost: float | None
+    unpriced: int
+    usage: Mapping[str, int]
+    is_rag: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetFigures:
+    """What the run's data look like.
+
+    Attributes:
+        items: test cases times models.
+        cases: distinct test cases.
+        rows: answers asked for, repeats counted.
+        perturbed: distinct cases that are perturbations of others.
+        lengths: characters, by kind of text.
+        categories: distinct cases per category that people gave.
+        files: distinct cases per file.
+    """
+
+    items: int
+    cases: int
+    rows: int
+    perturbed: int
+    lengths: Mapping[str, Spread]
+    categories: Mapping[str, int]
+    files: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HardCase:
+    """A prompt that models fail."""
+
+    key: str
+    file: str
+    question: str
+    failed: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """A run as people want to see it.
+
+    Attributes:
+        hardest: evaluator id to the prompts that the most models fail, the hardest first.
+        verdicts: items by verdict, all verdicts present.
+    """
+
+    header: Mapping[str, Any]
+    evaluators: Mapping[str, EvaluatorInfo]
+    leaderboards: Mapping[str, Leaderboard]
+    problems: tuple[Problem, ...]
+    insights: tuple[Insight, ...]
+    flip_rates: tuple[FlipRate, ...]
+    gates: tuple[GateResult, ...]
+    verdicts: Mapping[str, int]
+    models: tuple[ModelFigures, ...]
+    dataset: DatasetFigures
+    hardest: Mapping[str, tuple[HardCase, ...]]
+
+
+def analyse(
+    record_path: Path,
+    aggregates: Mapping[str, Aggregates],
+    *,
+    storage_mb: float | None = None,
+    also: Iterable[Callable[[dict[str, Any]], None]] = (),
+) -> Analysis:
+    """Read a record once and say what it tells.
+
+    Args:
+        aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
+        storage_mb: megabytes that cache and output take; the record's own where not given.
+        also: called with each item of the same pass, in order.
+
+    Raises:
+        DataError: if the file is no record.
+    """
+    header = read_header(record_path)
+    tally = Tally(header, aggregates)
+    others = tuple(also)
+    try:
+        for item in read_items(record_path):
+            tally.add(item)
+            for consume in others:
+                consume(item)
+        megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
+        return _analysis(tally, build_leaderboards(tally, aggregates), megabytes)
+    finally:
+        tally.close()
+
+
+def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float) -> Analysis:
+    header = tally.header
+    names = {key: model_name(header, key) for key in sorted(tally.models)}
+    return Analysis(
+        header=header,
+        evaluators=tally.evaluators,
+        leaderboards=boards,
+        problems=tuple(find_problems(tally, boards, storage_mb=storage_mb)),
+        insights=tuple(find_insights(tally, boards)),
+        flip_rates=flip_rates(tally),
+        gates=tuple(evaluate_gates([parse_gate(text) for text in header.get("gates", ())], boards, names)),
+        verdicts={verdict: tally.verdicts[verdict] for verdict in VERDICTS},
+        models=tuple(_model(tally, key, tally.models[key]) for key in sorted(tally.models, key=lambda key: (names[key], key))),
+        dataset=_dataset(tally),
+        hardest={id: _hardest(tally, info) for id, info in tally.evaluators.items()},
+    )
+
+
+def _model(tally: Tally, key: str, counts: ModelTally) -> ModelFigures:
+    return ModelFigures(
+        key=key,
+        name=model_name(tally.header, key),
+        verdicts={verdict: counts.verdicts[verdict] for verdict in VERDICTS},
+        rows=counts.rows,
+        answered=counts.answered,
+        failed=counts.rows - counts.answered,
+        retries=counts.retries,
+        duration_s=_spread(counts.durations),
+        cost=counts.cost if counts.priced else None,
+        unpriced=counts.unpriced,
+        usage=dict(sorted(counts.usage.items())),
+        is_rag=counts.rag_rows > 0,
+    )
+
+
+def _dataset(tally: Tally) -> DatasetFigures:
+    spreads = {part: _spread(lengths) for part, lengths in tally.lengths.items()}
+    return DatasetFigures(
+        items=tally.items,
+        cases=len(tally.cases.keys),
+        rows=sum(counts.rows for counts in tally.models.values()),
+        perturbed=len(tally.cases.sources),
+        lengths={part: spread for part, spread in spreads.items() if spread is not None},
+        categories=dict(sorted(tally.categories.items(), key=lambda entry: (-entry[1], entry[0]))),
+        files=dict(sorted(tally.files.items())),
+    )
+
+
+def _hardest(tally: Tally, info: EvaluatorInfo) -> tuple[HardCase, ...]:
+    marks = tally.marks[info.id]
+    return tuple(
+        HardCase(
+            key=tally.cases.keys[case][1],
+            file=tally.cases.keys[case][0],
+            question=tally.cases.excerpt(case),
+            failed=marks.failed[case],
+            judged=marks.judged[case],
+        )
+        for case in hardest_cases(info, marks, HARDEST)
+    )
+
+
+def _spread(numbers: array[float] | array[int]) -> Spread | None:
+    if not numbers:
+        return None
+    return Spread(
+        n=len(numbers),
+        least=float(min(numbers)),
+        mean=sum(numbers) / len(numbers),
+        median=percentile(numbers, 50),
+        p95=percentile(numbers, 95),
+        greatest=float(max(numbers)),
+    )

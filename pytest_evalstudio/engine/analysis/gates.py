@@ -1,0 +1,166 @@
+"""Model-level gates: conditions on means, percentiles and pass rates that every model must meet.
+
+TERM (>=|<=|>|<) NUMBER        TERM = ID[.METRIC] | pass_rate(ID) | p<1-99>(ID[.METRIC])
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+
+Function = Literal["mean", "pass_rate", "percentile"]
+
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_GATE = re.compile(r"\s*(?P<term>[^<>=]*?)\s*(?P<sign>>=|<=|>|<)\s*(?P<number>\S+)\s*$")
+_TERM = re.compile(r"(?:(?P<function>\w+)\(\s*(?P<inner>[^()\s]*)\s*\)|(?P<plain>[^()\s]+))$")
+_NAME = re.compile(r"(?P<id>[\w-]+)(?:\.(?P<metric>[\w-]+))?$")
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
+_FORM = "Write ID[.METRIC], pass_rate(ID) or p95(ID[.METRIC]), then >=, <=, > or <, then a number, e.g. 'rouge.rouge_l >= 0.3'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One condition.
+
+    Attributes:
+        text: as the user wrote it.
+        metric: "" for the evaluator's primary one.
+        percent: of a percentile, 1 to 99; else 0.
+        sign: >=, <=, > or <.
+    """
+
+    text: str
+    function: Function
+    evaluator: str
+    metric: str = ""
+    percent: int = 0
+    sign: str = ">="
+    limit: float = 0.0
+
+    def meets(self, value: float | None) -> bool:
+        return value is not None and _COMPARE[self.sign](value, self.limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """A gate held against a run.
+
+    Attributes:
+        values: model key to its value, None where no row was scored.
+        missed: keys of the models that do not meet it.
+        text: one line for a terminal.
+    """
+
+    gate: Gate
+    values: Mapping[str, float | None]
+    missed: tuple[str, ...]
+    met: bool
+    text: str
+
+
+def parse_gate(text: str) -> Gate:
+    """A gate from its text.
+
+    Raises:
+        ConfigurationError: if it is malformed; what is wrong and how to write it.
+
+    >>> parse_gate("p95(perplexity) <= 40").percent
+    95
+    """
+    match = _GATE.match(text)
+    if match is None:
+        raise _malformed(text, "there is no comparison with a number")
+    if not _NUMBER.match(match["number"]) or not math.isfinite(float(match["number"])):
+        raise _malformed(text, f"{match['number']!r} is no number")
+    term = _TERM.match(match["term"])
+    if term is None:
+        raise _malformed(text, f"{match['term']!r} is no term" if match["term"] else "the term before the sign is missing")
+    function, percent = _function(text, term["function"])
+    name = _NAME.match(term["plain"] or term["inner"] or "")
+    if name is None:
+        raise _malformed(text, f"{term['plain'] or term['inner']!r} names no evaluator")
+    if function == "pass_rate" and name["metric"]:
+        raise _malformed(text, f"pass_rate takes an evaluator without a metric: pass_rate({name['id']})")
+    return Gate(
+        text=text.strip(),
+        function=function,
+        evaluator=name["id"],
+        metric=name["metric"] or "",
+        percent=percent,
+        sign=match["sign"],
+        limit=float(match["number"]),
+    )
+
+
+def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
+    """Whether a gate names what the run has.
+
+    Args:
+        metrics: the run's evaluators with the keys of their metrics.
+
+    Raises:
+        ConfigurationError: if it names an unknown evaluator or metric; the nearest known name is proposed.
+    """
+    if gate.evaluator not in metrics:
+        fault = unknown_name("evaluator of this run", gate.evaluator, metrics, "Choose it with --evalstudio-evaluators, or change the gate.")
+        raise ConfigurationError(f"gate {gate.text!r}: {fault}")
+    known = list(metrics[gate.evaluator])
+    if gate.metric and gate.metric not in known:
+        fault = unknown_name(f"metric of {gate.evaluator}", gate.metric, known, f"It has: {', '.join(known)}.")
+        raise ConfigurationError(f"gate {gate.text!r}: {fault}")
+
+
+def evaluate_gates(gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]) -> list[GateResult]:
+    """Hold gates against a run's leaderboards: every model that was put to the evaluator must meet it.
+
+    A model without a scored row does not meet it, and neither does a run in which no model was put to the evaluator.
+
+    Args:
+        models: keys of the models that ran, with their labels.
+    """
+    return [_evaluate(gate, boards.get(gate.evaluator), models) for gate in gates]
+
+
+def _evaluate(gate: Gate, board: Leaderboard | None, models: Mapping[str, str]) -> GateResult:
+    put_to = [model for model in models if board is not None and board.standing(model) is not None]
+    values = {model: None if board is None else _value(gate, board, model) for model in put_to or models}
+    missed = tuple(model for model, value in values.items() if not gate.meets(value))
+    met = bool(values) and not missed
+    shown = "; ".join(f"{models[model]} {'no scored row' if value is None else f'{value:.4g}'}" for model, value in values.items())
+    return GateResult(
+        gate=gate, values=values, missed=missed, met=met, text=f"{gate.text}: {'met' if met else 'not met'} ({shown or 'no model ran'})"
+    )
+
+
+def _value(gate: Gate, board: Leaderboard, model: str) -> float | None:
+    standing = board.standing(model)
+    if standing is None:
+        return None
+    if gate.function == "pass_rate":
+        return standing.pass_rate
+    metric = gate.metric or board.evaluator.primary.key
+    if gate.function == "percentile":
+        return board.percentile(model, metric, gate.percent)
+    cell = standing.cells.get(metric)
+    return None if cell is None else cell.value
+
+
+def _function(text: str, name: str | None) -> tuple[Function, int]:
+    if name is None:
+        return "mean", 0
+    if name == "pass_rate":
+        return "pass_rate", 0
+    if re.fullmatch(r"p[1-9]\d?", name):
+        return "percentile", int(name[1:])
+    raise _malformed(text, f"{name!r} is neither pass_rate nor a percentile p1 to p99")
+
+
+def _malformed(text: str, fact: str) -> ConfigurationError:
+    return ConfigurationError(f"gate {text.strip()!r}: {fact}. {_FORM}")

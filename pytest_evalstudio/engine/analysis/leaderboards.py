@@ -1,0 +1,237 @@
+"""Per evaluator: how each model did on each metric, how sure that is, and in which order they stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pytest_evalstudio.core.contracts import Aggregates, ModelScore
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.statistics import Floats, Interval, cluster_bootstrap_intervals, percentile, ranks, wilson_interval
+from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
+
+_ENTRIES_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One model on one metric.
+
+    Attributes:
+        value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None without.
+        threshold: what the value is held against: the mean of the thresholds of the model's test cases.
+        interval: 95 %; bootstrap over original cases for means, Wilson's for shares of passes; None where there is none.
+        n: rows behind the value.
+        total: sum over them; of a boolean metric, the count.
+        rank: 1 for the best; ties share one.
+        passes: whether the value meets the threshold; None without a value or a finite threshold.
+    """
+
+    value: float | None
+    threshold: float
+    interval: Interval | None
+    n: int
+    total: float
+    rank: int | None
+    passes: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One model's line of a leaderboard; rows are answers, verdicts are test cases (repeats in one).
+
+    Attributes:
+        pass_rate: share of judged verdicts that passed, None where none was judged.
+        table: what the evaluator's model-wide figures rest on, e.g. a confusion matrix.
+        fault: why model-wide figures are missing, "" where they are not.
+    """
+
+    model: str
+    name: str
+    scored: int
+    errors: int
+    not_applicable: int
+    judged: int
+    passed: int
+    pass_rate: float | None
+    pass_interval: Interval | None
+    cells: Mapping[str, Cell]
+    table: Mapping[str, Any] = field(default_factory=dict)
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """All models under one evaluator, the best on its primary metric first."""
+
+    evaluator: EvaluatorInfo
+    standings: tuple[Standing, ...]
+    values: Mapping[str, Mapping[str, Floats]]
+    """model key → metric key → values of its rows"""
+
+    def standing(self, model: str) -> Standing | None:
+        return next((line for line in self.standings if line.model == model), None)
+
+    def percentile(self, model: str, metric: str, share: float) -> float | None:
+        """The percentile of a model's rows on a metric, None where no row has a value."""
+        values = self.values.get(model, {}).get(metric)
+        return None if values is None or not values.size else percentile(values, share)
+
+
+def leaderboards(header: Mapping[str, Any], items: Iterable[Mapping[str, Any]], aggregates: Mapping[str, Aggregates]) -> dict[str, Leaderboard]:
+    """The leaderboards of a run, from its record's header and items in one pass."""
+    tally = Tally(header, aggregates)
+    try:
+        for item in items:
+            tally.add(item)
+        return build_leaderboards(tally, aggregates)
+    finally:
+        tally.close()
+
+
+def build_leaderboards(tally: Tally, aggregates: Mapping[str, Aggregates]) -> dict[str, Leaderboard]:
+    """The leaderboards of what a tally counted, by evaluator id.
+
+    Args:
+        aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
+    """
+    intervals = _bootstrap(tally)
+    return {id: _leaderboard(info, tally, intervals, aggregates.get(id)) for id, info in tally.evaluators.items()}
+
+
+def _leaderboard(
+    info: EvaluatorInfo, tally: Tally, intervals: Mapping[tuple[str, str, str], Interval | None], aggregate: Aggregates | None
+) -> Leaderboard:
+    models = sorted(tally.models)
+    values = {model: _values(tally.scores[info.id].get(model)) for model in models}
+    figures, faults = _model_wide(info, tally, models, aggregate)
+    columns: dict[str, dict[str, Cell]] = {model: {} for model in models}
+    for metric in info.metrics:
+        found = [_figure(metric, values[model], figures.get(model)) for model in models]
+        places = ranks([value for value, _ in found], higher_is_better=metric.better == "higher")
+        for model, (value, wide), rank in zip(models, found, places, strict=True):
+            numbers = values[model].get(metric.key, np.empty(0))
+            interval = None if wide else _interval(info, numbers, intervals.get((info.id, model, metric.key)))
+            scores = tally.scores[info.id].get(model, ScoreTally())
+            columns[model][metric.key] = _cell(metric, value, interval, numbers, rank, scores, wide=wide)
+    standings = [
+        _standing(tally, info, model, columns[model], figures.get(model), faults.get(model, "")) for model in models if model in tally.scores[info.id]
+    ]
+    standings.sort(key=lambda line: (line.cells[info.primary.key].rank or math.inf, line.name, line.model))
+    return Leaderboard(evaluator=info, standings=tuple(standings), values=values)
+
+
+def _values(scores: ScoreTally | None) -> dict[str, Floats]:
+    """Values by metric, without the rows in which the metric has none."""
+    if scores is None:
+        return {}
+    columns = {key: np.array(column, dtype=np.float64) for key, column in scores.values.items()}
+    return {key: column[~np.isnan(column)] for key, column in columns.items()}
+
+
+def _model_wide(info: EvaluatorInfo, tally: Tally, models: list[str], aggregate: Aggregates | None) -> tuple[dict[str, ModelScore], dict[str, str]]:
+    figures: dict[str, ModelScore] = {}
+    faults: dict[str, str] = {}
+    if aggregate is None or info.id not in tally.spool:
+        return figures, faults
+    for model in models:
+        if not tally.scores[info.id].get(model, ScoreTally()).scored:
+            continue
+        try:
+            figures[model] = aggregate.aggregate(tally.spool.rows(info.id, model))
+        except Exception as exc:  # other people's code: the run's report must outlive it, and says so
+            faults[model] = f"model-wide figures could not be computed: {type(exc).__name__}: {exc}"
+    return figures, faults
+
+
+def _figure(metric: Metric, values: Mapping[str, Floats], wide: ModelScore | None) -> tuple[float | None, bool]:
+    """The metric's value for a model, and whether it is a model-wide figure that no mean of rows gives."""
+    mean = _mean(values.get(metric.key))
+    given = None if wide is None else wide.scores.get(metric.key)
+    if given is None or math.isnan(given):
+        return mean, False
+    return float(given), mean is None or not math.isclose(mean, given, abs_tol=1e-12)
+
+
+def _mean(numbers: Floats | None) -> float | None:
+    if numbers is None or not numbers.size:
+        return None
+    total = math.fsum(numbers) if np.isfinite(numbers).all() else float(numbers.sum())
+    return None if math.isnan(total) else total / numbers.size
+
+
+def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | None) -> Interval | None:
+    """Wilson's for a share of passes, else the bootstrap's."""
+    if info.boolean and numbers.size and bool(np.isin(numbers, (0.0, 1.0)).all()):
+        return wilson_interval(int(numbers.sum()), int(numbers.size))
+    return bootstrapped
+
+
+def _cell(
+    metric: Metric, value: float | None, interval: Interval | None, numbers: Floats, rank: int | None, scores: ScoreTally, *, wide: bool
+) -> Cell:
+    threshold = scores.threshold(metric)
+    judged = value is not None and math.isfinite(threshold)
+    return Cell(
+        value=value,
+        threshold=threshold,
+        interval=interval,
+        n=scores.scored if wide else int(numbers.size),
+        total=float(numbers.sum()) if numbers.size else 0.0,
+        rank=rank,
+        passes=metric.passes(value, threshold) if judged and value is not None else None,
+    )
+
+
+def _standing(tally: Tally, info: EvaluatorInfo, model: str, cells: Mapping[str, Cell], wide: ModelScore | None, fault: str) -> Standing:
+    scores = tally.scores[info.id][model]
+    return Standing(
+        model=model,
+        name=model_name(tally.header, model),
+        scored=scores.scored,
+        errors=scores.errors,
+        not_applicable=scores.not_applicable,
+        judged=scores.judged,
+        passed=scores.passed,
+        pass_rate=scores.passed / scores.judged if scores.judged else None,
+        pass_interval=wilson_interval(scores.passed, scores.judged) if scores.judged else None,
+        cells=cells,
+        table=dict(wide.table) if wide is not None else {},
+        fault=fault,
+    )
+
+
+def _bootstrap(tally: Tally) -> dict[tuple[str, str, str], Interval | None]:
+    """Intervals of all means but those that get Wilson's, over the same draws of original cases."""
+    _, originals = np.unique(np.array(tally.cases.originals(), dtype=np.int64), return_inverse=True)
+    clusters = int(originals.max()) + 1 if originals.size else 0
+    wanted = [
+        (id, model, key)
+        for id, info in tally.evaluators.items()
+        for model, scores in sorted(tally.scores[id].items())
+        for key, column in sorted(scores.values.items())
+        if len(column) and not _is_share(info, column)
+    ]
+    found: dict[tuple[str, str, str], Interval | None] = {}
+    width = max(1, _ENTRIES_AT_ONCE // max(1, clusters))
+    for start in range(0, len(wanted), width):
+        batch = wanted[start : start + width]
+        sums, counts = np.zeros((clusters, len(batch))), np.zeros((clusters, len(batch)))
+        for place, (id, model, key) in enumerate(batch):
+            scores = tally.scores[id][model]
+            numbers = np.array(scores.values[key], dtype=np.float64)
+            given = np.isfinite(numbers)
+            groups = originals[np.array(scores.cases, dtype=np.int64)[given]]
+            sums[:, place] = np.bincount(groups, weights=numbers[given], minlength=clusters)
+            counts[:, place] = np.bincount(groups, minlength=clusters)
+        found.update(zip(batch, cluster_bootstrap_intervals(sums, counts), strict=True))
+    return found
+
+
+def _is_share(info: EvaluatorInfo, column: Iterable[float]) -> bool:
+    return info.boolean and all(value in (0.0, 1.0) for value in column)

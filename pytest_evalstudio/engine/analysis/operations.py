@@ -1,0 +1,150 @@
+"""Problems of the line rather than of the answers: hosts, context, cost, time, storage, too little data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import Severity
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.analysis.run_info import model_name, number
+from pytest_evalstudio.engine.analysis.statistics import percentile
+from pytest_evalstudio.engine.analysis.tallies import ModelTally, Sample, Tally
+from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
+
+
+def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
+    """What went wrong with the models' hosts and the data, model by model."""
+    settings = tally.header.get("settings", {})
+    for model, counts in sorted(tally.models.items()):
+        name = model_name(tally.header, model)
+        yield from _hosts(model, name, counts)
+        yield from _context(model, name, counts)
+        yield from _costs(model, name, counts, settings)
+        yield from _durations(model, name, counts, settings)
+    yield from _too_few(tally, settings)
+    limit = settings.get("storage.max_mb")
+    if limit is not None and storage_mb > number(limit):
+        yield Problem(
+            description=f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {rounded(limit)}.",
+            severity="medium",
+            problem_type="storage",
+            avid="P0200",
+            attributes={"storage_mb": storage_mb, "limit": number(limit)},
+            actions="Delete old reports and answers that are no longer needed, or raise the limit.",
+        )
+
+
+def _hosts(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
+    if counts.host_errors.count:
+        sample = counts.host_errors
+        yield _grouped(
+            f"Model {name!r} did not answer {cases(sample, 'question')}: {'; '.join(sample.texts)}",
+            "high" if 2 * sample.count >= counts.rows else "medium",
+            "runtime",
+            "P0200",
+            (model, name),
+            sample,
+            "Check the service, its key and its limits, then run again: answers that were given are not asked for twice.",
+        )
+    if counts.retries:
+        times = f"{counts.retries} {'retry' if counts.retries == 1 else 'retries'}"
+        yield _grouped(
+            f"Model {name!r} needed {times} for {cases(counts.retried, 'question')}.",
+            "low",
+            "runtime",
+            "P0200",
+            (model, name),
+            counts.retried,
+            "Lower the concurrency or ask for a higher rate limit; durations of these rows count the last try alone.",
+        )
+
+
+def _context(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
+    if counts.no_context.count:
+        yield _grouped(
+            f"Model {name!r} retrieved nothing for {cases(counts.no_context, 'question')}.",
+            "high" if 2 * counts.no_context.count >= counts.rag_rows else "medium",
+            "retrieval",
+            "P0100",
+            (model, name),
+            counts.no_context,
+            "Check that the documents were ingested, and that chunk size and number of retrieved chunks suit the questions.",
+        )
+
+
+def _costs(model: str, name: str, counts: ModelTally, settings: Mapping[str, Any]) -> Iterator[Problem]:
+    if counts.negative_costs.count:
+        yield _grouped(
+            f"Model {name!r} reported a negative cost for {cases(counts.negative_costs, 'answer')}; they are left out of its cost.",
+            "low",
+            "cost",
+            "P0100",
+            (model, name),
+            counts.negative_costs,
+            "Check where the host takes its prices from.",
+        )
+    limit = settings.get("max_cost")
+    if counts.unpriced and (counts.priced or limit is not None):
+        yield Problem(
+            description=f"The cost of {counts.unpriced} of {counts.answered} answers of model {name!r} is not known, so its cost is too low.",
+            severity="low",
+            problem_type="cost",
+            avid="P0100",
+            attributes={"model": model, "model_name": name, "count": counts.unpriced},
+            actions="Give the host its prices, or take cost comparisons with this model with care.",
+        )
+    if limit is not None and counts.cost > number(limit):
+        yield Problem(
+            description=f"The answers of model {name!r} cost {rounded(counts.cost)}, more than max_cost = {rounded(limit)}.",
+            severity="medium",
+            problem_type="cost",
+            avid="P0200",
+            attributes={"model": model, "model_name": name, "cost": counts.cost, "limit": number(limit)},
+            actions="Shorten prompts and contexts, choose a cheaper model, or raise the limit.",
+        )
+
+
+def _durations(model: str, name: str, counts: ModelTally, settings: Mapping[str, Any]) -> Iterator[Problem]:
+    limit = settings.get("latency.max_s")
+    if limit is None or not counts.durations:
+        return
+    slow = percentile(counts.durations, 95)
+    if slow > number(limit):
+        yield Problem(
+            description=f"The 95th percentile of the answer time of model {name!r} is {rounded(slow)} s, more than latency.max_s = {rounded(limit)}.",
+            severity="high" if slow > 2 * number(limit) else "medium",
+            problem_type="efficiency",
+            avid="P0200",
+            attributes={"model": model, "model_name": name, "p95_s": slow, "limit": number(limit)},
+            actions="Look at the slowest answers: long contexts, long outputs, or a service that queues.",
+        )
+
+
+def _too_few(tally: Tally, settings: Mapping[str, Any]) -> Iterator[Problem]:
+    minimum = int(settings.get("min_test_cases") or 0)
+    for id, by_model in tally.scores.items():
+        for model, scores in sorted(by_model.items()):
+            distinct = len(set(scores.cases))
+            if 0 < distinct < minimum:
+                name = model_name(tally.header, model)
+                yield Problem(
+                    description=f"{tally.evaluators[id].name} scored {distinct} test {'case' if distinct == 1 else 'cases'} of model {name!r},"
+                    f" fewer than min_test_cases = {minimum}: its mean says little.",
+                    severity="medium",
+                    problem_type="data_quality",
+                    avid="P0100",
+                    attributes={"model": model, "model_name": name, "evaluator": id, "count": distinct, "limit": minimum},
+                    actions="Add test cases before you decide by this figure; its interval shows how wide the doubt is.",
+                )
+
+
+def _grouped(description: str, severity: Severity, problem_type: str, avid: str, model: tuple[str, str], sample: Sample, actions: str) -> Problem:
+    return Problem(
+        description=description,
+        severity=severity,
+        problem_type=problem_type,
+        avid=avid,
+        attributes={"count": sample.count, **row_attributes(*model, sample.keys)},
+        actions=actions,
+    )

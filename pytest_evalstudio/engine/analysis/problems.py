@@ -1,0 +1,222 @@
+"""What is wrong after a run: missed means, flips, leaks, broken lines and poor data, bounded in number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
+from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.operations import operations
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.tallies import Sample, Tally, excerpt
+from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
+
+LEAKS = ("privacy", "security")
+
+
+def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0) -> list[Problem]:
+    """The problems of a run, the most severe first.
+
+    Args:
+        storage_mb: megabytes that the run's files take, held against the setting `storage.max_mb`.
+    """
+    found = [
+        *missed_means(boards),
+        *findings(tally),
+        *flips(tally),
+        *faults(tally),
+        *nothing_encoded(tally),
+        *operations(tally, storage_mb),
+    ]
+    unique = {(problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem for problem in found}
+    return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
+
+
+def miss_severity(metric: Metric, score: float, threshold: float, problem_type: str = "accuracy") -> Severity:
+    """How bad a score beyond its threshold is.
+
+    High on the far half of the distance between threshold and worst value; where the range has no end on that side,
+    beyond twice the threshold; always for privacy and security. Medium otherwise.
+    """
+    if problem_type in LEAKS:
+        return "high"
+    distance = abs(score - threshold)
+    if math.isinf(metric.worst):
+        return "high" if distance > abs(threshold) else "medium"
+    return "high" if distance >= abs(metric.worst - threshold) / 2 else "medium"
+
+
+def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
+    """One per model and metric whose mean does not meet the threshold."""
+    for board in boards.values():
+        info = board.evaluator
+        for standing in board.standings:
+            for metric in info.judged_metrics:
+                cell = standing.cells[metric.key]
+                if cell.value is None or cell.passes is not False:
+                    continue
+                beyond = "below" if metric.better == "higher" else "above"
+                yield Problem(
+                    description=f"{info.name}: mean {metric.name} of model {standing.name!r} is {rounded(cell.value)}, {beyond} the threshold"
+                    f" {rounded(cell.threshold)} ({cell.n} scored {'row' if cell.n == 1 else 'rows'}).",
+                    severity=miss_severity(metric, cell.value, cell.threshold, info.problem_type),
+                    problem_type=info.problem_type,
+                    avid=info.avid,
+                    attributes={
+                        "model": standing.model,
+                        "model_name": standing.name,
+                        "evaluator": info.id,
+                        "metric": metric.key,
+                        "threshold": cell.threshold,
+                        "score": cell.value,
+                    },
+                    actions=f"Read the failures of {info.name}, lowest score first: what do they share? Then compare with the other models.",
+                )
+            if standing.fault:
+                yield Problem(
+                    description=f"{info.name}, model {standing.name!r}: {standing.fault}.",
+                    severity="medium",
+                    problem_type="runtime",
+                    avid="P0200",
+                    attributes={"model": standing.model, "model_name": standing.name, "evaluator": info.id},
+                    actions="The leaderboard shows means of rows instead. Report the fault to the evaluator's author.",
+                )
+
+
+def findings(tally: Tally) -> Iterator[Problem]:
+    """One per finding; those beyond the limit by evaluator, model, type and severity. A leak is always high."""
+    for entry in tally.findings:
+        info = tally.evaluators[entry["evaluator"]]
+        name = model_name(tally.header, entry["model"])
+        kind = _problem_type(entry.get("problem_type"), info)
+        yield Problem(
+            description=f"{info.name}: {entry['description'].rstrip('.')} (model {name!r}, test case {excerpt(entry['key'])!r}).",
+            severity="high" if kind in LEAKS else entry.get("severity", "medium"),
+            problem_type=kind,
+            avid=entry["avid"] if entry.get("avid") in AVID else info.avid,
+            attributes={"evaluator": info.id, **row_attributes(entry["model"], name, [entry["key"]])},
+            actions=entry.get("actions") or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",
+        )
+    for (id, model, problem_type, severity), sample in tally.more_findings.items():
+        info, name = tally.evaluators[id], model_name(tally.header, model)
+        kind = _problem_type(problem_type, info)
+        yield Problem(
+            description=f"{info.name}: {sample.count} more findings in answers of model {name!r}, not listed one by one.",
+            severity="high" if kind in LEAKS else _severity(severity),
+            problem_type=kind,
+            avid=info.avid,
+            attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
+            actions="The evaluator's results file lists all of them.",
+        )
+
+
+def flips(tally: Tally) -> Iterator[Problem]:
+    """One per flip; those beyond the limit, and those under perturbations that change the meaning, in groups."""
+    changed: dict[tuple[str, str], Sample] = {}
+    for entry in tally.flips:
+        if entry.get("meaning_kept", True):
+            yield _flip(tally, entry)
+        else:
+            changed.setdefault((entry["evaluator"], entry["model"]), Sample()).note(entry["key"])
+    for pair, sample in changed.items():
+        yield _flips_in_sum(tally, *pair, sample, "low", "metric flips under perturbations that change the meaning of the question")
+    for pair, sample in tally.more_flips.items():
+        yield _flips_in_sum(tally, *pair, sample, "high", "more metric flips, not listed one by one,")
+
+
+def faults(tally: Tally) -> Iterator[Problem]:
+    """Rows that an evaluator could not judge although there was an answer, grouped by what went wrong."""
+    wording: Mapping[str, tuple[str, str]] = {
+        "nan": ("gave no number (NaN) for", "Such rows count as errors, not as scores. Report the texts to the evaluator's author."),
+        "judge": (
+            "had no usable word of its judge for",
+            "Look at the judge's replies in the reasons; try a stronger judge model, or a larger output limit.",
+        ),
+        "other": ("could not judge", "Read the reason, mend it, and run the cases again."),
+    }
+    for id, by_model in tally.scores.items():
+        info = tally.evaluators[id]
+        for model, scores in sorted(by_model.items()):
+            for kind, sample in sorted(scores.faults.items()):
+                verb, action = wording[kind]
+                name = model_name(tally.header, model)
+                judged = sample.count + scores.scored
+                yield Problem(
+                    description=f"{info.name} {verb} {cases(sample, 'answer')} of model {name!r}: {'; '.join(sample.texts)}",
+                    severity="high" if 2 * sample.count > judged else "medium",
+                    problem_type="robustness" if kind == "nan" else "runtime",
+                    avid="P0200",
+                    attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
+                    actions=action,
+                )
+
+
+def nothing_encoded(tally: Tally) -> Iterator[Problem]:
+    """Guardrail evaluators that met no encoded text in any row of a model: the guardrail was not tested."""
+    for id, by_model in tally.scores.items():
+        for model, scores in sorted(by_model.items()):
+            sample = scores.nothing_encoded
+            if not sample.count or sample.count < scores.scored + scores.not_applicable:
+                continue
+            name = model_name(tally.header, model)
+            yield Problem(
+                description=f"{tally.evaluators[id].name}: nothing was encoded in any answer of model {name!r}, so the guardrail was not tested.",
+                severity="low",
+                problem_type="data_quality",
+                avid="P0100",
+                attributes={"evaluator": id, **row_attributes(model, name, sample.keys)},
+                actions="Perturb the suite with encoding_base16 or encoding_base64, so that answers come encoded.",
+            )
+
+
+def _flip(tally: Tally, entry: Mapping[str, Any]) -> Problem:
+    info = tally.evaluators[entry["evaluator"]]
+    name = model_name(tally.header, entry["model"])
+    book = tally.cases
+    original = book.excerpt(book.ids.get((entry["file"], entry["source"])))
+    perturbed = book.excerpt(book.ids.get((entry["file"], entry["key"])))
+    direction = "from pass to fail" if entry["direction"] == "pass_to_fail" else "from fail to pass"
+    said = "+".join(entry.get("perturbators", ())) or "a perturbation"
+    return Problem(
+        description=f"{info.name}: {entry['metric']} of model {name!r} flipped {direction} under {said}"
+        f" ({rounded(entry['source_score'])} → {rounded(entry['score'])}, threshold {rounded(entry['threshold'])})."
+        f" Original question: {excerpt(original) or entry['source']!r}. Perturbed: {excerpt(perturbed) or entry['key']!r}.",
+        severity="high",
+        problem_type="robustness",
+        avid="P0200",
+        attributes={
+            "evaluator": info.id,
+            "metric": entry["metric"],
+            "threshold": entry["threshold"],
+            "score": entry["score"],
+            "source_score": entry["source_score"],
+            "direction": entry["direction"],
+            "source": entry["source"],
+            "perturbators": list(entry.get("perturbators", ())),
+            **row_attributes(entry["model"], name, [entry["key"]]),
+        },
+        actions="Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its own noise.",
+    )
+
+
+def _flips_in_sum(tally: Tally, id: str, model: str, sample: Sample, severity: Severity, what: str) -> Problem:
+    name = model_name(tally.header, model)
+    return Problem(
+        description=f"{tally.evaluators[id].name}: {sample.count} {what} of model {name!r}.",
+        severity=severity,
+        problem_type="robustness",
+        avid="P0200",
+        attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
+        actions="The table of flip rates shows them by perturbator and intensity; the record holds each one.",
+    )
+
+
+def _problem_type(given: str | None, info: EvaluatorInfo) -> str:
+    return given if given in PROBLEM_TYPES else info.problem_type
+
+
+def _severity(text: str) -> Severity:
+    return next((severity for severity in SEVERITIES if severity == text), "medium")

@@ -1,0 +1,384 @@
+"""One pass over a run's items that keeps numbers, and of the texts only short excerpts."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of, number
+from pytest_evalstudio.engine.analysis.spools import Spool
+from pytest_evalstudio.engine.perturbed import perturbators
+
+EXCERPT_CHARS = 200
+FIRST_KEYS = 10
+FIRST_TEXTS = 3
+LISTED = 1_000
+"""How many flips, and how many findings, become problems of their own."""
+
+VERDICTS = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+_HIDDEN_CATEGORIES = ("perturbed", "encoding_perturbator:")
+
+
+@dataclass(slots=True)
+class Sample:
+    """Many of a kind: how often, and the first of them."""
+
+    count: int = 0
+    keys: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    def note(self, key: str, text: str = "") -> None:
+        self.count += 1
+        if len(self.keys) < FIRST_KEYS and key not in self.keys:
+            self.keys.append(key)
+        if text and len(self.texts) < FIRST_TEXTS and (short := excerpt(text)) not in self.texts:
+            self.texts.append(short)
+
+
+@dataclass(slots=True)
+class ScoreTally:
+    """What one evaluator said of one model's rows; a metric without a value in a row holds a NaN there.
+
+    Attributes:
+        limits: by metric, the thresholds of test cases that have one of their own.
+    """
+
+    scored: int = 0
+    errors: int = 0
+    not_applicable: int = 0
+    passed: int = 0
+    judged: int = 0
+    verdicts: int = 0
+    limits: dict[str, list[float]] = field(default_factory=dict)
+    cases: array[int] = field(default_factory=lambda: array("q"))
+    values: dict[str, array[float]] = field(default_factory=dict)
+    faults: dict[str, Sample] = field(default_factory=dict)
+    nothing_encoded: Sample = field(default_factory=Sample)
+    retrieval_alone: Sample = field(default_factory=Sample)
+
+    def threshold(self, metric: Metric) -> float:
+        """What the model's mean is held against: the mean of the thresholds of its test cases."""
+        own = self.limits.get(metric.key, [])
+        if not own:
+            return metric.threshold
+        rest = self.verdicts - len(own)
+        return (math.fsum(own) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
+
+
+@dataclass(slots=True)
+class ModelTally:
+    """How one model worked, whatever it said."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    rows: int = 0
+    answered: int = 0
+    retries: int = 0
+    durations: array[float] = field(default_factory=lambda: array("d"))
+    cost: float = 0.0
+    priced: int = 0
+    unpriced: int = 0
+    usage: Counter[str] = field(default_factory=Counter)
+    rag_rows: int = 0
+    host_errors: Sample = field(default_factory=Sample)
+    retried: Sample = field(default_factory=Sample)
+    negative_costs: Sample = field(default_factory=Sample)
+    no_context: Sample = field(default_factory=Sample)
+
+
+@dataclass(slots=True)
+class CaseBook:
+    """The distinct test cases, numbered as they come."""
+
+    ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    keys: list[tuple[str, str]] = field(default_factory=list)
+    excerpts: list[str] = field(default_factory=list)
+    sources: dict[int, tuple[str, str]] = field(default_factory=dict)
+
+    def originals(self) -> list[int]:
+        """Per case the number of the original that it goes back to, itself where it is one."""
+        return [self._original(case) for case in range(len(self.keys))]
+
+    def excerpt(self, case: int | None) -> str:
+        return "" if case is None else self.excerpts[case]
+
+    def _original(self, case: int) -> int:
+        seen = {case}
+        while (source := self.sources.get(case)) is not None:
+            parent = self.ids.get(source)
+            if parent is None or parent in seen:
+                break
+            seen.add(parent)
+            case = parent
+        return case
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """A perturbed case under one model, with what flipped."""
+
+    case: int
+    model: str
+    perturbators: str
+    categories: tuple[str, ...]
+    flips: tuple[tuple[str, str, str, bool], ...]
+    """evaluator, metric, direction, whether the perturbation keeps the meaning"""
+
+
+@dataclass(slots=True)
+class CaseMarks:
+    """Per case, over all models, of one evaluator: verdicts given, verdicts failed, sum of primary scores."""
+
+    judged: array[int] = field(default_factory=lambda: array("L"))
+    failed: array[int] = field(default_factory=lambda: array("L"))
+    score: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, case: int, failed: bool, score: float) -> None:
+        while len(self.judged) <= case:
+            self.judged.append(0)
+            self.failed.append(0)
+            self.score.append(0.0)
+        self.judged[case] += 1
+        self.failed[case] += failed
+        self.score[case] += score
+
+
+@dataclass(frozen=True, slots=True)
+class Lowest:
+    """The stretch of an answer with the lowest score that an evaluator gave."""
+
+    score: float
+    text: str
+    key: str
+    model: str
+
+
+class Tally:
+    """The numbers of a run, item by item.
+
+    Args:
+        header: the record's first line.
+        aggregated: ids of the evaluators whose model-wide figures need the labels again; close() frees them.
+    """
+
+    def __init__(self, header: Mapping[str, Any], aggregated: Iterable[str] = ()) -> None:
+        self.header = header
+        self.evaluators: dict[str, EvaluatorInfo] = evaluators_of(header)
+        self.verdicts: Counter[str] = Counter()
+        self.items = 0
+        self.cases = CaseBook()
+        self.models: dict[str, ModelTally] = {}
+        self.scores: dict[str, dict[str, ScoreTally]] = {id: {} for id in self.evaluators}
+        self.marks: dict[str, CaseMarks] = {id: CaseMarks() for id in self.evaluators}
+        self.scored_bits: dict[tuple[int, str], int] = {}
+        self.perturbed: list[Perturbed] = []
+        self.flips: list[dict[str, Any]] = []
+        self.more_flips: dict[tuple[str, str], Sample] = {}
+        self.findings: list[dict[str, Any]] = []
+        self.more_findings: dict[tuple[str, str, str, str], Sample] = {}
+        self.lowest: dict[str, Lowest] = {}
+        self.categories: Counter[str] = Counter()
+        self.files: Counter[str] = Counter()
+        self.lengths: dict[str, array[int]] = {part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")}
+        self.spool = Spool(id for id in aggregated if id in self.evaluators)
+        self._bits = _flip_bits(self.evaluators.values())
+        self._primary = {id: info.primary.key for id, info in self.evaluators.items()}
+        self._grounded = {id: info.primary.key for id, info in self.evaluators.items() if "context" in info.needs and info.primary.better == "higher"}
+
+    def close(self) -> None:
+        self.spool.close()
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        """Take one finished item of the record."""
+        self.items += 1
+        self.verdicts[item["verdict"]] += 1
+        model_key = item["model_key"]
+        model = self.models.setdefault(model_key, ModelTally())
+        model.verdicts[item["verdict"]] += 1
+        rows = item.get("rows", ())
+        case = self._case(item, rows)
+        for row in rows:
+            self._row(item, row, case, model)
+        bits = 0
+        for id, verdict in item.get("verdicts", {}).items():
+            bits |= self._verdict(id, verdict, case, model_key)
+        self.scored_bits[case, model_key] = bits
+        self._flips(item, rows, case)
+
+    def model_scores(self, evaluator: str, model: str) -> ScoreTally:
+        by_model = self.scores[evaluator]
+        if model not in by_model:
+            by_model[model] = ScoreTally()
+        return by_model[model]
+
+    def flip_bit(self, evaluator: str, metric: str) -> int:
+        """The metric's bit in `scored_bits`, 0 for one that cannot flip."""
+        return self._bits.get((evaluator, metric), 0)
+
+    def _case(self, item: Mapping[str, Any], rows: Any) -> int:
+        identity = (item["file"], item["key"])
+        case = self.cases.ids.get(identity)
+        first = rows[0] if rows else {}
+        if case is None:
+            case = len(self.cases.keys)
+            self.cases.ids[identity] = case
+            self.cases.keys.append(identity)
+            self.cases.excerpts.append("")
+            self.files[item["file"]] += 1
+        if first and not self.cases.excerpts[case]:
+            self.cases.excerpts[case] = first["input"][:EXCERPT_CHARS]
+            self.lengths["question"].append(len(first["input"]))
+            if first.get("expected_output"):
+                self.lengths["expected answer"].append(len(first["expected_output"]))
+            self.categories.update(visible_categories(first.get("categories", ())))
+            for link in first.get("relationships", ()):
+                if link["type"] == "perturbation_source":
+                    self.cases.sources[case] = (item["file"], link["target"])
+        return case
+
+    def _row(self, item: Mapping[str, Any], row: Mapping[str, Any], case: int, model: ModelTally) -> None:
+        key = item["key"]
+        model.rows += 1
+        retries = row.get("retries", 0)
+        if retries:
+            model.retries += retries
+            model.retried.note(key)
+        if row.get("error"):
+            model.host_errors.note(key, row["error"])
+        else:
+            self._answer(key, row, model)
+        for id, outcome in row.get("outcomes", {}).items():
+            if id in self.evaluators:
+                self._outcome(self.evaluators[id], outcome, item, row, case)
+
+    def _answer(self, key: str, row: Mapping[str, Any], model: ModelTally) -> None:
+        model.answered += 1
+        model.durations.append(row.get("actual_duration", 0.0))
+        self.lengths["actual answer"].append(len(row.get("actual_output", "")))
+        cost = row.get("cost")
+        if cost is None:
+            model.unpriced += 1
+        elif cost < 0:
+            model.negative_costs.note(key)
+        else:
+            model.priced += 1
+            model.cost += cost
+        for kind, count in row.get("usage", {}).items():
+            model.usage[kind] += count
+        context = row.get("context", ())
+        for chunk in context:
+            self.lengths["context chunk"].append(len(chunk))
+        if row.get("is_rag", bool(context)):
+            model.rag_rows += 1
+            if not any(chunk.strip() for chunk in context):
+                model.no_context.note(key)
+
+    def _outcome(self, info: EvaluatorInfo, outcome: Mapping[str, Any], item: Mapping[str, Any], row: Mapping[str, Any], case: int) -> None:
+        tally = self.model_scores(info.id, item["model_key"])
+        status = outcome["status"]
+        reason = outcome.get("reason", "")
+        if info.type == "encoding_guardrail" and "encoded" in reason and ("nothing" in reason or "no encoded" in reason):
+            tally.nothing_encoded.note(item["key"], reason)
+        if status == "score":
+            self._scored(info, tally, outcome, item, row, case)
+        elif status == "error":
+            tally.errors += 1
+            if not row.get("error"):
+                tally.faults.setdefault(_fault_kind(info, reason), Sample()).note(item["key"], reason)
+        else:
+            tally.not_applicable += 1
+        for finding in outcome.get("findings", ()):
+            self._finding(info, finding, item)
+
+    def _scored(
+        self, info: EvaluatorInfo, tally: ScoreTally, outcome: Mapping[str, Any], item: Mapping[str, Any], row: Mapping[str, Any], case: int
+    ) -> None:
+        scores = outcome.get("scores", {})
+        tally.scored += 1
+        tally.cases.append(case)
+        for metric in info.metrics:
+            value = scores.get(metric.key)
+            tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else number(value))
+        if info.boolean and scores.get("model_retrieval_failures") == 1 and scores.get("model_generation_failures") == 0:
+            tally.retrieval_alone.note(item["key"])
+        self.spool.add(info.id, item["model_key"], item["key"], row, outcome)
+        metric_key = self._grounded.get(info.id)
+        for fragment in outcome.get("fragments", ()) if metric_key else ():
+            score = fragment.get("scores", {}).get(metric_key)
+            if score is not None and fragment.get("part", "answer") == "answer":
+                lowest = self.lowest.get(info.id)
+                if lowest is None or number(score) < lowest.score:
+                    text = row["actual_output"][fragment["start"] : fragment["end"]]
+                    self.lowest[info.id] = Lowest(number(score), text[:EXCERPT_CHARS], item["key"], item["model_key"])
+
+    def _finding(self, info: EvaluatorInfo, finding: Mapping[str, Any], item: Mapping[str, Any]) -> None:
+        entry = {**finding, "evaluator": info.id, "model": item["model_key"], "key": item["key"], "nodeid": item["nodeid"]}
+        if entry in self.findings[-20:]:
+            return
+        if len(self.findings) < LISTED:
+            self.findings.append(entry)
+            return
+        group = (info.id, item["model_key"], finding.get("problem_type", info.problem_type), finding.get("severity", "medium"))
+        self.more_findings.setdefault(group, Sample()).note(item["key"], finding.get("description", ""))
+
+    def _verdict(self, id: str, verdict: Mapping[str, Any], case: int, model: str) -> int:
+        info = self.evaluators.get(id)
+        if info is None or verdict["status"] != "score":
+            return 0
+        scores = verdict.get("scores", {})
+        passed = verdict.get("passed")
+        tally = self.model_scores(id, model)
+        tally.verdicts += 1
+        for key, limit in verdict.get("thresholds", {}).items():
+            tally.limits.setdefault(key, []).append(number(limit))
+        if passed is not None:
+            tally.judged += 1
+            tally.passed += passed
+            value = scores.get(self._primary[id])
+            self.marks[id].add(case, not passed, 0.0 if value is None else number(value))
+        return sum(self._bits.get((id, key), 0) for key, value in scores.items() if value is not None)
+
+    def _flips(self, item: Mapping[str, Any], rows: Any, case: int) -> None:
+        flips = item.get("flips", ())
+        if case not in self.cases.sources and not flips:
+            return
+        categories = rows[0].get("categories", ()) if rows else ()
+        made_by = "+".join(perturbators(categories)) or "+".join(flips[0].get("perturbators", ()) if flips else ()) or "unknown"
+        changes = tuple((flip["evaluator"], flip["metric"], flip["direction"], bool(flip.get("meaning_kept", True))) for flip in flips)
+        self.perturbed.append(Perturbed(case, item["model_key"], made_by, tuple(visible_categories(categories)), changes))
+        for flip in flips:
+            entry = {**flip, "model": item["model_key"], "key": item["key"], "file": item["file"], "nodeid": item["nodeid"]}
+            if len(self.flips) < LISTED:
+                self.flips.append(entry)
+            else:
+                self.more_flips.setdefault((flip["evaluator"], item["model_key"]), Sample()).note(item["key"])
+
+
+def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
+    """The beginning of a text on one line.
+
+    >>> excerpt("one\\n two", 5)
+    'one …'
+    """
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1] + "…"
+
+
+def visible_categories(categories: Iterable[str]) -> list[str]:
+    """The categories that people gave a case, without those that perturbations added."""
+    return [category for category in categories if not category.startswith(_HIDDEN_CATEGORIES)]
+
+
+def _flip_bits(evaluators: Iterable[EvaluatorInfo]) -> dict[tuple[str, str], int]:
+    pairs = [(info.id, metric.key) for info in evaluators for metric in info.flip_metrics]
+    return {pair: 1 << i for i, pair in enumerate(pairs)}
+
+
+def _fault_kind(info: EvaluatorInfo, reason: str) -> str:
+    if "not a number" in reason:
+        return "nan"
+    return "judge" if "judge" in info.method else "other"

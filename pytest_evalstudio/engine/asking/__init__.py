@@ -1,0 +1,1 @@
+"""Models that are asked: sessions, limits, secrets, and the answers they gave."""

@@ -1,0 +1,347 @@
+"""Asks one model many prompts: concurrently, politely, and without losing an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+import warnings
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import wait
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.contracts import Host, HostFault, HostSpec
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
+from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
+
+FIRST_WAIT_S = 0.5
+MOST_WAIT_S = 30.0
+CLOSING_S = 10.0
+LONGEST_MESSAGE = 1000
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+
+
+class ModelSession:
+    """One configured model, asked again and again while a pytest session lasts.
+
+    Requests run in an event loop of its own in one background thread, so that connections stay open between calls and
+    a loop that the user's test is running in is no hindrance. Made by `open_model`; ended by `close`.
+
+    Args:
+        settings: the host's parameters, secrets masked: what reports show and answers are stored under.
+        cache: where answers are kept; None to keep none. It stays open when the session closes.
+        refresh: ask again what is stored from earlier sessions, and store the new answers.
+
+    Attributes:
+        key: the same for the same name, host and settings, in every run.
+        is_rag: whether it is known to retrieve; a host of kind "both" may still give context with an answer.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        *,
+        name: str,
+        key: str,
+        settings: Mapping[str, Any],
+        limits: Limits,
+        is_rag: bool = False,
+        secrets: Secrets | None = None,
+        cache: AnswerCache | None = None,
+        refresh: bool = False,
+    ) -> None:
+        self.host = host
+        self.name = name
+        self.key = key
+        self.spec: HostSpec = host.__evalstudio__
+        self.is_rag = is_rag
+        self.limits = limits
+        self._settings = dict(settings)
+        self._secrets = secrets or Secrets()
+        self._cache = cache
+        self._stale = refresh
+        self._fresh: set[str] = set()
+        self._counters = Counters()
+        self._pace = Pace(limits.requests_per_minute)
+        self._breaker = Breaker(limits.breaker)
+        self._thread = _LoopThread(f"evalstudio-{name}")
+        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._prepared: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        self._closed = False
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """success_count, retry_count, timeout_count, failure_count and duration_stats of requests made; stored answers do not count."""
+        return self._counters.as_dict()
+
+    def description(self) -> dict[str, Any]:
+        """The model as reports show it, without secrets."""
+        return {"name": self.name, "key": self.key, "host": self.spec.id, "settings": dict(self._settings)}
+
+    def mask(self, text: str) -> str:
+        """A message without this model's secrets."""
+        return self._secrets.mask_message(text)
+
+    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
+        """Stored answers, in order, None where there is none; nobody is asked."""
+        return [self._stored(self._answer_key(prompt)) for prompt in prompts]
+
+    def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
+        """Answers in the order of the prompts; one that could not be had says why in its `error`.
+
+        An answer is stored when it arrives: an interrupted call loses only what was on its way.
+
+        Args:
+            progress: called with (done, total) after each answer, in the background thread.
+
+        Raises:
+            ConfigurationError: if the host finds out only now that it cannot be used at all.
+        """
+        if self._closed:
+            raise RuntimeError(f"model {self.name!r} is closed")
+        return self._thread.run(self._answers(prompts, progress))
+
+    def close(self) -> None:
+        """End connections and the background thread; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._thread.run(self._closing())
+        finally:
+            self._thread.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    async def _answers(self, prompts: Sequence[Prompt], progress: Progress | None) -> list[Answer]:
+        asked: dict[str, asyncio.Task[Answer]] = {}
+        tasks: list[asyncio.Task[Answer]] = []
+        done = 0
+
+        def count(_: object) -> None:
+            nonlocal done
+            done += 1
+            if progress is not None:
+                progress(done, len(prompts))
+
+        for index, prompt in enumerate(prompts):
+            key = self._answer_key(prompt) or f"#{index}"  # without a cache a question asked twice is two requests
+            task = asked.get(key)
+            if task is None:
+                task = asked[key] = asyncio.create_task(self._answer(prompt))
+            task.add_done_callback(count)
+            tasks.append(task)
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in asked.values():
+                task.cancel()
+            await asyncio.gather(*asked.values(), return_exceptions=True)
+
+    async def _answer(self, prompt: Prompt) -> Answer:
+        key = self._answer_key(prompt)
+        stored = self._stored(key)
+        if stored is not None:
+            return stored
+        async with self._slots:
+            if self._breaker.refuses():
+                return self._failure(
+                    f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last time: {self._breaker.last_fault}"
+                )
+            answer = await self._asked(prompt)
+        if answer.error:
+            return self._failure(answer.error, answer)
+        answer = self._without_secrets(answer)
+        self._counters.success(answer.duration_s)
+        if self._cache is not None and key:
+            self._cache.put(key, answer)
+            self._fresh.add(key)
+        return answer
+
+    async def _asked(self, prompt: Prompt) -> Answer:
+        """An answer after as many tries as the limits allow; faults become its `error`."""
+        tries = 0
+
+        async def once() -> Answer:
+            nonlocal tries
+            tries += 1
+            return await self._try(prompt)
+
+        try:
+            await self._prepare(prompt.corpus)
+            answer = await self._with_retries(once, prompt)
+        except HostFault as fault:
+            message = self.mask(str(fault))
+            if fault.retry:
+                self._breaker.miss(message)
+                message += _afterword(fault, tries)
+            return Answer(error=message, retries=max(0, tries - 1))
+        except ConfigurationError:
+            raise
+        except EvalStudioError as exc:
+            return Answer(error=str(exc), retries=max(0, tries - 1))
+        except Exception as exc:  # a fault of the host's code is an error of this case, never the end of the run
+            return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
+        self._breaker.reset()
+        return replace(answer, retries=tries - 1)
+
+    async def _try(self, prompt: Prompt) -> Answer:
+        await self._pace.turn()
+        start = time.perf_counter()
+        answer = await self._in_time(self.host.answer(prompt))
+        if not isinstance(answer, Answer):
+            raise HostFault(f"host {self.spec.id!r} gave a {type(answer).__name__} instead of an Answer")
+        return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
+
+    async def _in_time(self, request: Coroutine[Any, Any, T]) -> T:
+        try:
+            async with asyncio.timeout(self.limits.timeout_s) as patience:
+                return await request
+        except TimeoutError as exc:
+            if not patience.expired():
+                raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
+            self._counters.timeout_count += 1
+            raise HostFault(f"no answer within {self.limits.timeout_s:g} s (`timeout_s`)", retry=True) from None
+
+    async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
+        jitter = random.Random(digest_of([self.key, prompt.text, prompt.run]))
+
+        def wait_s(state: RetryCallState) -> float:
+            fault = state.outcome.exception() if state.outcome else None
+            backoff = min(MOST_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1)) * jitter.uniform(0.5, 1.0)
+            asked_s = fault.retry_after_s if isinstance(fault, HostFault) else None
+            return backoff if asked_s is None else asked_s
+
+        def before_sleep(state: RetryCallState) -> None:
+            self._counters.retry_count += 1
+            fault = state.outcome.exception() if state.outcome else None
+            if isinstance(fault, HostFault) and fault.retry_after_s:
+                self._pace.pause(fault.retry_after_s)
+
+        attempts = AsyncRetrying(
+            stop=stop_after_attempt(self.limits.retries + 1),
+            wait=wait_s,
+            retry=retry_if_exception(_can_heal),
+            before_sleep=before_sleep,
+            sleep=asyncio.sleep,
+            reraise=True,
+        )
+        return await attempts(once)
+
+    async def _prepare(self, corpus: tuple[str, ...]) -> None:
+        """Once per corpus; all prompts of a corpus that cannot be prepared share the fault."""
+        task = self._prepared.get(corpus)
+        if task is None or task.cancelled():
+
+            async def once() -> None:
+                await self._in_time(self.host.prepare(corpus))
+
+            task = self._prepared[corpus] = asyncio.create_task(self._with_retries(once, Prompt(text="", corpus=corpus)))
+        await asyncio.shield(task)
+
+    def _answer_key(self, prompt: Prompt) -> str:
+        return "" if self._cache is None else self._cache.key(self.spec.id, self._settings, prompt)
+
+    def _stored(self, key: str) -> Answer | None:
+        if self._cache is None or not key or (self._stale and key not in self._fresh):
+            return None
+        return self._cache.get(key)
+
+    def _failure(self, message: str, answer: Answer | None = None) -> Answer:
+        self._counters.failure_count += 1
+        masked = self.mask(message)
+        short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
+        return replace(answer or Answer(), text="", error=f"model {self.name!r}: {short}")
+
+    def _without_secrets(self, answer: Answer) -> Answer:
+        def clean(text: str) -> str:
+            return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
+
+        return replace(
+            answer, text=clean(answer.text), context=tuple(map(clean, answer.context)), context_sources=tuple(map(clean, answer.context_sources))
+        )
+
+    async def _closing(self) -> None:
+        for task in self._prepared.values():
+            task.cancel()
+        await asyncio.gather(*self._prepared.values(), return_exceptions=True)
+        try:
+            async with asyncio.timeout(CLOSING_S):
+                await self.host.close()
+        except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
+            fault = self.mask(f"{type(exc).__name__}: {exc}")
+            warnings.warn(f"model {self.name!r}: host {self.spec.id!r} did not close: {fault}", RuntimeWarning, stacklevel=2)
+
+
+class _LoopThread:
+    """An event loop in a background thread, started when it is first needed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._starting = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of a coroutine; an interrupt of this thread cancels it and waits until it has stopped."""
+        loop = self._started()
+        future = asyncio.run_coroutine_threadsafe(work, loop)
+        try:
+            while not wait([future], timeout=1.0).done:  # in slices: Windows does not interrupt an endless wait
+                pass
+        except BaseException:
+            future.cancel()
+            wait([asyncio.run_coroutine_threadsafe(_let_tasks_end(), loop)], timeout=CLOSING_S)
+            raise
+        return future.result()
+
+    def stop(self) -> None:
+        """End what is still running, then the thread."""
+        if self._loop is None or self._thread is None:
+            return
+        wait([asyncio.run_coroutine_threadsafe(_let_tasks_end(), self._loop)], timeout=CLOSING_S)
+        wait([asyncio.run_coroutine_threadsafe(self._loop.shutdown_asyncgens(), self._loop)], timeout=CLOSING_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=CLOSING_S)
+        if not self._thread.is_alive():
+            self._loop.close()
+        self._loop = self._thread = None
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+async def _let_tasks_end() -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+def _afterword(fault: HostFault, tries: int) -> str:
+    if fault.retry_after_s is not None and fault.retry_after_s > LONGEST_WAIT_S:
+        return f"; the service asks to wait {fault.retry_after_s:g} s, which is too long to wait for"
+    return f" ({tries} tries)" if tries > 1 else ""
+
+
+def _can_heal(fault: BaseException) -> bool:
+    return isinstance(fault, HostFault) and fault.retry and (fault.retry_after_s or 0.0) <= LONGEST_WAIT_S

@@ -1,0 +1,1 @@
+"""From questions and answers to outcomes, verdicts and flips."""

@@ -1,0 +1,78 @@
+"""Cuts subjects into chunks: what is resolved and scored together, on one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+from pytest_evalstudio.engine.scoring.subjects import Subject, family_root
+
+SIZE = 512
+"""Subjects of a chunk where answers are at hand."""
+SIZE_TO_ASK = 128
+"""Subjects of a chunk whose model is still to be asked: few enough that progress is seen."""
+CHUNKS_PER_WORKER = 4
+"""Under xdist: at least so many chunks for each worker, as far as there are subjects."""
+
+T = TypeVar("T")
+
+
+def cut(
+    members: Sequence[T], subject_of: Callable[[T], Subject], *, place_of: Callable[[T], Hashable], by_question: bool, workers: int = 1
+) -> list[list[T]]:
+    """Cut a run's members into chunks.
+
+    A chunk holds members of one file and model. An original and its perturbations stay together, and with
+    `by_question` so do all answers of one model to one question.
+
+    Args:
+        members: in the order of the run.
+        subject_of: the subject of a member.
+        place_of: the file of a member.
+        by_question: whether an evaluator compares the answers to one question.
+        workers: processes that share the run.
+
+    Returns:
+        Chunks in the order of their first members, members in the order of the run.
+    """
+    families: dict[tuple[Hashable, str], list[list[T]]] = {}
+    for place, together in _families(members, subject_of, place_of, by_question):
+        families.setdefault(place, []).append(together)
+    per_worker = -(-len(members) // (workers * CHUNKS_PER_WORKER)) if workers > 1 else len(members)
+    chunks = []
+    for groups in families.values():
+        size = max(1, min(per_worker, SIZE if subject_of(groups[0][0]).answered else SIZE_TO_ASK))
+        current: list[T] = []
+        for together in groups:
+            if current and len(current) + len(together) > size:
+                chunks.append(current)
+                current = []
+            current += together
+        chunks.append(current)
+    return chunks
+
+
+def _families(
+    members: Sequence[T], subject_of: Callable[[T], Subject], place_of: Callable[[T], Hashable], by_question: bool
+) -> list[tuple[tuple[Hashable, str], list[T]]]:
+    parent: dict[Hashable, Hashable] = {}
+
+    def find(node: Hashable) -> Hashable:
+        while parent.setdefault(node, node) != node:
+            node = parent[node]
+        return node
+
+    def join(one: Hashable, other: Hashable) -> None:
+        parent[find(other)] = find(one)
+
+    roots = []
+    for member in members:
+        subject = subject_of(member)
+        root = id(family_root(subject))
+        if by_question:
+            join((place_of(member), subject.model.key, subject.case.question), root)
+        roots.append(root)
+    groups: dict[Hashable, list[T]] = {}
+    for member, root in zip(members, roots, strict=True):
+        groups.setdefault(find(root), []).append(member)
+    return [((place_of(group[0]), subject_of(group[0]).model.key), group) for group in groups.values()]

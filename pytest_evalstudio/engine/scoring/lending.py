@@ -1,0 +1,247 @@
+"""Opens what evaluators require, once per process, and lends it to them."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.contracts import Tools, parameters
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.config import Configuration, WeightsTable
+from pytest_evalstudio.models.detoxify import find_detoxify
+from pytest_evalstudio.models.sentences import split_sentences
+from pytest_evalstudio.models.vectors import VectorCache
+from pytest_evalstudio.models.weights import WAYS, Unfetched, Weights, find_weights
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.plan import Selected
+
+EMBEDDER = "embedder"
+MODULE = "module:"
+_MODELS = {
+    EMBEDDER: "embeddings",
+    "cross_encoder": "cross_encoder",
+    "nli": "nli",
+    "hallucination_model": "hallucination_model",
+    "toxicity_model": "toxicity_model",
+    "bias_model": "bias_model",
+}
+"""What an evaluator may require to the configuration's table for it."""
+_NAMED = ("language_model", "token_matcher")
+"""What an evaluator may require by a name that stands in its options."""
+
+
+class Lender:
+    """What the evaluators of a process are lent.
+
+    Args:
+        cache: folder of the embedding cache; None to keep vectors in memory only.
+        workers: processes that share the machine.
+    """
+
+    def __init__(self, *, cache: Path | None = None, workers: int = 1) -> None:
+        self._workers = workers
+        self._cached = VectorCache(cache)
+        self._uncached = VectorCache(None)
+        self._weights: dict[tuple[Any, ...], Weights] = {}
+        self._models: dict[tuple[Any, ...], Any] = {}
+
+    def tools(self, config: Configuration) -> Tools:
+        """The tools under a configuration; a model among them is opened when it is first used."""
+        lent: dict[str, Any] = {
+            name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name)) for name, table in _MODELS.items()
+        }
+        return Tools(
+            max_text_chars=config.max_text_chars,
+            split_sentences=split_sentences,
+            language_model=lambda name: _Lent(name, functools.partial(self._language_model, config, name)),
+            token_matcher=lambda name, layers: _Lent(name, functools.partial(self._token_matcher, config, name, layers)),
+            **lent,
+        )
+
+    def open(self, config: Configuration, selected: Iterable[Selected]) -> None:
+        """Find all that these evaluators require, before the run; a hub's model is fetched.
+
+        Raises:
+            ConfigurationError: naming the evaluators, what they lack, and how to get it.
+        """
+        lacking: dict[str, list[str]] = {}
+        for one in selected:
+            for requirement in one.requires:
+                if reason := self._reason(config, one, requirement, fetch=True):
+                    lacking.setdefault(reason, []).append(one.id)
+        if lacking:
+            raise ConfigurationError("\n".join(f"evaluator {', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in lacking.items()))
+
+    def lacks(self, config: Configuration, selected: Selected) -> str:
+        """Why an evaluator cannot be had here, "" if it can; asks no network: a model that somebody named may yet be fetched."""
+        reasons = (self._reason(config, selected, requirement, fetch=False) for requirement in selected.requires)
+        return next(filter(None, reasons), "")
+
+    def warnings(self) -> list[str]:
+        """What went wrong without stopping the run."""
+        return self._cached.warnings
+
+    def close(self) -> None:
+        self._cached.close()
+
+    def _reason(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> str:
+        if requirement.startswith(MODULE):
+            name = requirement.removeprefix(MODULE)
+            if importlib.util.find_spec(name) is not None:
+                return ""
+            remedy = f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`' if selected.spec.extra else f"install {name}"
+            return f"there is no module {name!r}: {remedy}"
+        kind, _, name = requirement.partition(":")
+        if kind not in (_NAMED if name else _MODELS):
+            known = ", ".join([*_MODELS, *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"])
+            return f"requires {requirement!r}, which nobody can lend; known: {known}"
+        try:
+            if name:
+                self._named(config, name, option=_option(selected, name), fetch=fetch, is_chosen=_is_chosen(config, selected, name))
+            else:
+                self._found(config, requirement, fetch=fetch)
+        except ConfigurationError as exc:
+            return str(exc)
+        return ""
+
+    def _found(self, config: Configuration, requirement: str, *, fetch: bool) -> Weights | None:
+        """Where a model is; None where the hub would have to be asked and must not be."""
+        table = _MODELS[requirement]
+        settings: WeightsTable = getattr(config, table)
+        identity = (table, settings.model, settings.revision, str(config.folder))
+        if identity not in self._weights:
+            try:
+                find = find_detoxify if table == "toxicity_model" else find_weights
+                self._weights[identity] = find(
+                    settings.model,
+                    revision=settings.revision,
+                    table=table,
+                    start=Path(config.folder),
+                    fetch=fetch and settings.is_chosen,
+                    digest=self._vectors(config).digest,
+                )
+            except Unfetched:
+                if fetch or not settings.is_chosen:
+                    raise
+                return None
+        return self._weights[identity]
+
+    def _named(self, config: Configuration, name: str, *, option: str, fetch: bool, is_chosen: bool) -> Weights | None:
+        """Where a model is that an evaluator's option names, with `@REVISION` behind it if need be; None as in `_found`."""
+        identity = ("named", name, str(config.folder))
+        if identity not in self._weights:
+            model, _, revision = name.partition("@")
+            if (Path(config.folder) / name).is_dir():
+                model, revision = name, ""
+            try:
+                self._weights[identity] = find_weights(
+                    model,
+                    revision=revision or None,
+                    table=option,
+                    start=Path(config.folder),
+                    fetch=fetch and is_chosen,
+                    digest=self._vectors(config).digest,
+                )
+            except Unfetched:
+                if fetch or not is_chosen:
+                    raise
+                return None
+        return self._weights[identity]
+
+    def _language_model(self, config: Configuration, name: str) -> Any:
+        from pytest_evalstudio.models.language_model import TextReader
+
+        return self._kept(config, name, "", lambda weights: TextReader(weights, config.language_model, workers=self._workers))
+
+    def _token_matcher(self, config: Configuration, name: str, layers: int | None) -> Any:
+        from pytest_evalstudio.models.token_matcher import BertMatcher
+
+        return self._kept(config, name, f"layer {layers}", lambda weights: BertMatcher(weights, config.language_model, layers, workers=self._workers))
+
+    def _kept(self, config: Configuration, name: str, use: str, make: Callable[[Weights], Any]) -> Any:
+        weights = self._named(config, name, option="model", fetch=True, is_chosen=True)
+        assert weights is not None
+        identity = (use, weights.identity, config.language_model.model_dump_json())
+        if identity not in self._models:
+            self._models[identity] = make(weights)
+        return self._models[identity]
+
+    def _vectors(self, config: Configuration) -> VectorCache:
+        return self._cached if config.embeddings.cache else self._uncached
+
+    def _opened(self, config: Configuration, requirement: str) -> Any:
+        settings: WeightsTable = getattr(config, _MODELS[requirement])
+        weights = self._found(config, requirement, fetch=True)
+        assert weights is not None
+        identity = (requirement, weights.identity, settings.model_dump_json())
+        if identity not in self._models:
+            self._models[identity] = self._made(config, requirement, weights)
+        return self._models[identity]
+
+    def _made(self, config: Configuration, requirement: str, weights: Weights) -> Any:
+        """A model around its weights, which it reads when it is first asked."""
+        match requirement:
+            case "embedder":
+                from pytest_evalstudio.models.embedder import SentenceEmbedder
+
+                return SentenceEmbedder(weights, config.embeddings, self._vectors(config), workers=self._workers)
+            case "cross_encoder":
+                from pytest_evalstudio.models.cross_encoder import PairScorer
+
+                return PairScorer(weights, config.cross_encoder, workers=self._workers)
+            case "nli":
+                from pytest_evalstudio.models.nli import EntailmentJudge
+
+                return EntailmentJudge(weights, config.nli, workers=self._workers)
+            case "hallucination_model":
+                from pytest_evalstudio.models.consistency import ConsistencyScorer
+
+                return ConsistencyScorer(weights, config.hallucination_model, workers=self._workers)
+            case "toxicity_model":
+                from pytest_evalstudio.models.detoxify import toxicity_classifier
+
+                return toxicity_classifier(weights, config.toxicity_model, workers=self._workers)
+            case "bias_model":
+                from pytest_evalstudio.models.text_classifier import LabelScorer
+
+                return LabelScorer(weights, config.bias_model, table="bias_model", workers=self._workers)
+        raise AssertionError(requirement)
+
+
+def left_out(reasons: Mapping[str, str]) -> str:
+    """What to say of the evaluators that "all" leaves out; the ways to get a model are told to those who ask for one of them by name.
+
+    >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
+    "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
+    """
+    by_reason: dict[str, list[str]] = {}
+    for id, reason in reasons.items():
+        by_reason.setdefault(reason.partition(WAYS)[0], []).append(id)
+    return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
+
+
+def _option(selected: Selected, name: str) -> str:
+    """The option in which an evaluator names a model."""
+    return next((option for option, value in selected.parameters.items() if value == name), "model")
+
+
+def _is_chosen(config: Configuration, selected: Selected, name: str) -> bool:
+    """Whether somebody named the model: it stands in the configuration, or is not the evaluator's own choice."""
+    return name in config.evaluator.get(selected.id, {}).values() or name not in parameters(type(selected.evaluator)).values()
+
+
+class _Lent:
+    """A model that is opened when it is first asked for more than its name."""
+
+    def __init__(self, name: str, open: Callable[[], Any]) -> None:
+        self.name = name
+        self._open = open
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        return getattr(self._open(), attribute)

@@ -1,0 +1,84 @@
+"""What a failing or broken item tells the person who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.engine.scoring.run import Result, masked
+from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
+
+TEXT_CHARS = 600
+CONTEXT_CHARS = 200
+CONTEXT_CHUNKS = 3
+
+
+def headline(result: Result) -> str:
+    """What went wrong, in one line; "" where nothing did.
+
+    Errors come before missed thresholds, and name each thing once.
+    """
+    errors = list(dict.fromkeys(reason for _, reason in result.errors))
+    parts = errors + misses(result)
+    return masked(" | ".join(part.replace("\n", " ") for part in parts))
+
+
+def misses(result: Result) -> list[str]:
+    """A line for each missed threshold and each flip that fails the item."""
+    lines = [line for selected, own in result.verdicts.items() for line in missed_lines(selected, own)]
+    return lines + [flip_line(flip) for flip in result.flips if flip.fails]
+
+
+def flip_line(flip: Flip) -> str:
+    """A flip in words: what the perturbation did to which metric."""
+    made_by = f" under {'+'.join(flip.perturbators)}" if flip.perturbators else ""
+    moved = f"{number(flip.source_score)} -> {number(flip.score)}, threshold {number(flip.threshold)}"
+    return f"{flip.evaluator}: {flip.metric} flipped from pass to fail{made_by} ({moved}; original: {flip.source})"
+
+
+def explain(result: Result) -> str:
+    """The whole message of a failing or broken item: verdicts with reasons, then question, answer and context."""
+    lines = []
+    for evaluator, reason in _grouped(result.errors):
+        lines.append(f"error: {evaluator}: {masked(reason)}")
+    for selected, own in result.verdicts.items():
+        lines += [masked(text) for text in missed_lines(selected, own)]
+    lines += [flip_line(flip) for flip in result.flips if flip.fails]
+    for case in result.answers[:1]:
+        lines += _case_lines(case)
+    if len(result.answers) > 1:
+        lines.append(f"(the first of {len(result.answers)} repeats is shown)")
+    return "\n".join(lines)
+
+
+def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    by_reason: dict[str, list[str]] = {}
+    for evaluator, reason in errors:
+        by_reason.setdefault(reason, []).append(evaluator)
+    return [(", ".join(evaluators), reason) for reason, evaluators in by_reason.items()]
+
+
+def _case_lines(case: Case) -> list[str]:
+    lines = [f"question: {short(case.question)}"]
+    if case.expected_output:
+        lines.append(f"expected: {short(case.expected_output)}")
+    if case.condition:
+        lines.append(f"condition: {short(case.condition)}")
+    if not case.error:
+        lines.append(f"answer:   {short(case.actual_output) or '(empty)'}")
+    for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
+        source = f" ({case.context_sources[index]})" if index < len(case.context_sources) else ""
+        lines.append(f"context {index + 1}{source}: {short(chunk, CONTEXT_CHARS)}")
+    if len(case.context) > CONTEXT_CHUNKS:
+        lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")
+    return lines
+
+
+def short(text: str, limit: int = TEXT_CHARS) -> str:
+    """A text on one line, masked, at most so long.
+
+    >>> short("a  b\\nc", 3)
+    'a b...'
+    """
+    flat = " ".join(masked(text).split())
+    return flat if len(flat) <= limit else flat[:limit].rstrip() + "..."

@@ -1,0 +1,215 @@
+"""Works off chunks: asks the models, puts the answers to the evaluators, reaches verdicts."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.scoring.entries import flip_entries, overridden, row_entry, verdict_entry
+from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.score import score
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, is_rag
+from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict, flips, verdict
+from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.models.sentences import split_sentences
+
+REMEMBERED_CHARS = 20_000
+
+Progress = Callable[[int, int], None]
+
+
+class Asked(Protocol):
+    """A model that can be asked; `engine.resolve.ModelSession` is one."""
+
+    is_rag: bool
+
+    def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]: ...
+
+    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]: ...
+
+
+@dataclass(slots=True, eq=False)
+class Result:
+    """What a chunk's work gives for one subject.
+
+    Attributes:
+        answers: one answered case per repeat.
+        outcomes: per repeat: evaluator to outcome.
+        verdicts: evaluator to verdict over the repeats.
+        seconds: the subject's share of the chunk's wall time.
+    """
+
+    subject: Subject
+    answers: tuple[Case, ...]
+    outcomes: list[dict[Selected, Outcome]]
+    verdicts: dict[Selected, Verdict] = field(default_factory=dict)
+    flips: list[Flip] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
+        return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
+
+    @property
+    def applicable(self) -> bool:
+        return any(own.status != "not_applicable" for own in self.verdicts.values())
+
+
+class Engine:
+    """Evaluates subjects under one plan.
+
+    Args:
+        plan: evaluators and thresholds.
+        models: model key to the session that asks it; not needed for answered subjects.
+        strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
+        tools: what evaluators are lent; the splitter of sentences alone where not given.
+    """
+
+    def __init__(self, plan: Plan, *, models: Mapping[str, Asked] = NOTHING, strict_flips: bool = True, tools: Tools | None = None) -> None:
+        self.plan = plan
+        self._models = models
+        self._strict_flips = strict_flips
+        self._tools = tools or Tools(split_sentences=split_sentences)
+
+    def evaluate(self, subjects: Sequence[Subject], *, progress: Progress | None = None) -> list[Result]:
+        """Answer, score and judge a chunk; one result per subject, in order.
+
+        Originals that are not in the chunk are scored beside it where their answers are at hand, so that the flips of
+        their perturbations are found.
+        """
+        started = time.perf_counter()
+        companions = self._companions(subjects)
+        together = [*subjects, *companions]
+        results = [
+            Result(subject, answers, [{} for _ in answers]) for subject, answers in zip(together, self._answers(together, progress), strict=True)
+        ]
+        self._score(results)
+        by_subject = {id(result.subject): result for result in results}
+        for result in results:
+            self._decide(result)
+        for result in results[: len(subjects)]:
+            original = by_subject.get(id(result.subject.source))
+            if original is not None:
+                result.flips = flips(result.subject, result.verdicts, original.verdicts, strict=self._strict_flips)
+        share = (time.perf_counter() - started) / max(1, len(subjects))
+        for result in results:
+            result.seconds = share
+        return results[: len(subjects)]
+
+    def selected_for(self, subject: Subject) -> tuple[Selected, ...]:
+        """The evaluators of a subject."""
+        if subject.chosen is None:
+            subject.chosen = self.plan.for_case(subject.choice)
+        return subject.chosen
+
+    def _companions(self, subjects: Sequence[Subject]) -> list[Subject]:
+        here = {id(subject) for subject in subjects}
+        wanted = {id(subject.source): subject.source for subject in subjects if subject.source is not None and id(subject.source) not in here}
+        return [source for source in wanted.values() if source.answered or self._stored(source)]
+
+    def _stored(self, subject: Subject) -> bool:
+        asked = self._models.get(subject.model.key)
+        return asked is not None and all(answer is not None for answer in asked.peek(_prompts(subject)))
+
+    def _answers(self, subjects: Sequence[Subject], progress: Progress | None) -> list[tuple[Case, ...]]:
+        waiting: dict[str, list[int]] = {}
+        for index, subject in enumerate(subjects):
+            if not subject.answered:
+                waiting.setdefault(subject.model.key, []).append(index)
+        found = [subject.answers for subject in subjects]
+        for key, indices in waiting.items():
+            asked = self._models[key]
+            prompts = [prompt for index in indices for prompt in _prompts(subjects[index])]
+            answers = iter(asked.ask(prompts, progress=progress))
+            for index in indices:
+                subject = subjects[index]
+                found[index] = tuple(
+                    answered(subject.case, next(answers), subject.model, run, rag=asked.is_rag) for run in range(1, subject.model.runs + 1)
+                )
+        return found
+
+    def _score(self, results: Sequence[Result]) -> None:
+        batches: dict[Selected, list[tuple[Result, int]]] = {}
+        for result in results:
+            for selected in self.selected_for(result.subject):
+                batches.setdefault(selected, []).extend((result, index) for index in range(len(result.answers)))
+        for selected, places in batches.items():
+            outcomes = score(selected, [result.answers[index] for result, index in places], self._tools)
+            for (result, index), outcome in zip(places, outcomes, strict=True):
+                result.outcomes[index][selected] = outcome
+
+    def _decide(self, result: Result) -> None:
+        for selected in self.selected_for(result.subject):
+            result.verdicts[selected] = verdict(selected, [outcomes[selected] for outcomes in result.outcomes])
+
+
+def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: bool) -> Case:
+    """A question and what a model said to it, as evaluators see it."""
+    return dataclasses.replace(
+        case,
+        actual_output=answer.text,
+        context=answer.context,
+        context_sources=answer.context_sources,
+        model_key=model.key,
+        model_name=model.label,
+        is_rag=rag or is_rag("", answer.context),
+        run=run,
+        duration_s=answer.duration_s,
+        cost_usd=answer.cost_usd,
+        usage=answer.usage,
+        retries=answer.retries,
+        error=answer.error,
+    )
+
+
+def _prompts(subject: Subject) -> list[Prompt]:
+    return [Prompt(text=subject.case.question, corpus=subject.case.corpus, run=run) for run in range(1, subject.model.runs + 1)]
+
+
+def masked(text: str) -> str:
+    """A text with personal data and secrets masked."""
+    return _masked_again(text) if len(text) <= REMEMBERED_CHARS else redact(text)
+
+
+@functools.lru_cache(maxsize=1024)
+def _masked_again(text: str) -> str:
+    """Questions and contexts recur from model to model, so the work on short ones is kept."""
+    return redact(text)
+
+
+def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, Any]:
+    """The part of an item's entry in the record that the chunk's work decides.
+
+    Args:
+        run_wide: the evaluators as the record's header has them; thresholds that differ stand with the item.
+    """
+    subject = result.subject
+    verdicts = {}
+    for selected, own in result.verdicts.items():
+        entry = verdict_entry(selected, own, masked)
+        if thresholds := overridden(selected, run_wide.get(selected.id)):
+            entry["thresholds"] = thresholds
+        verdicts[selected.id] = entry
+    return {
+        "rows": [shortened(row_entry(case, outcomes, masked), case.folder) for case, outcomes in zip(result.answers, result.outcomes, strict=True)],
+        "verdicts": verdicts,
+        "flips": flip_entries(result.flips),
+        **({"xfail": subject.xfail} if subject.xfail else {}),
+    }
+
+
+def shortened(entry: dict[str, Any], folder: str) -> dict[str, Any]:
+    """A row with the documents below its folder named from there, so that a record is the same on every machine."""
+    prefix = folder.rstrip(os.sep) + os.sep
+    for name in ("corpus", "context_sources"):
+        entry[name] = [uri.removeprefix(prefix) for uri in entry[name]]
+    return entry

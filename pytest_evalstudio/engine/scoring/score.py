@@ -1,0 +1,110 @@
+"""Puts cases to evaluators, in batches, and turns everything that can go wrong into an outcome."""
+
+from __future__ import annotations
+
+import dataclasses
+import traceback
+from collections.abc import Hashable, Sequence
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.scoring.plan import Selected
+
+_SPOKEN = {
+    "question": "no question",
+    "expected_output": "no expected output",
+    "context": "no context",
+    "actual_output": "no answer",
+}
+
+
+def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+    """One outcome of one evaluator for each case, in order.
+
+    A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the others
+    reach the evaluator.
+    """
+    outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
+    waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
+    for index, outcome in zip(waiting, _ask(selected, [cases[index] for index in waiting], tools), strict=True):
+        outcomes[index] = outcome
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | None:
+    if case.error:
+        return Outcome.error(case.error)
+    missing = [_SPOKEN[need] for need in selected.spec.needs if _lacks(case, need)]
+    if missing:
+        return Outcome.not_applicable(" and ".join(missing))
+    longest = max(len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))
+    if longest > tools.max_text_chars:
+        return Outcome.error(
+            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,}; raise it in the configuration"
+        )
+    refine = getattr(selected.evaluator, "not_applicable", None)
+    if refine is None:
+        return None
+    try:
+        reason = refine(case)
+    except Exception as exc:
+        return Outcome.error(fault(selected, exc))
+    return Outcome.not_applicable(reason) if reason else None
+
+
+def _lacks(case: Case, need: str) -> bool:
+    """Whether a declared input is absent; an empty answer is an answer, a condition is the evaluator's own matter."""
+    if need == "question":
+        return not case.question.strip()
+    if need == "expected_output":
+        return not case.expected_output.strip()
+    return need == "context" and not any(chunk.strip() for chunk in case.context)
+
+
+def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+    if not cases:
+        return []
+    try:
+        outcomes = list(selected.evaluator.score(cases, tools))
+    except Exception as exc:
+        groups = _groups(selected, cases)
+        if len(groups) == 1:
+            return [Outcome.error(fault(selected, exc))] * len(cases)
+        found = {
+            index: outcome for group in groups for index, outcome in zip(group, _ask(selected, [cases[index] for index in group], tools), strict=True)
+        }
+        return [found[index] for index in range(len(cases))]
+    if len(outcomes) != len(cases):
+        wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
+        return [Outcome.error(wrong)] * len(cases)
+    return [_checked(selected, outcome) for outcome in outcomes]
+
+
+def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
+    """Indices of the cases that must be scored together: what breaks on one group says nothing of the others."""
+    groups: dict[Hashable, list[int]] = {}
+    for index, case in enumerate(cases):
+        groups.setdefault((case.model_key, case.question) if selected.spec.scope == "group" else index, []).append(index)
+    return list(groups.values())
+
+
+def _checked(selected: Selected, found: object) -> Outcome:
+    """An outcome with the declared metrics only, its scores as Python's own numbers."""
+    if not isinstance(found, Outcome):
+        return Outcome.error(f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome")
+    for key in found.scores:
+        if selected.spec.metric(key) is None:
+            return Outcome.error(f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics")
+    if all(value is None or type(value) in (float, int) for value in found.scores.values()):
+        return found
+    return dataclasses.replace(found, scores={key: None if value is None else float(value) for key, value in found.scores.items()})
+
+
+def fault(selected: Selected, exc: Exception) -> str:
+    """What to say of an evaluator that raised: its own words, or where it broke."""
+    if isinstance(exc, EvalStudioError):
+        return str(exc)
+    frame = traceback.extract_tb(exc.__traceback__)[-1]
+    return f"evaluator {selected.id} failed: {type(exc).__name__}: {exc} ({frame.filename}:{frame.lineno})"

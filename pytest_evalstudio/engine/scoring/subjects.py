@@ -1,0 +1,247 @@
+"""Subjects: one test case put to one model, which is what an item stands for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship
+from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.files import EvalFile
+from pytest_evalstudio.formats.keys import Numbered
+from pytest_evalstudio.formats.lab import Model, TestLab, labels
+from pytest_evalstudio.formats.suite import TestSuite
+
+_NOT_IN_NAMES = re.compile(r"[\[\]/\s\x00-\x1f\x7f\ud800-\udfff]|::")
+_ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
+UNNAMED_MODEL = "dataset"
+
+
+@dataclass(slots=True, eq=False)
+class ModelInfo:
+    """A model as the record knows it.
+
+    Attributes:
+        key: what results are grouped by.
+        label: what it is called on screen; unique in its file.
+        runs: how often each question is asked of it.
+        description: further fields of the record's header.
+    """
+
+    key: str
+    label: str
+    runs: int = 1
+    description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(slots=True, eq=False)
+class Subject:
+    """One test case put to one model.
+
+    Attributes:
+        case: the question; for a suite without an answer.
+        answers: the answered rows of a lab or data set, one per repeat; () where the model is still to be asked.
+        chosen: evaluators of the case's own; None for the run's choice.
+        source: the original of a perturbed case, under the same model.
+    """
+
+    name: str
+    model: ModelInfo
+    case: Case
+    answers: tuple[Case, ...] = ()
+    chosen: tuple[Selected, ...] | None = None
+    choice: Mapping[str, Mapping[str, Any]] | None = None
+    xfail: str = ""
+    skip: str = ""
+    source: Subject | None = None
+
+    @property
+    def key(self) -> str:
+        return self.case.key
+
+    @property
+    def answered(self) -> bool:
+        return bool(self.answers)
+
+
+def subjects(file: EvalFile, folder: Path, models: Sequence[ModelInfo] = ()) -> list[Subject]:
+    """The subjects of a file, model by model, each original followed by its perturbations.
+
+    Args:
+        file: what was read.
+        folder: where relative paths of the file start.
+        models: the models that a suite is put to; not used for labs and data sets.
+    """
+    content = file.content
+    if isinstance(content, TestSuite):
+        found = _of_suite(content, str(folder), models)
+    elif isinstance(content, TestLab):
+        found = _of_rows(content.dataset.inputs, str(folder), _lab_models(content))
+    else:
+        found = _of_rows(content.inputs, str(folder), _dataset_models(content))
+    _link(found)
+    return _named(_families_together(found))
+
+
+def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> list[Subject]:
+    made = []
+    for test, item in suite.cases():
+        case = Case(
+            key=item.key,
+            question=item.prompt,
+            expected_output=item.expected_output,
+            condition=item.condition_text(),
+            categories=tuple(dict.fromkeys((*item.categories, *test.categories, *suite.categories))),
+            relationships=_relationships(item.relationships),
+            corpus=tuple(resolved(document, folder) for document in test.documents),
+            test_key=test.key,
+            expected_documents=tuple(item.expected_documents),
+            expected_facts=tuple(item.expected_facts),
+            guidelines=tuple(item.guidelines),
+            folder=folder,
+            extra=item.model_extra or NOTHING,
+        )
+        made.append((item, case))
+    return [
+        Subject(name="", model=model, case=case, choice=item.evaluators, xfail=item.xfail, skip=item.skip) for model in models for item, case in made
+    ]
+
+
+def resolved(document: str, folder: str) -> str:
+    """A document of a corpus as an absolute path, or as the URL it is."""
+    if re.match(r"[a-z][a-z0-9+.-]+://", document, re.IGNORECASE):
+        return document
+    if re.match(r"https?://", folder):
+        from urllib.parse import urljoin
+
+        return urljoin(folder.rstrip("/") + "/", document)
+    return os.path.normpath(os.path.join(folder, document))
+
+
+def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) -> list[Subject]:
+    by_model: dict[str, dict[str, list[Row]]] = {key: {} for key in models}
+    for row in rows:
+        by_model[row.model_key].setdefault(row.key, []).append(row)
+    found = []
+    for model_key, by_key in by_model.items():
+        model = models[model_key]
+        for repeats in by_key.values():
+            repeats.sort(key=lambda row: row.run or 1)
+            answers = tuple(row_case(row, model, folder) for row in repeats)
+            first = repeats[0]
+            found.append(Subject(name="", model=model, case=answers[0], answers=answers, choice=first.evaluators, xfail=first.xfail, skip=first.skip))
+    return found
+
+
+def row_case(row: Row, model: ModelInfo, folder: str) -> Case:
+    """A row as evaluators see it; the reference engine's error answers become errors."""
+    error = row.error
+    if not error and "INTERNAL ERROR" in row.actual_output and _ERROR_ANSWER.search(row.actual_output):
+        error = row.actual_output.strip()
+    return Case(
+        key=row.key,
+        question=row.input,
+        actual_output="" if error else row.actual_output,
+        expected_output=row.expected_output,
+        context=tuple(row.context),
+        context_sources=tuple(row.context_sources),
+        condition=row.condition_text(),
+        categories=tuple(row.categories),
+        relationships=_relationships(row.relationships) if row.relationships else (),
+        corpus=tuple(row.corpus),
+        test_key=row.test_key,
+        model_key=model.key,
+        model_name=model.label,
+        is_rag=is_rag(str(model.description.get("model_type", "")), row.context),
+        run=row.run or 1,
+        duration_s=row.actual_duration,
+        cost_usd=row.cost,
+        usage=row.usage or NOTHING,
+        error=error,
+        expected_documents=tuple(row.expected_documents),
+        expected_facts=tuple(row.expected_facts),
+        guidelines=tuple(row.guidelines),
+        folder=folder,
+        extra=row.model_extra or NOTHING,
+    )
+
+
+def is_rag(model_type: str, context: Sequence[str]) -> bool:
+    """Whether a model retrieves: by its type, else by whether it brought context."""
+    kind = model_type.lower()
+    if kind in RAG_MODEL_TYPES:
+        return True
+    return kind not in LLM_MODEL_TYPES and bool(context)
+
+
+def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
+    return tuple(Relationship(type=link.type, target=link.target, target_type=link.target_type) for link in links)
+
+
+def _lab_models(lab: TestLab) -> dict[str, ModelInfo]:
+    names = labels(lab.models)
+    return {model.key: ModelInfo(key=model.key, label=names[model.key], description=_described(model)) for model in lab.models}
+
+
+def _described(model: Model) -> dict[str, Any]:
+    return {**model.to_dict(), "host": "lab"}
+
+
+def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
+    keys = dict.fromkeys(row.model_key for row in dataset.inputs)
+    return {key: ModelInfo(key=key or UNNAMED_MODEL, label=key or UNNAMED_MODEL, description={"host": "dataset"}) for key in keys}
+
+
+def _link(found: Sequence[Subject]) -> None:
+    by_identity = {(subject.model.key, subject.key): subject for subject in found}
+    for subject in found:
+        for target in subject.case.sources("perturbation_source"):
+            source = by_identity.get((subject.model.key, target))
+            if source is not None and source is not subject:
+                subject.source = source
+                break
+
+
+def _families_together(found: Sequence[Subject]) -> list[Subject]:
+    """The same subjects, each perturbation right behind its original."""
+    children: dict[int, list[Subject]] = {}
+    roots = []
+    for subject in found:
+        root = family_root(subject)
+        if root is subject:
+            roots.append(subject)
+        else:
+            children.setdefault(id(root), []).append(subject)
+    return [member for root in roots for member in (root, *children.get(id(root), ()))]
+
+
+def family_root(subject: Subject) -> Subject:
+    """The original behind a chain of perturbations; a circle of them ends at its first-named member."""
+    chain = [subject]
+    while chain[-1].source is not None:
+        if chain[-1].source in chain:
+            circle = chain[chain.index(chain[-1].source) :]
+            return min(circle, key=lambda member: member.key)
+        chain.append(chain[-1].source)
+    return chain[-1]
+
+
+def _named(found: list[Subject]) -> list[Subject]:
+    unique = Numbered()
+    for subject in found:
+        subject.name = unique(f"{item_name(subject.key)}[{item_name(subject.model.label)}]")
+    return found
+
+
+def item_name(text: str) -> str:
+    """A key or label as it may stand in a node id.
+
+    >>> item_name("a/b c::d")
+    'a_b_c_d'
+    """
+    return _NOT_IN_NAMES.sub("_", text)

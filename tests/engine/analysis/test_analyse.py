@@ -1,0 +1,100 @@
+"""The analysis of a record as a whole."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.engine.analysis.statistics import wilson_interval
+from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
+
+
+def quality(value, **more):
+    return {"outcomes": {"quality": score(value)}, **more}
+
+
+def test_verdicts_models_and_data_are_counted(tmp_path):
+    builder = RecordBuilder(models=("one", "two"))
+    builder.add("a", "one", quality(1.0, actual_duration=1.0, cost=0.5, usage={"input_tokens": 10}, categories=["fees"]))
+    builder.add("b", "one", quality(0.0, actual_duration=3.0, input="?" * 50), quality(0.0, actual_duration=2.0))
+    builder.add("a", "two", {"error": "down", "retries": 2, "outcomes": {"quality": {"status": "error", "reason": "down"}}})
+    builder.items.append({**builder.items[0], "key": "c", "rows": [], "verdicts": {}, "verdict": "skipped"})
+    found = analyse(builder.write(tmp_path), {})
+    assert found.verdicts == {"passed": 1, "failed": 1, "error": 1, "skipped": 1, "xfailed": 0, "xpassed": 0}
+    one, two = found.models
+    assert (one.rows, one.answered, one.failed, one.retries, one.cost, one.unpriced) == (3, 3, 0, 0, 0.5, 2)
+    assert (one.duration_s.mean, one.duration_s.median, one.duration_s.greatest) == (2.0, 2.0, 3.0)
+    assert one.usage == {"input_tokens": 10}
+    assert (two.rows, two.answered, two.failed, two.retries, two.duration_s, two.cost) == (1, 0, 1, 2, None, None)
+    assert (found.dataset.items, found.dataset.cases, found.dataset.rows) == (4, 3, 4)
+    assert found.dataset.categories == {"fees": 1}
+    assert (found.dataset.lengths["question"].n, found.dataset.lengths["question"].greatest) == (2, 50)
+
+
+def flipping():
+    builder = RecordBuilder(evaluator("quality", metric(), metric("other", primary=False)), boolean_evaluator(), models=("one", "two"))
+    both = {"text_matching": {"status": "score", "scores": {"model_passes": 1.0, "model_failures": 0.0}}}
+    for name in ("one", "two"):
+        for key in "abcd":
+            builder.add(key, name, {"outcomes": {"quality": {"status": "score", "scores": {"score": 1.0, "other": None}}, **both}})
+            extra = perturbed(key, "comma:HIGH")
+            extra["categories"].append("fees")
+            flips = [flip(key)] if key == "a" and name == "one" else []
+            row = {"outcomes": {"quality": {"status": "score", "scores": {"score": 0.6, "other": 0.5}}, **both}, **extra}
+            builder.add(f"{key}-comma", name, row, flips=flips)
+    builder.add("a-copy", "two", quality(1.0, **perturbed("a", "copy")), flips=[flip("a", direction="fail_to_pass", perturbators=["copy"])])
+    builder.add("lone-comma", "one", quality(1.0, **perturbed("not-in-this-run", "comma:HIGH")))
+    return builder
+
+
+def test_flip_rates_are_over_comparisons_with_both_scores(tmp_path):
+    rates = {(rate.group, rate.name): rate for rate in analyse(flipping().write(tmp_path), {}).flip_rates}
+    everything = rates["all", "all"]
+    assert (everything.compared, everything.pass_to_fail, everything.fail_to_pass) == (17, 1, 1)
+    assert everything.interval == wilson_interval(2, 17)
+    assert (rates["perturbator", "comma:HIGH"].compared, rates["perturbator", "copy"].rate) == (16, 1.0)
+    assert (rates["intensity", "HIGH"].compared, rates["category", "fees"].compared) == (16, 16)
+    assert (rates["metric", "quality.score"].compared, rates["metric", "text_matching.model_passes"].compared) == (9, 8)
+    assert ("metric", "quality.other") not in rates
+    assert (rates["model", "one"].rate, rates["model", "two"].rate) == (pytest.approx(1 / 8), pytest.approx(1 / 9))
+    assert rates["perturbator", "comma:HIGH"].meaning_kept is True
+
+
+def test_gates_of_the_header_are_held_against_the_models_that_ran(tmp_path):
+    builder = RecordBuilder(models=("one", "never-asked"), gates=["quality >= 0.5", "quality > 0.6"])
+    builder.add("a", "one", quality(0.6))
+    assert [gate.met for gate in analyse(builder.write(tmp_path), {}).gates] == [True, False]
+
+
+def test_the_order_of_an_unfinished_record_does_not_matter(tmp_path):
+    builder = flipping()
+    builder.header["finished"] = None
+    builder.header["files"] = {}
+    first = analyse(builder.write(tmp_path), {})
+    random.Random(1).shuffle(builder.items)
+    second = analyse(builder.write(tmp_path), {})
+    assert (first.problems, first.insights, first.flip_rates, first.models, first.dataset) == (
+        second.problems,
+        second.insights,
+        second.flip_rates,
+        second.models,
+        second.dataset,
+    )
+    assert [board.standings for board in first.leaderboards.values()] == [board.standings for board in second.leaderboards.values()]
+
+
+def test_an_empty_run_is_analysed(tmp_path):
+    found = analyse(RecordBuilder().write(tmp_path), {})
+    assert (found.problems, found.insights, found.flip_rates, found.models) == ((), (), (), ())
+    assert found.leaderboards["quality"].standings == ()
+
+
+def test_others_see_each_item_of_the_same_pass(tmp_path):
+    builder = RecordBuilder()
+    builder.add("a", "one", quality(1.0))
+    builder.add("b", "one", quality(1.0))
+    seen = []
+    analyse(builder.write(tmp_path), {}, also=[lambda item: seen.append(item["key"])])
+    assert seen == ["a", "b"]

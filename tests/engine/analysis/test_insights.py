@@ -1,0 +1,118 @@
+"""Insights: made where the data support them, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.core.problems import INSIGHT_TYPES
+from pytest_evalstudio.engine.analysis.analyse import analyse
+from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric, score
+
+
+@pytest.fixture
+def insights(tmp_path):
+    def find(builder):
+        found = analyse(builder.write(tmp_path), {}).insights
+        assert all(insight.insight_type in INSIGHT_TYPES and insight.actions for insight in found)
+        return found
+
+    return find
+
+
+def quality(value, **more):
+    return {"outcomes": {"quality": score(value)}, **more}
+
+
+def two_models(one, two, **evaluator_changes):
+    builder = RecordBuilder(evaluator("quality", **evaluator_changes), models=("one", "two"))
+    for key, (first, second) in zip("abcdef", zip(one, two, strict=True), strict=False):
+        builder.add(key, "one", quality(first))
+        builder.add(key, "two", quality(second))
+    return builder
+
+
+def test_best_and_worst_model(insights):
+    best, worst = insights(two_models([0.9, 0.8], [0.6, 0.7]))
+    assert "the best model is 'one' (Score 0.85, 95 % interval 0.8 to 0.9)" in best.description
+    assert (worst.attributes["model"], worst.attributes["score"]) == ("m-two", pytest.approx(0.65))
+
+
+def test_lower_is_better_turns_the_order(insights):
+    builder = RecordBuilder(evaluator("quality", metric(better="lower", threshold=1.0)), models=("one", "two"))
+    builder.add("a", "one", quality(0.9))
+    builder.add("a", "two", quality(0.1))
+    assert insights(builder)[0].attributes["model"] == "m-two"
+
+
+def test_ties_one_model_and_zero_durations_give_none(insights):
+    assert insights(two_models([0.9, 0.7], [0.7, 0.9])) == ()
+    alone = RecordBuilder()
+    alone.add("a", "one", quality(0.9, actual_duration=1.0, cost=1.0))
+    assert insights(alone) == ()
+
+
+def test_of_three_models_a_shared_lead_has_no_best_but_a_worst(insights):
+    builder = RecordBuilder(models=("one", "two", "three"))
+    for name, value in (("one", 0.9), ("two", 0.9), ("three", 0.6)):
+        builder.add("a", name, quality(value))
+    (found,) = insights(builder)
+    assert "the worst model is 'three'" in found.description
+
+
+def test_a_boolean_evaluator_tells_the_most_accurate_and_the_best_retrieving_model(insights):
+    builder = RecordBuilder(boolean_evaluator(), models=("one", "two"))
+    for name, passes, retrieval in (("one", 1.0, 0.0), ("two", 0.0, 1.0)):
+        scores = {"model_passes": passes, "model_retrieval_failures": retrieval, "model_generation_failures": 0.0}
+        builder.add("a", name, {"outcomes": {"text_matching": {"status": "score", "scores": scores}}})
+    texts = [insight.description for insight in insights(builder)]
+    assert any("most accurate model is 'one'" in text for text in texts)
+    assert any("least accurate model is 'two'" in text for text in texts)
+    assert any("best retrieving model is 'one'" in text for text in texts)
+    assert any("for 1 prompt the retrieval of model 'two' failed and its answer did not" in text for text in texts)
+
+
+def test_fastest_and_cheapest(insights):
+    builder = RecordBuilder(models=("one", "two"))
+    builder.add("a", "one", quality(0.9, actual_duration=2.0, cost=0.5))
+    builder.add("a", "two", quality(0.9, actual_duration=0.5, cost=0.25))
+    fast, cheap = insights(builder)
+    assert (fast.insight_type, fast.attributes["fastest_model"], fast.attributes["slowest_s"]) == ("efficiency", "m-two", 2.0)
+    assert (cheap.insight_type, cheap.attributes["cheapest_model_name"], cheap.attributes["highest_cost"]) == ("cost", "two", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        pytest.param({"actual_duration": 0.0}, {"actual_duration": 1.0}, id="a model without times"),
+        pytest.param({"cost": 0.0}, {"cost": 0.0}, id="all costs zero"),
+        pytest.param({"cost": None}, {"cost": 1.0}, id="a cost that is not known"),
+    ],
+)
+def test_no_comparison_of_what_is_not_known(insights, one, two):
+    builder = RecordBuilder(models=("one", "two"))
+    builder.add("a", "one", quality(0.9, **one))
+    builder.add("a", "two", quality(0.9, **two))
+    assert insights(builder) == ()
+
+
+def test_the_most_difficult_prompt_and_those_no_model_answers(insights):
+    found = insights(two_models([0.9, 0.1, 0.2, 0.9], [0.9, 0.1, 0.3, 0.2]))
+    weak = [insight for insight in found if insight.insight_type == "weak_point"]
+    assert "the most difficult prompt is 'What about b?'; 2 of 2 models fail it" in weak[0].description
+    assert weak[1].attributes["test_case_keys"] == ["b", "c"]
+    assert "2 prompts are answered by no model ('b', 'c')" in weak[1].description
+
+
+def test_equally_difficult_prompts_have_no_hardest(insights):
+    texts = [insight.description for insight in insights(two_models([0.1, 0.1, 0.9], [0.2, 0.2, 0.9]))]
+    assert not any("most difficult" in text for text in texts)
+
+
+def test_the_least_grounded_sentence(insights):
+    builder = RecordBuilder(evaluator("grounded", metric(), needs=["context", "actual_output"]))
+    fragments = [{"start": 0, "end": 8, "scores": {"score": 0.9}}, {"part": "answer", "start": 9, "end": 20, "scores": {"score": 0.2}}]
+    builder.add("a", "one", {"actual_output": "Is true. Is made up.", "outcomes": {"grounded": score(0.2, fragments=fragments)}})
+    builder.add("b", "one", {"outcomes": {"grounded": score(0.6, fragments=[{"start": 0, "end": 3, "scores": {"score": 0.6}}])}})
+    (found,) = insights(builder)
+    assert "the least grounded sentence is 'Is made up.' of model 'one' (Score 0.2)" in found.description
+    assert found.attributes["test_case_keys"] == ["a"]

@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, family_root, is_rag, item_name, resolved, subjects
+from pytest_evalstudio.formats.files import read
+from pytest_evalstudio.formats.source import parse
+
+MODELS = [ModelInfo(key="1", label="one"), ModelInfo(key="2", label="two", runs=3)]
+
+
+def of(data, folder="/suites", models=MODELS):
+    return subjects(read(parse(json.dumps(data), "f.json")), Path(folder), models)
+
+
+def suite(*cases, **test):
+    return {"tests": [{"test_cases": list(cases), **test}]}
+
+
+def lab(*rows, models=({"key": "m", "llm_model_name": "gpt", "model_type": "h2ogpte"},)):
+    return {"dataset": {"inputs": [{"model_key": "m", **row} for row in rows]}, "models": list(models)}
+
+
+def linked(key, *targets, kind="perturbation_source"):
+    return {"key": key, "prompt": key, "input": key, "relationships": [{"type": kind, "target": target} for target in targets]}
+
+
+def names(found):
+    return [subject.name for subject in found]
+
+
+def test_a_suite_is_put_to_every_model_model_by_model():
+    found = of(suite({"key": "a", "prompt": "p"}, {"key": "b", "prompt": "q"}))
+    assert names(found) == ["a[one]", "b[one]", "a[two]", "b[two]"]
+    assert [subject.model.runs for subject in found] == [1, 1, 3, 3]
+    assert not any(subject.answered for subject in found)
+
+
+def test_without_a_model_a_suite_has_no_subjects():
+    assert of(suite({"prompt": "p"}), models=[]) == []
+
+
+def test_a_case_carries_what_the_file_says():
+    data = {
+        "categories": ["all", "x"],
+        "tests": [
+            {
+                "key": "t",
+                "documents": ["d/a.md", "../b.md", "https://example.org/c.pdf", "/abs/d.md"],
+                "categories": ["rag"],
+                "test_cases": [
+                    {
+                        "key": "k",
+                        "prompt": "p",
+                        "expected_output": "e",
+                        "constraints": ["c"],
+                        "categories": ["x", "y"],
+                        "expected_facts": ["f"],
+                        "guidelines": ["g"],
+                        "expected_documents": ["d/a.md"],
+                        "xfail": "known",
+                        "skip": "later",
+                        "evaluators": ["rouge"],
+                        "ticket": 7,
+                    }
+                ],
+            }
+        ],
+    }
+    [subject] = of(data, models=MODELS[:1])
+    case = subject.case
+    assert (case.key, case.question, case.expected_output, case.condition, case.test_key) == ("k", "p", "e", '"c"', "t")
+    assert case.categories == ("x", "y", "rag", "all")
+    assert case.corpus == ("/suites/d/a.md", "/b.md", "https://example.org/c.pdf", "/abs/d.md")
+    assert (case.expected_facts, case.guidelines, case.expected_documents) == (("f",), ("g",), ("d/a.md",))
+    assert (case.extra, case.folder) == ({"ticket": 7}, "/suites")
+    assert (subject.xfail, subject.skip, subject.choice) == ("known", "later", {"rouge": {}})
+
+
+@pytest.mark.parametrize(
+    ("document", "folder", "found"),
+    [
+        ("a.md", "https://example.org/suites", "https://example.org/suites/a.md"),
+        ("../a.md", "https://example.org/suites/", "https://example.org/a.md"),
+        ("HTTPS://example.org/a.md", "/x", "HTTPS://example.org/a.md"),
+        ("./a/../b.md", "/x", "/x/b.md"),
+        ("c:a.md", "/x", "/x/c:a.md"),
+    ],
+)
+def test_documents_start_at_the_suite(document, folder, found):
+    assert resolved(document, folder) == found
+
+
+def test_a_row_of_a_lab_is_answered():
+    [subject] = of(lab({"key": "k", "input": "q", "actual_output": "a", "context": ["c"], "actual_duration": 0.5, "cost": 0.1, "usage": {"n": 2}}))
+    [answer] = subject.answers
+    assert subject.answered
+    assert subject.name == "k[gpt]"
+    assert (answer.question, answer.actual_output, answer.context, answer.duration_s, answer.cost_usd, answer.usage) == (
+        "q",
+        "a",
+        ("c",),
+        0.5,
+        0.1,
+        {"n": 2},
+    )
+    assert (answer.model_key, answer.model_name, answer.is_rag, answer.run) == ("m", "gpt", True, 1)
+    assert subject.model.description["host"] == "lab"
+
+
+def test_repeats_are_one_subject_in_the_order_of_their_runs():
+    [subject] = of(lab(*({"key": "k", "run": run, "actual_output": str(run)} for run in (3, 1, 2))))
+    assert [answer.actual_output for answer in subject.answers] == ["1", "2", "3"]
+
+
+def test_rows_of_a_data_set_go_by_their_model():
+    found = of({"inputs": [{"key": "a", "model_key": "m"}, {"key": "a"}, {"key": "b", "model_key": "m"}]})
+    assert names(found) == ["a[m]", "b[m]", "a[dataset]"]
+    assert found[0].model is found[1].model
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ("INTERNAL ERROR: quota", "INTERNAL ERROR: quota"),
+        ("LLM HOST INTERNAL ERROR: 500\n", "LLM HOST INTERNAL ERROR: 500"),
+        ("so: MODEL HOST INTERNAL ERROR 12", "so: MODEL HOST INTERNAL ERROR 12"),
+        ("An INTERNAL ERROR is a fault.", ""),
+        ("Internal error", ""),
+    ],
+)
+def test_errors_that_the_reference_engine_wrote_as_answers_are_errors(answer, error):
+    [subject] = of(lab({"key": "k", "actual_output": answer}))
+    [case] = subject.answers
+    assert (case.error, case.actual_output) == (error, "" if error else answer)
+
+
+def test_a_row_with_an_error_has_no_answer():
+    [subject] = of(lab({"key": "k", "actual_output": "half of", "error": "timed out"}))
+    assert (subject.answers[0].error, subject.answers[0].actual_output) == ("timed out", "")
+
+
+@pytest.mark.parametrize(
+    ("model_type", "context", "rag"),
+    [
+        ("h2ogpte", [], True),
+        ("H2OGPTE_LLM", ["c"], False),
+        ("ollama", ["c"], False),
+        ("", ["c"], True),
+        ("", [], False),
+        ("python", ["c"], True),
+        ("extractive", [], True),
+    ],
+)
+def test_a_model_retrieves_by_its_type_else_by_its_context(model_type, context, rag):
+    assert is_rag(model_type, context) is rag
+
+
+def test_a_perturbation_follows_its_original():
+    found = of(suite({"key": "x", "prompt": "x"}, linked("p2", "p1"), linked("p1", "o"), {"key": "o", "prompt": "o"}), models=MODELS[:1])
+    assert names(found) == ["x[one]", "o[one]", "p2[one]", "p1[one]"]
+    by_key = {subject.key: subject for subject in found}
+    assert by_key["p1"].source is by_key["o"]
+    assert by_key["p2"].source is by_key["p1"]
+    assert family_root(by_key["p2"]) is by_key["o"]
+
+
+def test_the_original_is_that_of_the_same_model():
+    found = of(lab({"key": "o"}, {**linked("p", "o"), "model_key": "n"}, linked("p", "o"), models=({"key": "m"}, {"key": "n"})))
+    sources = {subject.name: subject.source.name if subject.source else None for subject in found}
+    assert sources == {"o[m]": None, "p[m]": "o[m]", "p[n]": None}
+
+
+def test_the_first_original_that_is_there_counts_and_other_relationships_do_not():
+    found = of(lab({"key": "a"}, {"key": "b"}, linked("p", "gone", "b", "a"), linked("q", "a", kind="follows")))
+    sources = {subject.key: subject.source.key if subject.source else None for subject in found}
+    assert sources == {"a": None, "b": None, "p": "b", "q": None}
+
+
+@pytest.mark.parametrize("keys", ["a", "ab", "abcde"])
+def test_circles_of_perturbations_do_not_hang(keys):
+    rows = [linked(key, keys[(place + 1) % len(keys)]) for place, key in enumerate(keys)]
+    found = of(lab(linked("tail", keys[-1]), *rows))
+    assert sorted(subject.key for subject in found) == sorted([*keys, "tail"])
+    assert {family_root(subject).key for subject in found} == {"a"}
+
+
+def test_a_long_chain_of_perturbations_has_one_root():
+    found = of(lab({"key": "0"}, *(linked(str(number), str(number - 1)) for number in range(1, 300))))
+    assert {family_root(subject).key for subject in found} == {"0"}
+    assert len(found) == 300
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("a::b", "a_b"), ("a[0]/b", "a_0__b"), ("a\tb\nc d\x00", "a_b_c_d_"), ("fee €5: yes", "fee_€5:_yes"), ("a\u2028b", "a_b"), ("\ud800", "_")],
+)
+def test_what_a_node_id_cannot_hold_becomes_an_underscore(text, name):
+    assert item_name(text) == name
+
+
+def test_names_that_collide_get_numbers():
+    found = of(
+        suite({"key": "a b", "prompt": "p"}, {"key": "a/b", "prompt": "q"}, {"key": "a_b", "prompt": "r"}), models=[ModelInfo(key="1", label="m/1")]
+    )
+    assert names(found) == ["a_b[m_1]", "a_b[m_1]-2", "a_b[m_1]-3"]

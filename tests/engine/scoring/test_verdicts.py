@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict
+from pytest_evalstudio.formats.config import configuration
+from toys import toy_registry
+
+PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
+
+
+def reading(**thresholds):
+    return PLAN.get("reading", {"thresholds": thresholds})
+
+
+def scored(value, size=1.0, **more):
+    return Outcome.score({"value": value, "size": size, "free": 1.0}, **more)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "value", "size", "passed", "missed"),
+    [
+        pytest.param({}, 0.5, 99.0, True, (), id="equality passes; a secondary metric does not decide"),
+        pytest.param({}, 0.49, 1.0, False, ("value",), id="below"),
+        pytest.param({"size": 2.0}, 0.5, 2.0, True, (), id="equality passes where lower is better"),
+        pytest.param({"size": 2.0}, 0.5, 2.1, False, ("size",), id="above, where lower is better"),
+        pytest.param({"size": 2.0}, 0.1, 2.1, False, ("value", "size"), id="both"),
+        pytest.param({"value": math.inf}, 0.1, 1.0, None, (), id="an infinite threshold never decides"),
+        pytest.param({"value": -math.inf}, 0.1, 1.0, None, (), id="nor one below everything"),
+        pytest.param({"value": math.inf, "size": 2.0}, 0.1, 1.0, True, (), id="the finite one decides"),
+        pytest.param({"value": 0.0}, None, 1.0, None, (), id="a metric without a value does not decide"),
+        pytest.param({"value": 0.0, "size": 0.5}, None, 1.0, False, ("size",), id="another one with a value does"),
+    ],
+)
+def test_pass_and_fail(thresholds, value, size, passed, missed):
+    found = verdict(reading(**thresholds), [scored(value, size, reason="so")])
+    assert (found.status, found.passed, found.missed, found.reason) == ("score", passed, missed, "so")
+    assert (found.pass_k, dict(found.least)) == (None, {})
+
+
+def test_repeats_are_held_against_the_threshold_by_their_mean():
+    found = verdict(reading(size=3.0), [scored(0.25, 2.0), scored(0.75, 5.0, reason="second")])
+    assert found.scores == {"value": 0.5, "size": 3.5, "free": 1.0}
+    assert (found.passed, found.missed, found.reason) == (False, ("size",), "second")
+    assert found.least == {"value": 0.25, "size": 2.0, "free": 1.0}
+
+
+@pytest.mark.parametrize(("values", "pass_k"), [((0.5, 0.9), 1.0), ((0.4, 0.9), 0.0), ((0.1, 0.1), 0.0)])
+def test_pass_k_is_one_where_every_repeat_passes(values, pass_k):
+    assert verdict(reading(), [scored(value) for value in values]).pass_k == pass_k
+
+
+def test_one_repeat_in_error_is_an_error_of_the_whole():
+    found = verdict(reading(), [scored(1.0), Outcome.error("down"), Outcome.not_applicable("x")])
+    assert (found.status, found.passed, found.reason, dict(found.scores)) == ("error", None, "down", {})
+
+
+def test_repeats_that_are_not_applicable_do_not_count():
+    found = verdict(reading(), [Outcome.not_applicable("x"), scored(0.75), scored(0.25)])
+    assert (found.scores["value"], found.passed) == (0.5, True)
+    nothing = verdict(reading(), [Outcome.not_applicable("x"), Outcome.not_applicable("y")])
+    assert (nothing.status, nothing.passed, nothing.reason) == ("not_applicable", None, "x")
+
+
+def test_a_metric_that_was_never_scored_has_no_mean():
+    found = verdict(reading(), [scored(None), scored(None)])
+    assert (found.scores["value"], found.passed, found.missed) == (None, None, ())
+    assert "value" not in found.least
+
+
+def test_the_mean_of_a_metric_is_over_the_repeats_that_have_it():
+    assert verdict(reading(), [scored(0.2), scored(None), scored(0.4)]).scores["value"] == pytest.approx(0.3)
+
+
+def test_a_line_for_each_missed_threshold_and_the_reason_once():
+    selected = reading(size=2.0)
+    assert missed_lines(selected, verdict(selected, [scored(0.125, 3.0, reason="because")])) == [
+        "reading: value 0.125 < 0.5: because",
+        "reading: size 3 > 2",
+    ]
+    assert missed_lines(selected, verdict(selected, [scored(0.0), scored(0.25)])) == ["reading: value 0.125 < 0.5 (mean; least 0)"]
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.0, "1"), (0.0, "0"), (2 / 3, "0.6667"), (-0.5, "-0.5"), (100.0, "100"), (math.inf, "inf")])
+def test_numbers_are_written_for_people(value, text):
+    assert number(value) == text
+
+
+def perturbed(*categories, source=True):
+    model = ModelInfo(key="m", label="m")
+    original = Subject(name="o", model=model, case=Case(key="o", question="q"))
+    link = Relationship(type="perturbation_source", target="o")
+    case = Case(key="p", question="q!", relationships=(link,), categories=categories)
+    return Subject(name="p", model=model, case=case, source=original if source else None)
+
+
+def flips_of(selected, before, after, *, strict=True, by="perturbed_by:comma:PerturbationIntensity.HIGH", source=True):
+    return flips(perturbed(by, source=source), {selected: verdict(selected, [after])}, {selected: verdict(selected, [before])}, strict=strict)
+
+
+def test_a_flip_from_pass_to_fail_fails_the_case():
+    [flip] = flips_of(reading(), scored(0.5), scored(0.25))
+    assert (flip.evaluator, flip.metric, flip.direction, flip.source) == ("reading", "value", "pass_to_fail", "o")
+    assert (flip.source_score, flip.score, flip.threshold) == (0.5, 0.25, 0.5)
+    assert (flip.perturbators, flip.meaning_kept, flip.fails) == (("comma:HIGH",), True, True)
+
+
+def test_a_flip_from_fail_to_pass_is_a_flip_and_fails_nothing():
+    [flip] = flips_of(reading(), scored(0.25), scored(0.5))
+    assert (flip.direction, flip.fails) == ("fail_to_pass", False)
+
+
+def test_only_the_flip_of_an_asserted_metric_fails():
+    [flip] = flips_of(reading(), scored(1.0, size=1.0), scored(1.0, size=11.0))
+    assert (flip.metric, flip.direction, flip.fails) == ("size", "pass_to_fail", False)
+    [asserted] = flips_of(reading(size=10.0), scored(1.0, size=1.0), scored(1.0, size=11.0))
+    assert asserted.fails
+
+
+def test_flips_can_be_reported_only():
+    [flip] = flips_of(reading(), scored(0.5), scored(0.25), strict=False)
+    assert not flip.fails
+
+
+@pytest.mark.parametrize("by", ["antonym", "contextual_misinformation", "encoding_base64", "encoding_base16"])
+def test_a_flip_under_a_perturbator_that_changes_the_meaning_fails_nothing(by):
+    [flip] = flips_of(reading(), scored(0.5), scored(0.25), by=f"perturbed_by:{by}:PerturbationIntensity.LOW")
+    assert (flip.meaning_kept, flip.fails) == (False, False)
+
+
+def test_of_complements_only_the_primary_one_flips():
+    selected = PLAN.get("answered")
+    yes, no = ({"model_passes": float(value), "model_failures": float(not value)} for value in (True, False))
+    assert [flip.metric for flip in flips_of(selected, Outcome.score(yes), Outcome.score(no))] == ["model_passes"]
+
+
+def test_of_classification_only_the_primary_metric_flips():
+    selected = PLAN.get("classification", {"thresholds": {"f1": 0.5}})
+    right, wrong = (Outcome.score({"accuracy": value, "precision": None, "recall": None, "f1": value}) for value in (1.0, 0.0))
+    assert [flip.metric for flip in flips_of(selected, right, wrong)] == ["accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (scored(0.5), scored(0.9)),
+        (scored(0.1), scored(0.2)),
+        (Outcome.error("down"), scored(0.1)),
+        (scored(0.9), Outcome.error("down")),
+        (scored(0.9), Outcome.not_applicable("x")),
+        (scored(0.9), scored(None)),
+        (scored(None), scored(0.1)),
+    ],
+)
+def test_without_two_scores_on_two_sides_of_the_threshold_nothing_flips(before, after):
+    assert flips_of(reading(), before, after) == []
+
+
+def test_a_case_that_is_no_perturbation_does_not_flip():
+    assert flips_of(reading(), scored(0.9), scored(0.1), source=False) == []
+
+
+def test_an_evaluator_that_judged_only_one_of_them_does_not_flip():
+    assert flips(perturbed(), {reading(): verdict(reading(), [scored(0.1)])}, {}, strict=True) == []
+
+
+def test_several_metrics_flip_at_once():
+    found = flips_of(reading(size=10.0), scored(0.9, size=1.0), scored(0.1, size=99.0))
+    assert [(flip.metric, flip.fails) for flip in found] == [("value", True), ("size", True)]
+
+
+def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
+    own, runs = reading(value=0.7), reading()
+    [flip] = flips(perturbed(), {own: verdict(own, [scored(0.6)])}, {runs: verdict(runs, [scored(0.9)])}, strict=True)
+    assert (flip.source_score, flip.score, flip.threshold) == (0.9, 0.6, 0.7)
