@@ -79,11 +79,13 @@ class Prompt:
         text: the question.
         corpus: documents of the test: absolute paths or URLs.
         run: repeat number, 1 for the first; a part of the answer's cache key.
+        reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others ignore it.
     """
 
     text: str
     corpus: tuple[str, ...] = ()
     run: int = 1
+    reply_schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ class Tools:
         embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that declare that they require them.
         language_model: the model of that name, for evaluators that require "language_model:NAME".
         token_matcher: the same by name and layer (None: the one that is best known to work), for "token_matcher:NAME".
+        judge: for evaluators that require one; the evaluator's own where it has its own.
     """
 
     max_text_chars: int = 1_000_000
@@ -155,6 +157,7 @@ class Tools:
     bias_model: TextClassifier | None = None
     language_model: Callable[[str], LanguageModel] | None = None
     token_matcher: Callable[[str, int | None], TokenMatcher] | None = None
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +166,8 @@ class EvaluatorSpec:
 
     Attributes:
         needs: inputs it cannot do without: question, expected_output, context, actual_output, condition.
-        requires: what it cannot score without: a model among the tools ("embedder", "nli"), one that it names itself
-            ("language_model:NAME"), or "module:NAME" for an installed module.
+        requires: what it cannot score without: a model among the tools ("embedder", "nli"), "judge", a model that it names itself
+            ("language_model:NAME"), "module:NAME" for an installed module, or "option:NAME" for an option that has no default.
         scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
         boolean: its metrics are counts of passes and failures.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
@@ -202,7 +205,9 @@ class Evaluator(Protocol):
     `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that have an
     answer and the declared needs. An optional method `not_applicable(case) -> str` refines the needs ("" = applicable);
     an optional method `aggregate(rows) -> ModelScore` computes model-wide figures that are no mean of the rows'; an
-    optional class attribute `path_options` names the options that may be paths, which start at the configuration's folder.
+    optional class attribute `path_options` names the options that may be paths, which start at the configuration's folder;
+    one that asks a judge names the prompts that it may ask with in `prompts`. Where needs or requirements depend on options,
+    properties `needs` and `requires` give them.
     """
 
     __evalstudio__: ClassVar[EvaluatorSpec]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.judging import Judging
 
 Better = Literal["higher", "lower"]
 Status = Literal["score", "not_applicable", "error"]
@@ -87,6 +88,8 @@ class Outcome:
         fragments: stretches of answer or context behind the score; empty where the score is about the whole.
         findings: problems to list one by one.
         sketch: what model-wide figures need of this row, in a form of the evaluator's own; kept short.
+        details: JSON-ready particulars by name for the exports, e.g. the rating and rationale of each chunk.
+        judging: what it took to judge, None where no judge was asked.
     """
 
     status: Status = "score"
@@ -95,6 +98,8 @@ class Outcome:
     fragments: tuple[Fragment, ...] = ()
     findings: tuple[Finding, ...] = ()
     sketch: str = ""
+    details: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    judging: Judging | None = None
 
     def __post_init__(self) -> None:
         for key, value in self.scores.items():
@@ -113,9 +118,10 @@ class Outcome:
         fragments: tuple[Fragment, ...] = (),
         findings: tuple[Finding, ...] = (),
         sketch: str = "",
+        details: Mapping[str, Any] = NOTHING,
     ) -> Outcome:
         """A scored case; a NaN among the scores makes it an error."""
-        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings, sketch=sketch)
+        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings, sketch=sketch, details=details)
 
     @classmethod
     def not_applicable(cls, reason: str) -> Outcome:

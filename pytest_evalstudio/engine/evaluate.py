@@ -111,8 +111,9 @@ def evaluate(
     chosen = {"evaluators": list(evaluators)} if evaluators is not None else {}
     settings = configuration({**(config or {}), **chosen}, folder=Path(folder).absolute())
     base = Path(folder).absolute()
-    lender = Lender(cache=base / settings.cache if settings.cache else None)
-    plan = Plan(registry or Registry(), settings, lacks=functools.partial(lender.lacks, settings))
+    known = registry or Registry()
+    lender = Lender(cache=base / settings.cache if settings.cache else None, registry=known)
+    plan = Plan(known, settings, lacks=functools.partial(lender.lacks, settings))
     if plan.left_out:
         warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=2)
     if isinstance(lab, TestLab):
@@ -120,7 +121,7 @@ def evaluate(
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
     found = subjects(file, base)
-    engine = Engine(plan, strict_flips=settings.flips == "fail", tools=lender.tools(settings))
+    engine = Engine(plan, strict_flips=settings.flips == "fail", lend=functools.partial(lender.tools_of, settings))
     used = dict.fromkeys(selected for subject in found for selected in engine.selected_for(subject))
     grouped = any(selected.spec.scope == "group" for selected in used)
     try:

@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.perturbators import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
+from pytest_evalstudio.formats.judge_table import JudgeTable
 
 OWN_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
@@ -49,6 +51,20 @@ class Storage(_Table):
     """
 
     max_mb: Annotated[float, Field(gt=0)] | None = None
+
+
+class Perturbations(_Table):
+    """Perturbed cases that a run adds to its suites, labs and data sets.
+
+    Attributes:
+        apply: e.g. "comma:medium,word_swap:low+qwerty": a comma separates cases, a plus chains perturbators into one case.
+        seed: the same one gives the same cases on every machine.
+        where: expression over categories, as of pytest's `-m`: which cases are perturbed.
+    """
+
+    apply: str = ""
+    seed: int = DEFAULT_SEED
+    where: str = ""
 
 
 class WeightsTable(_Table):
@@ -165,6 +181,8 @@ class Configuration(_Table):
     Attributes:
         evaluators: ids, or ["all"]; None means the default choice.
         evaluator: per evaluator or instance: threshold, thresholds, type, and the evaluator's own parameters.
+        perturbations: perturbed cases that a run adds.
+        perturbator: per perturbator: its own options.
         model: the models that suites are put to.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
@@ -176,12 +194,15 @@ class Configuration(_Table):
         max_cost: US dollars of a whole run; more is a problem.
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: models that evaluators are lent.
         language_model: how the models run that evaluators name in their options.
+        judge: the model, or panel of models, that judges, and what that may cost.
         folder: where the configuration stands; relative paths in it start there.
         file: where it was read from, "" for the defaults.
     """
 
     evaluators: Names | None = None
     evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    perturbations: Perturbations = Field(default_factory=Perturbations)
+    perturbator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     model: list[ModelTable] = Field(default_factory=list)
     gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(default_factory=list)
     output: str | None = None
@@ -200,6 +221,7 @@ class Configuration(_Table):
     toxicity_model: ToxicityModel = Field(default_factory=ToxicityModel)
     bias_model: BiasModel = Field(default_factory=BiasModel)
     language_model: LanguageModels = Field(default_factory=LanguageModels)
+    judge: JudgeTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 

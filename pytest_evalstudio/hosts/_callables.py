@@ -20,7 +20,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, n
 
 TEXT_KEYS = ("answer", "text", "actual_output")
 ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "error")
-PROMPT_ARGUMENTS = ("corpus", "run")
+PROMPT_ARGUMENTS = ("corpus", "run", "reply_schema")
 
 _OWN_FOLDER = Path(__file__).parent
 _FOREIGN_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))

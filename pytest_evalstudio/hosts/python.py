@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,12 +22,13 @@ class PythonCallable:
     """A function of yours, sync or async, that takes the prompt and returns the answer.
 
     Attributes:
-        target: "package.module:callable"; dots after the colon reach attributes. It gets the prompt, and by name, if it
-            asks for them: corpus, run, model, llm_model_name, system_prompt, and anything in `parameters`.
+        target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable itself. It gets the
+            prompt, and by name, if it asks for them: corpus, run, reply_schema (of judges), model, llm_model_name, system_prompt,
+            and anything in `parameters`.
         parameters: further arguments; each must be one that the callable has.
     """
 
-    target: str
+    target: str | Callable[..., Any]
     llm_model_name: str = ""
     system_prompt: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +44,7 @@ class PythonCallable:
         self._importable = [str(tools.folder.resolve()), os.getcwd()]
         sys.path[:0] = self._importable
         try:
-            function = load_target(self.target)
+            function = load_target(self.target) if isinstance(self.target, str) else self.target
             offered = {"model": tools.name, "llm_model_name": self.llm_model_name, "system_prompt": self.system_prompt}
             self._call = Call.of(function, f"target {self.target!r}", offered=offered, configured=self.parameters)
         except BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import time
@@ -129,7 +130,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
                 evals.plan(config),
                 models=evals.models.asked,
                 strict_flips=config.flips == "fail",
-                tools=evals.lender.tools(config),
+                lend=functools.partial(evals.lender.tools_of, config),
             )
             configs[id(config)] = (config, {})
         selected = dict.fromkeys(engines[id(config)].selected_for(item.subject))

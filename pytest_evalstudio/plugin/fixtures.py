@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -35,11 +36,11 @@ class Check:
     What it checks is put into the run's record with the test's node id.
     """
 
-    def __init__(self, plan: Plan, selected: Selected, node: pytest.Item, tools: Tools) -> None:
+    def __init__(self, plan: Plan, selected: Selected, node: pytest.Item, lend: Callable[[Selected], Tools]) -> None:
         self._plan = plan
         self._selected = selected
         self._node = node
-        self._tools = tools
+        self._lend = lend
 
     def score(self, case: Case) -> Outcome:
         """The evaluator's outcome for a case; nothing is asserted."""
@@ -89,7 +90,7 @@ class Check:
             )
             for case in cases
         ]
-        results = Engine(self._plan, tools=self._tools).evaluate(subjects)
+        results = Engine(self._plan, lend=self._lend).evaluate(subjects)
         self._node.stash.setdefault(CHECKS, []).extend((result, selected) for result in results)
         return results
 
@@ -139,7 +140,7 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
         plan = evals.plan(config)
         selected = plan.get(id)
         evals.lender.open(config, [selected])
-        return Check(plan, selected, request.node, evals.lender.tools(config))
+        return Check(plan, selected, request.node, functools.partial(evals.lender.tools_of, config))
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
     return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))

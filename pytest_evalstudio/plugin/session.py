@@ -12,6 +12,8 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
@@ -53,8 +55,8 @@ class EvalSession:
 
     @functools.cached_property
     def lender(self) -> Lender:
-        """What evaluators are lent: embedder, cross-encoder."""
-        return Lender(cache=self.settings.cache(), workers=self.workers)
+        """What evaluators are lent: models, judges."""
+        return Lender(cache=self.settings.cache(), workers=self.workers, registry=self.registry, refresh=self.settings.refresh)
 
     @functools.cached_property
     def recorder(self) -> Recorder:
@@ -92,6 +94,16 @@ class EvalSession:
             if plan.left_out:
                 self.warn(left_out(plan.left_out), Path(config.file or config.folder))
         return self._plans[id(config)]
+
+    def perturber(self, config: Configuration) -> Perturber | None:
+        """What makes perturbed cases under a configuration; None where it asks for none.
+
+        Raises:
+            ConfigurationError: if it asks for something that cannot be understood or had.
+        """
+        wanted = config.perturbations
+        chains = parse_perturbations(wanted.apply, self.registry, config.perturbator, folder=config.folder)
+        return Perturber(chains, seed=wanted.seed, where=wanted.where) if wanted.apply.strip() else None
 
     def check_options(self) -> None:
         """Refuse malformed options before anything is collected."""

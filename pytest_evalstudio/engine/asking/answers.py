@@ -23,6 +23,7 @@ BUSY_TIMEOUT_S = 30.0
 OPENING_TRIES = 10
 
 _LOOK_UP = "SELECT answer FROM answers WHERE key = ?"
+_DROP = "DELETE FROM answers WHERE key = ?"
 _STORE = """
     INSERT INTO answers (key, answer, stored_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, stored_at = excluded.stored_at
@@ -56,7 +57,8 @@ class AnswerCache:
             settings: the host's parameters, secrets masked: a new key for the same service finds the old answers.
         """
         corpus = [self._digest(document) for document in prompt.corpus]
-        return digest_of([host_id, settings, prompt.text, corpus, prompt.run])
+        schema = [] if prompt.reply_schema is None else [prompt.reply_schema]
+        return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema])
 
     def get(self, key: str) -> Answer | None:
         """The stored answer, None where there is none."""
@@ -76,6 +78,10 @@ class AnswerCache:
             return
         kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {"usage": dict(answer.usage)}
         self._execute(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
+
+    def drop(self, key: str) -> None:
+        """Forget an answer."""
+        self._execute(_DROP, (key,))
 
     def close(self) -> None:
         with self._lock:

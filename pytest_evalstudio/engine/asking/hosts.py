@@ -14,6 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.limits import Limits
+from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.hosts._tools import HostTools
@@ -43,6 +44,8 @@ def open_model(
     workers: int = 1,
     refresh: bool = False,
     env: Mapping[str, str] | None = None,
+    thread: LoopThread | None = None,
+    kind: str = "model",
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -54,14 +57,16 @@ def open_model(
         workers: how many processes share the limits.
         refresh: ask again what is stored from earlier sessions.
         env: in place of the process's environment.
+        thread: where its requests run, with those of others.
+        kind: what messages call it.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
     """
     try:
-        return _opened(name, settings, registry, folder=folder, cache=cache, workers=workers, refresh=refresh, env=env)
+        return _opened(name, settings, registry, folder=folder, cache=cache, workers=workers, refresh=refresh, env=env, thread=thread, kind=kind)
     except ConfigurationError as exc:
-        raise ConfigurationError(f"model {name!r}: {exc}") from exc
+        raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
 
 
 def _opened(
@@ -74,6 +79,8 @@ def _opened(
     workers: int,
     refresh: bool,
     env: Mapping[str, str] | None,
+    thread: LoopThread | None,
+    kind: str,
 ) -> ModelSession:
     host_id = settings.get("host")
     if not isinstance(host_id, str):
@@ -104,6 +111,8 @@ def _opened(
         secrets=secrets,
         cache=cache if keeps else None,
         refresh=refresh,
+        thread=thread,
+        kind=kind,
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-import threading
 import time
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import wait
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -20,11 +18,11 @@ from pytest_evalstudio.core.contracts import Host, HostFault, HostSpec
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
+from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 
 FIRST_WAIT_S = 0.5
 MOST_WAIT_S = 30.0
-CLOSING_S = 10.0
 LONGEST_MESSAGE = 1000
 
 T = TypeVar("T")
@@ -41,6 +39,8 @@ class ModelSession:
         settings: the host's parameters, secrets masked: what reports show and answers are stored under.
         cache: where answers are kept; None to keep none. It stays open when the session closes.
         refresh: ask again what is stored from earlier sessions, and store the new answers.
+        thread: where its requests run, with those of others; one of its own where not given.
+        kind: what messages call it.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -59,6 +59,8 @@ class ModelSession:
         secrets: Secrets | None = None,
         cache: AnswerCache | None = None,
         refresh: bool = False,
+        thread: LoopThread | None = None,
+        kind: str = "model",
     ) -> None:
         self.host = host
         self.name = name
@@ -74,7 +76,9 @@ class ModelSession:
         self._counters = Counters()
         self._pace = Pace(limits.requests_per_minute)
         self._breaker = Breaker(limits.breaker)
-        self._thread = _LoopThread(f"evalstudio-{name}")
+        self._thread = thread or LoopThread(f"evalstudio-{name}")
+        self._owns_thread = thread is None
+        self._kind = kind
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._prepared: dict[tuple[str, ...], asyncio.Task[None]] = {}
         self._closed = False
@@ -96,6 +100,16 @@ class ModelSession:
         """Stored answers, in order, None where there is none; nobody is asked."""
         return [self._stored(self._answer_key(prompt)) for prompt in prompts]
 
+    @property
+    def stores(self) -> bool:
+        """Whether answers are kept between sessions."""
+        return self._cache is not None
+
+    def forget(self, prompt: Prompt) -> None:
+        """Drop a stored answer that turned out to be of no use."""
+        if self._cache is not None:
+            self._cache.drop(self._answer_key(prompt))
+
     def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
         """Answers in the order of the prompts; one that could not be had says why in its `error`.
 
@@ -108,7 +122,7 @@ class ModelSession:
             ConfigurationError: if the host finds out only now that it cannot be used at all.
         """
         if self._closed:
-            raise RuntimeError(f"model {self.name!r} is closed")
+            raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(prompts, progress))
 
     def close(self) -> None:
@@ -119,7 +133,8 @@ class ModelSession:
         try:
             self._thread.run(self._closing())
         finally:
-            self._thread.stop()
+            if self._owns_thread:
+                self._thread.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -142,7 +157,7 @@ class ModelSession:
             key = self._answer_key(prompt) or f"#{index}"  # without a cache a question asked twice is two requests
             task = asked.get(key)
             if task is None:
-                task = asked[key] = asyncio.create_task(self._answer(prompt))
+                task = asked[key] = asyncio.create_task(self.answer(prompt))
             task.add_done_callback(count)
             tasks.append(task)
         try:
@@ -152,7 +167,8 @@ class ModelSession:
                 task.cancel()
             await asyncio.gather(*asked.values(), return_exceptions=True)
 
-    async def _answer(self, prompt: Prompt) -> Answer:
+    async def answer(self, prompt: Prompt) -> Answer:
+        """One answer, for coroutines of the session's own thread; see `ask`."""
         key = self._answer_key(prompt)
         stored = self._stored(key)
         if stored is not None:
@@ -265,7 +281,7 @@ class ModelSession:
         self._counters.failure_count += 1
         masked = self.mask(message)
         short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
-        return replace(answer or Answer(), text="", error=f"model {self.name!r}: {short}")
+        return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
 
     def _without_secrets(self, answer: Answer) -> Answer:
         def clean(text: str) -> str:
@@ -284,57 +300,7 @@ class ModelSession:
                 await self.host.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
             fault = self.mask(f"{type(exc).__name__}: {exc}")
-            warnings.warn(f"model {self.name!r}: host {self.spec.id!r} did not close: {fault}", RuntimeWarning, stacklevel=2)
-
-
-class _LoopThread:
-    """An event loop in a background thread, started when it is first needed."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._starting = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine; an interrupt of this thread cancels it and waits until it has stopped."""
-        loop = self._started()
-        future = asyncio.run_coroutine_threadsafe(work, loop)
-        try:
-            while not wait([future], timeout=1.0).done:  # in slices: Windows does not interrupt an endless wait
-                pass
-        except BaseException:
-            future.cancel()
-            wait([asyncio.run_coroutine_threadsafe(_let_tasks_end(), loop)], timeout=CLOSING_S)
-            raise
-        return future.result()
-
-    def stop(self) -> None:
-        """End what is still running, then the thread."""
-        if self._loop is None or self._thread is None:
-            return
-        wait([asyncio.run_coroutine_threadsafe(_let_tasks_end(), self._loop)], timeout=CLOSING_S)
-        wait([asyncio.run_coroutine_threadsafe(self._loop.shutdown_asyncgens(), self._loop)], timeout=CLOSING_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=CLOSING_S)
-        if not self._thread.is_alive():
-            self._loop.close()
-        self._loop = self._thread = None
-
-    def _started(self) -> asyncio.AbstractEventLoop:
-        with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, name=self._name, daemon=True)
-                self._thread.start()
-            return self._loop
-
-
-async def _let_tasks_end() -> None:
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+            warnings.warn(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}", RuntimeWarning, stacklevel=2)
 
 
 def _afterword(fault: HostFault, tries: int) -> str:

@@ -51,7 +51,22 @@ def _outcome(outcome: Outcome, redact: Redact) -> dict[str, Any]:
         entry["findings"] = [_finding(finding, redact) for finding in outcome.findings]
     if outcome.sketch:
         entry["sketch"] = outcome.sketch
+    if outcome.details:
+        entry["details"] = _masked(outcome.details, redact)
+    if outcome.judging is not None:
+        entry["judging"] = {name: value for name, value in dataclasses.asdict(outcome.judging).items() if value}
     return entry
+
+
+def _masked(value: Any, redact: Redact) -> Any:
+    """A JSON-ready value with all its texts masked."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {key: _masked(item, redact) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(item, redact) for item in value]
+    return value
 
 
 def _fragment(fragment: Fragment, redact: Redact) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.util
 from collections.abc import Callable, Iterable, Mapping
@@ -10,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.contracts import Tools, parameters
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.formats.config import Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 
 EMBEDDER = "embedder"
 MODULE = "module:"
+OPTION = "option:"
 _MODELS = {
     EMBEDDER: "embeddings",
     "cross_encoder": "cross_encoder",
@@ -38,16 +44,22 @@ class Lender:
     """What the evaluators of a process are lent.
 
     Args:
-        cache: folder of the embedding cache; None to keep vectors in memory only.
-        workers: processes that share the machine.
+        cache: folder of the caches of embeddings and of judges' replies; None to keep them in memory only.
+        workers: processes that share the machine, and the limits and budget of judges.
+        registry: the hosts that judges are asked by.
+        refresh: ask judges again what is stored.
     """
 
-    def __init__(self, *, cache: Path | None = None, workers: int = 1) -> None:
+    def __init__(self, *, cache: Path | None = None, workers: int = 1, registry: Registry | None = None, refresh: bool = False) -> None:
         self._workers = workers
+        self._cache = cache
+        self._registry = registry
+        self._refresh = refresh
         self._cached = VectorCache(cache)
         self._uncached = VectorCache(None)
         self._weights: dict[tuple[Any, ...], Weights] = {}
         self._models: dict[tuple[Any, ...], Any] = {}
+        self._tools: dict[int, tuple[Configuration, Tools]] = {}
 
     def tools(self, config: Configuration) -> Tools:
         """The tools under a configuration; a model among them is opened when it is first used."""
@@ -61,6 +73,22 @@ class Lender:
             token_matcher=lambda name, layers: _Lent(name, functools.partial(self._token_matcher, config, name, layers)),
             **lent,
         )
+
+    def tools_of(self, config: Configuration, selected: Selected) -> Tools:
+        """The tools of one evaluator: those of the configuration, and its judge."""
+        identity = id(config)
+        if identity not in self._tools:
+            self._tools[identity] = (config, self.tools(config))
+        tools = self._tools[identity][1]
+        if JUDGE not in selected.requires:
+            return tools
+        return dataclasses.replace(tools, judge=self.judges.open(config, selected.own_judge))
+
+    @functools.cached_property
+    def judges(self) -> Judges:
+        """The judges of this process, opened when the first of them is needed."""
+        answers = AnswerCache(self._cache) if self._cache is not None else None
+        return Judges(self._registry or Registry(), cache=answers, workers=self._workers, refresh=self._refresh)
 
     def open(self, config: Configuration, selected: Iterable[Selected]) -> None:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
@@ -83,10 +111,15 @@ class Lender:
 
     def warnings(self) -> list[str]:
         """What went wrong without stopping the run."""
-        return self._cached.warnings
+        replies = self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
+        return [*self._cached.warnings, *replies]
 
     def close(self) -> None:
         self._cached.close()
+        if "judges" in self.__dict__:
+            self.judges.close()
+            if self.judges.cache is not None:
+                self.judges.cache.close()
 
     def _reason(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> str:
         if requirement.startswith(MODULE):
@@ -95,9 +128,18 @@ class Lender:
                 return ""
             remedy = f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`' if selected.spec.extra else f"install {name}"
             return f"there is no module {name!r}: {remedy}"
+        if requirement.startswith(OPTION):
+            name = requirement.removeprefix(OPTION)
+            return "" if selected.parameters.get(name) else f"needs its option {name}: give it in [evaluator.{selected.id}]"
+        if requirement == JUDGE:
+            try:
+                self.judges.open(config, selected.own_judge)
+            except ConfigurationError as exc:
+                return str(exc)
+            return ""
         kind, _, name = requirement.partition(":")
         if kind not in (_NAMED if name else _MODELS):
-            known = ", ".join([*_MODELS, *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"])
+            known = ", ".join([*_MODELS, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"])
             return f"requires {requirement!r}, which nobody can lend; known: {known}"
         try:
             if name:

@@ -12,10 +12,15 @@ from typing import Any
 
 from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, parameters
 from pytest_evalstudio.core.errors import ConfigurationError, nearest, unknown_name
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.registry import Registry, Shelf
+from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 
 COMMON_OPTIONS = ("type", "threshold", "thresholds")
+JUDGE_OPTION = "judge"
+"""The table of an evaluator that has a judge of its own."""
 ALL = "all"
 
 
@@ -31,6 +36,8 @@ class Selected:
         asserted: metrics that decide an item: the primary one, and those the user set a threshold for.
         parameters: its options, as the record shows them.
         embedder: the embedding model it uses, "" for none: thresholds hold for one model only.
+        own_judge: what it says of its judge that the configuration's does not.
+        judge: its judge as the record shows it; empty for none.
     """
 
     id: str
@@ -40,11 +47,18 @@ class Selected:
     asserted: frozenset[str]
     parameters: Mapping[str, Any]
     embedder: str = ""
+    own_judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def requires(self) -> tuple[str, ...]:
         """What it cannot score without, with the options it has."""
         return tuple(getattr(self.evaluator, "requires", self.spec.requires))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Inputs that it cannot do without, with the options it has."""
+        return tuple(getattr(self.evaluator, "needs", self.spec.needs))
 
     def describe(self) -> dict[str, Any]:
         """The entry of the record's header."""
@@ -62,6 +76,7 @@ class Selected:
             "model_types": list(spec.systems),
             "parameters": dict(self.parameters),
             **({"embedder": self.embedder} if self.embedder else {}),
+            **({"judge": dict(self.judge)} if self.judge else {}),
             "metrics": [
                 {
                     "key": metric.key,
@@ -116,6 +131,11 @@ class Plan:
         for name in self._thresholds:
             self._command_line(name, getattr(self._type_of(name), SPEC))
         self.selected = self.choose(config.evaluators if config.evaluators is not None else DEFAULT_EVALUATORS)
+
+    @property
+    def perturbators(self) -> Shelf[Perturbator, PerturbatorSpec]:
+        """The perturbators of the session, which say whether they keep the meaning."""
+        return self._registry.perturbators
 
     def choose(self, names: Sequence[str]) -> tuple[Selected, ...]:
         """The evaluators of those names, in that order, once each; "all" stands for every one known."""
@@ -176,9 +196,11 @@ class Plan:
         check_options(cls, own, place)
         if "type" in own:
             raise ConfigurationError(f"{place}.type: a case chooses evaluators by their names; make an instance in the configuration and name that")
+        if JUDGE_OPTION in own:
+            raise ConfigurationError(f"{place}.{JUDGE_OPTION}: a case cannot choose its judge; give it to the evaluator in the configuration")
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}
-        chosen = {key: value for key, value in merged.items() if key not in COMMON_OPTIONS}
+        chosen = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
         given = {**chosen, **{key: self._path(chosen[key]) for key in getattr(cls, "path_options", ()) if key in chosen}}
         try:
             made = cls(**given)
@@ -188,6 +210,7 @@ class Plan:
         for layer in (_thresholds_of(table, spec, place), self._command_line(name, spec), _thresholds_of(own, spec, place)):
             asked |= layer
         requires = getattr(made, "requires", spec.requires)
+        own_judge = {**getattr(made, "own_judge", {}), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
         return Selected(
             id=name,
             spec=spec,
@@ -196,6 +219,8 @@ class Plan:
             asserted=frozenset({spec.primary.key, *asked}),
             parameters={**parameters(cls), **chosen},
             embedder=self._config.embeddings.model if "embedder" in requires else "",
+            own_judge=own_judge,
+            judge=describe_judge(self._config, own_judge, getattr(made, "prompts", ())) if JUDGE in requires else {},
         )
 
     def _path(self, value: Any) -> Any:
@@ -216,13 +241,16 @@ def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
         ConfigurationError: naming the place and the nearest known option.
     """
     known = {field.name: field for field in dataclasses.fields(cls) if field.init and not field.name.startswith("_")}
+    common = (*COMMON_OPTIONS, JUDGE_OPTION) if hasattr(cls, "prompts") else COMMON_OPTIONS
     hints = typing.get_type_hints(cls)
     for key, value in options.items():
-        if key in COMMON_OPTIONS:
+        if key == JUDGE_OPTION and key in common and not isinstance(value, Mapping):
+            raise ConfigurationError(f'{place}.{key}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME", found {value!r}')
+        if key in common:
             continue
         if key not in known:
-            near = nearest(key, [*known, *COMMON_OPTIONS])
-            raise ConfigurationError(f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *COMMON_OPTIONS])}")
+            near = nearest(key, [*known, *common])
+            raise ConfigurationError(f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *common])}")
         if not _fits(value, hints.get(key, Any)):
             raise ConfigurationError(f"{place}.{key}: expected {_spoken(hints[key])}, found {value!r}")
 

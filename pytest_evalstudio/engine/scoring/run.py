@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.perturbing.categories import Origin, origin
 from pytest_evalstudio.engine.scoring.entries import flip_entries, overridden, row_entry, verdict_entry
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.score import score
@@ -44,6 +45,7 @@ class Result:
         answers: one answered case per repeat.
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
+        origin: how a perturbed case was made; None for an original.
         seconds: the subject's share of the chunk's wall time.
     """
 
@@ -52,6 +54,7 @@ class Result:
     outcomes: list[dict[Selected, Outcome]]
     verdicts: dict[Selected, Verdict] = field(default_factory=dict)
     flips: list[Flip] = field(default_factory=list)
+    origin: Origin | None = None
     seconds: float = 0.0
 
     @property
@@ -71,14 +74,16 @@ class Engine:
         plan: evaluators and thresholds.
         models: model key to the session that asks it; not needed for answered subjects.
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
-        tools: what evaluators are lent; the splitter of sentences alone where not given.
+        lend: what an evaluator is lent; the splitter of sentences alone where not given.
     """
 
-    def __init__(self, plan: Plan, *, models: Mapping[str, Asked] = NOTHING, strict_flips: bool = True, tools: Tools | None = None) -> None:
+    def __init__(
+        self, plan: Plan, *, models: Mapping[str, Asked] = NOTHING, strict_flips: bool = True, lend: Callable[[Selected], Tools] | None = None
+    ) -> None:
         self.plan = plan
         self._models = models
         self._strict_flips = strict_flips
-        self._tools = tools or Tools(split_sentences=split_sentences)
+        self._lend = lend or _splitter_alone
 
     def evaluate(self, subjects: Sequence[Subject], *, progress: Progress | None = None) -> list[Result]:
         """Answer, score and judge a chunk; one result per subject, in order.
@@ -97,9 +102,12 @@ class Engine:
         for result in results:
             self._decide(result)
         for result in results[: len(subjects)]:
+            if result.subject.source is None:
+                continue
+            result.origin = origin(result.subject.case.categories, self.plan.perturbators)
             original = by_subject.get(id(result.subject.source))
             if original is not None:
-                result.flips = flips(result.subject, result.verdicts, original.verdicts, strict=self._strict_flips)
+                result.flips = flips(result.subject, result.verdicts, original.verdicts, result.origin, strict=self._strict_flips)
         share = (time.perf_counter() - started) / max(1, len(subjects))
         for result in results:
             result.seconds = share
@@ -143,7 +151,7 @@ class Engine:
             for selected in self.selected_for(result.subject):
                 batches.setdefault(selected, []).extend((result, index) for index in range(len(result.answers)))
         for selected, places in batches.items():
-            outcomes = score(selected, [result.answers[index] for result, index in places], self._tools)
+            outcomes = score(selected, [result.answers[index] for result, index in places], self._lend(selected))
             for (result, index), outcome in zip(places, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
 
@@ -169,6 +177,10 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: boo
         retries=answer.retries,
         error=answer.error,
     )
+
+
+def _splitter_alone(_: Selected) -> Tools:
+    return Tools(split_sentences=split_sentences)
 
 
 def _prompts(subject: Subject) -> list[Prompt]:
@@ -203,6 +215,7 @@ def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, 
         "rows": [shortened(row_entry(case, outcomes, masked), case.folder) for case, outcomes in zip(result.answers, result.outcomes, strict=True)],
         "verdicts": verdicts,
         "flips": flip_entries(result.flips),
+        **({"perturbed": {"by": list(result.origin.by), "meaning_kept": result.origin.meaning_kept}} if result.origin is not None else {}),
         **({"xfail": subject.xfail} if subject.xfail else {}),
     }
 

@@ -36,7 +36,7 @@ def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outco
 def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | None:
     if case.error:
         return Outcome.error(case.error)
-    missing = [_SPOKEN[need] for need in selected.spec.needs if _lacks(case, need)]
+    missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
     if missing:
         return Outcome.not_applicable(" and ".join(missing))
     longest = max(len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))

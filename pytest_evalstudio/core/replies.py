@@ -1,0 +1,35 @@
+"""The form of a judge's reply, as a JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+YES, NO = "yes", "no"
+
+
+def record(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object of which every property is required, in the order in which the judge is to write them.
+
+    >>> record(verdict=choice("Is it so?"))["required"]
+    ['verdict']
+    """
+    return {"type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False}
+
+
+def text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def number(description: str, *, least: float | None = None, most: float | None = None, whole: bool = False) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "integer" if whole else "number", "description": description}
+    return found | ({} if least is None else {"minimum": least}) | ({} if most is None else {"maximum": most})
+
+
+def choice(description: str, *options: str) -> dict[str, Any]:
+    """One of several words; yes or no where none are given."""
+    return {"type": "string", "enum": list(options or (YES, NO)), "description": description}
+
+
+def several(description: str, items: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": dict(items), "description": description}

@@ -1,0 +1,157 @@
+"""From the `[judge]` table of the configuration to a judge that can be asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
+from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.judges.panel import Panel
+from pytest_evalstudio.judges.prompts import Prompts
+
+HOW = (
+    'add a table [judge] to evalstudio.toml, e.g. host = "openai_compatible", url = "http://localhost:11434/v1", '
+    'llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
+)
+STEADY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
+"""What a judge's host is set to where it has such a parameter and nobody says otherwise."""
+
+
+@dataclasses.dataclass(slots=True)
+class Judges:
+    """The judges of a process, each opened once.
+
+    Args:
+        cache: where replies are kept, None to keep none.
+        workers: how many processes share limits and budget.
+        refresh: ask again what is stored from earlier sessions.
+    """
+
+    registry: Registry
+    cache: AnswerCache | None = None
+    workers: int = 1
+    refresh: bool = False
+    _thread: LoopThread = dataclasses.field(default_factory=lambda: LoopThread("evalstudio-judge"), init=False)
+    _sessions: dict[tuple[str, str], ModelSession] = dataclasses.field(default_factory=dict, init=False)
+    _panels: dict[tuple[str, str], Panel] = dataclasses.field(default_factory=dict, init=False)
+    _budgets: dict[str, Budget] = dataclasses.field(default_factory=dict, init=False)
+
+    def open(self, config: Configuration, own: Mapping[str, Any] | None = None) -> Panel:
+        """The judge of a configuration, or of an evaluator that has its own.
+
+        Args:
+            own: what the evaluator's own table says; what it leaves out is as in `[judge]`.
+
+        Raises:
+            ConfigurationError: if none is configured, or it cannot be had.
+        """
+        table = judge_table(config, own)
+        identity = (str(config.folder), repr(table))
+        if identity not in self._panels:
+            self._panels[identity] = Panel(
+                [self._session(config, member, steady=table.steady) for member in table.members],
+                Prompts(config.folder / table.templates if table.templates else None),
+                run=self._thread.run,
+                vote=table.vote,
+                budget=self._budget(config),
+            )
+        return self._panels[identity]
+
+    def spent(self) -> dict[str, float]:
+        """What this process really asked: calls, cost_usd, input_tokens, output_tokens; stored replies are not among them."""
+        names = ("calls", "cost_usd", "input_tokens", "output_tokens")
+        return {name: sum(getattr(budget, name) for budget in self._budgets.values()) for name in names}
+
+    def close(self) -> None:
+        """End all connections."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+        self._panels.clear()
+        self._thread.stop()
+
+    def _budget(self, config: Configuration) -> Budget:
+        key = str(config.folder)
+        if key not in self._budgets:
+            limits = config.judge
+            whole = Budget(max_calls=limits.max_calls, max_cost_usd=limits.max_cost) if limits else Budget()
+            self._budgets[key] = whole.share(self.workers)
+        return self._budgets[key]
+
+    def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
+        settings = self._settings(config, member)
+        host = settings.get("host")
+        if steady and isinstance(host, str):
+            known = parameters(self.registry.hosts.get(host))
+            settings = {**{key: value for key, value in STEADY.items() if key in known}, **settings}
+        name = str(settings.get("llm_model_name") or member.model or host)
+        identity = (str(config.folder), repr(sorted(settings.items(), key=str)))
+        if identity not in self._sessions:
+            self._sessions[identity] = open_model(
+                name,
+                settings,
+                self.registry,
+                folder=Path(config.folder),
+                cache=self.cache,
+                workers=self.workers,
+                refresh=self.refresh,
+                thread=self._thread,
+                kind="judge",
+            )
+        return self._sessions[identity]
+
+    def _settings(self, config: Configuration, member: JudgeMember) -> dict[str, Any]:
+        """The host and its parameters; those of a named model with what the judge's table says on top."""
+        settings = dict(member.settings)
+        if member.model is None:
+            return settings
+        models = {table.name: table for table in config.model}
+        if member.model not in models:
+            raise unknown_name("model", member.model, models, "A judge's `model` is the name of a [[model]].")
+        return {**models[member.model].settings, **settings}
+
+
+def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> JudgeTable:
+    """What applies to an evaluator: the configuration's judge, with the evaluator's own table on top.
+
+    Raises:
+        ConfigurationError: if there is neither.
+    """
+    if own:
+        return JudgeTable.over(config.judge, own)
+    if config.judge is None or not config.judge.members:
+        raise ConfigurationError(f"asks a judge, and none is configured: {HOW}")
+    return config.judge
+
+
+def describe_judge(config: Configuration, own: Mapping[str, Any] | None, prompts: Sequence[str]) -> dict[str, Any]:
+    """A judge as records and reports show it: models, vote, and the version of each prompt that an evaluator may use.
+
+    Nothing where there is no judge: what is lacking is said when it is opened.
+    """
+    try:
+        table = judge_table(config, own)
+    except ConfigurationError:
+        return {}
+    folder = config.folder / table.templates if table.templates else None
+    models = {model.name: model.settings for model in config.model}
+    return {
+        "models": [_described({**models.get(member.model or "", {}), **member.settings}) for member in table.members],
+        **({"vote": table.vote} if len(table.members) > 1 else {}),
+        "prompts": Prompts(folder).versions(prompts),
+    }
+
+
+def _described(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {key: str(settings[key]) for key in ("host", "llm_model_name") if settings.get(key)}

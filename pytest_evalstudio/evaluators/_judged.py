@@ -1,0 +1,123 @@
+"""What the evaluators that ask a judge share: following judgements, the vote of a panel, outcomes of what could not be judged."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judging, Opinion, Vote
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+
+T = TypeVar("T")
+PARSE_FAILURES = "model_parse_failures"
+
+
+def judge_keywords(nist: str, sr: str) -> tuple[str, ...]:
+    """Tags of an evaluator that asks a judge; see `_common.keywords`."""
+    tags = keywords(nist, sr, "evaluation-method-judge")
+    return tuple(tag.replace("-type-deterministic", "-type-non-deterministic") for tag in tags)
+
+
+def judged(
+    cases: Sequence[Case],
+    tools: Tools,
+    metrics: Sequence[Metric],
+    consider: Callable[[Case], Flow[T]],
+    finish: Callable[[Sequence[tuple[Case, T]]], Sequence[Outcome]] | None = None,
+    *,
+    reads_answer: bool = True,
+) -> list[Outcome]:
+    """The outcomes of cases that a judge, or each judge of a panel, considers.
+
+    Args:
+        consider: the judgement of one case; without `finish` it returns an outcome.
+        finish: outcomes of what judgements returned, for the whole batch at once: where texts are to be embedded.
+        reads_answer: whether an empty answer deserves nothing, and is not shown to anybody.
+    """
+    judge = tools.judge
+    if judge is None:
+        raise TypeError("this evaluator requires a judge among its tools")
+    asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
+    opinions = judge.follow([functools.partial(consider, cases[index]) for index in asked])
+    found = dict(zip(asked, _outcomes([cases[index] for index in asked], opinions, metrics, finish), strict=True))
+    return [_decided(found[index], metrics, judge) if index in found else worst(metrics) for index in range(len(cases))]
+
+
+def _outcomes(
+    cases: Sequence[Case],
+    opinions: Sequence[Sequence[Opinion]],
+    metrics: Sequence[Metric],
+    finish: Callable[[Sequence[tuple[Case, Any]]], Sequence[Outcome]] | None,
+) -> list[list[tuple[Opinion, Outcome]]]:
+    """Per case the outcome of each judge's opinion."""
+    good = [(case, opinion) for case, own in zip(cases, opinions, strict=True) for opinion in own if opinion.fault is None]
+    made = iter(finish([(case, opinion.found) for case, opinion in good]) if finish else [opinion.found for _, opinion in good])
+    return [[(opinion, _failure(opinion.fault, metrics) if opinion.fault else next(made)) for opinion in own] for own in opinions]
+
+
+def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
+    """An error; where parse failures are counted, this is one."""
+    error = Outcome.error(str(fault))
+    if not fault.unparsable:
+        return error
+    counted = {metric.key: 1.0 for metric in metrics if metric.key == PARSE_FAILURES}
+    return dataclasses.replace(error, scores=counted, details={"raw_reply": fault.raw})
+
+
+def _decided(own: Sequence[tuple[Opinion, Outcome]], metrics: Sequence[Metric], judge: Judge) -> Outcome:
+    spent = sum((opinion.spent for opinion, _ in own), Judging())
+    if len(own) == 1:
+        return dataclasses.replace(own[0][1], judging=spent)
+    return dataclasses.replace(vote([outcome for _, outcome in own], [opinion.judge for opinion, _ in own], metrics, judge.vote), judging=spent)
+
+
+def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[Metric], how: Vote) -> Outcome:
+    """What a panel says together.
+
+    More than half of the judges must have an opinion, else the first error stands for all; those without one have no vote. By
+    majority, a metric that is 0 or 1 for each judge becomes what more of them say, the worse at a tie; everything else is averaged.
+    """
+    said = [outcome for outcome in outcomes if outcome.status != "error"]
+    reason = "; ".join(f"{name}: {_word(outcome, metrics)}" for name, outcome in zip(judges, outcomes, strict=True))
+    if 2 * len(said) <= len(outcomes):
+        return dataclasses.replace(next(outcome for outcome in outcomes if outcome.status == "error"), reason=reason)
+    scored = [outcome for outcome in said if outcome.status == "score"]
+    if 2 * len(scored) <= len(said):
+        return next(outcome for outcome in said if outcome.status == "not_applicable")
+    scores = {metric.key: _voted(metric, [outcome.scores.get(metric.key) for outcome in scored], how) for metric in metrics}
+    fragments = tuple(dict.fromkeys(fragment for outcome in scored for fragment in outcome.fragments)) if len(scored) == 1 else scored[0].fragments
+    opinions = [
+        {"judge": name, "status": outcome.status, "scores": dict(outcome.scores), "reason": outcome.reason, **outcome.details}
+        for name, outcome in zip(judges, outcomes, strict=True)
+    ]
+    findings = next((outcome.findings for outcome in scored if outcome.findings), ())
+    return Outcome.score(scores, reason=reason, fragments=fragments, findings=findings, details={**_shared(scored), "panel": opinions})
+
+
+def _voted(metric: Metric, values: Sequence[float | None], how: Vote) -> float | None:
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    mean = sum(known) / len(known)
+    if how == "mean" or not set(known) <= {0.0, 1.0}:
+        return mean
+    return metric.worst if mean == 0.5 else float(mean > 0.5)
+
+
+def _word(outcome: Outcome, metrics: Sequence[Metric]) -> str:
+    if outcome.status != "score":
+        return outcome.reason
+    primary = next((metric for metric in metrics if metric.primary), metrics[0])
+    value = outcome.scores.get(primary.key)
+    return f"{'none' if value is None else format(value, 'g')}" + (f" ({outcome.reason})" if outcome.reason else "")
+
+
+def _shared(scored: Sequence[Outcome]) -> Mapping[str, Any]:
+    """Particulars on which the judges agree."""
+    first = scored[0].details
+    return {key: value for key, value in first.items() if all(outcome.details.get(key) == value for outcome in scored)}

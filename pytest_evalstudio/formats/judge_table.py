@@ -1,0 +1,101 @@
+"""`[judge]`: which model judges, or which of them together, and what that may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.fields import fact
+
+WHOLE_RUN = ("max_cost", "max_calls")
+"""Limits of a whole run, which no evaluator has of its own."""
+
+
+class JudgeMember(BaseModel):
+    """One model that judges. Keys other than these are the host's parameters and limits.
+
+    Attributes:
+        host: the host that is asked.
+        model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
+    """
+
+    model_config = ConfigDict(extra="allow", protected_namespaces=())
+
+    host: Annotated[str, Field(min_length=1)] | None = None
+    model: Annotated[str, Field(min_length=1)] | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The host, its parameters and limits."""
+        return {**({"host": self.host} if self.host else {}), **(self.model_extra or {})}
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> JudgeMember:
+        if self.host and self.model:
+            raise ValueError("give host or model, not both")
+        return self
+
+
+class JudgeTable(JudgeMember):
+    """The judge of a configuration.
+
+    Attributes:
+        panel: several judges, each with `host` or `model`; they vote.
+        vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged) or "mean".
+        templates: folder of prompts that are used in place of those of the same name.
+        steady: whether the host is set to temperature 0 and a seed, where it has them.
+        max_cost: US dollars of judging in a run; then no more is asked.
+        max_calls: questions to judges in a run.
+    """
+
+    panel: list[JudgeMember] = Field(default_factory=list)
+    vote: Literal["majority", "mean"] = "majority"
+    templates: str | None = None
+    steady: bool = True
+    max_cost: Annotated[float, Field(ge=0)] | None = None
+    max_calls: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _members(self) -> JudgeTable:
+        if self.panel and (self.host or self.model):
+            raise ValueError("give host or model for one judge, panel for several, not both")
+        if any(not (member.host or member.model) for member in self.panel):
+            raise ValueError("panel: each judge needs host or model")
+        if self.model_extra and not (self.host or self.model):
+            raise ValueError(f"{', '.join(self.model_extra)}: a host's parameter without a host; give host or model")
+        return self
+
+    @property
+    def members(self) -> list[JudgeMember]:
+        """The judges that are asked; none where only limits or prompts are configured."""
+        if self.panel:
+            return self.panel
+        return [JudgeMember(host=self.host, model=self.model, **(self.model_extra or {}))] if self.host or self.model else []
+
+    @classmethod
+    def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
+        """An evaluator's own table; vote, templates and steady are the base's where it has none, and so are its judges.
+
+        Raises:
+            ConfigurationError: if anything in it is wrong.
+        """
+        for key in WHOLE_RUN:
+            if key in own:
+                raise ConfigurationError(f"judge.{key}: is a limit of the whole run; it stands in [judge]")
+        inherited: dict[str, Any] = {}
+        if base is not None:
+            inherited = {key: getattr(base, key) for key in ("vote", "templates", "steady") if key in base.model_fields_set}
+            if not {"host", "model", "panel"} & set(own):
+                inherited |= {**{key: value for key in ("host", "model", "panel") if (value := getattr(base, key))}, **(base.model_extra or {})}
+        try:
+            found = cls.model_validate({**inherited, **own})
+        except ValidationError as exc:
+            error = exc.errors(include_url=False)[0]
+            place = ".".join(str(step) for step in error["loc"])
+            raise ConfigurationError(f"judge{'.' + place if place else ''}: {fact(error)}") from None
+        if not found.members:
+            raise ConfigurationError("judge: needs host, model or panel")
+        return found

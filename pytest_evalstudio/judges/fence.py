@@ -1,0 +1,42 @@
+"""Keeps what is judged apart from what the judge is told to do."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+
+def fence_mark(texts: Iterable[str], purpose: str = "") -> str:
+    """A mark that no text among those to be fenced can contain: the digest of all of them.
+
+    Whoever writes one of the texts would have to write their own digest into it, which nobody can, whether they know the
+    prompt or not. Being a digest it is the same in every run, so that verdicts can be stored.
+
+    Args:
+        purpose: what the prompt is for; two prompts about the same texts have different marks.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    parts = list(texts)
+    for attempt in range(100):
+        digest = hashlib.sha256(f"{purpose}\x00{attempt}".encode())
+        for part in parts:
+            encoded = part.encode("utf-8", "surrogatepass")
+            digest.update(len(encoded).to_bytes(8, "big"))
+            digest.update(encoded)
+        mark = digest.hexdigest()[:32]
+        if not any(mark in part.lower() for part in parts):
+            return mark
+    raise AssertionError("a text contains its own digest")
+
+
+def fenced(name: str, text: str, mark: str) -> str:
+    """A text between its fences.
+
+    >>> print(fenced("answer", "It is Paris.", "c0ffee"))
+    <<<c0ffee answer
+    It is Paris.
+    c0ffee>>>
+    """
+    return f"<<<{mark} {name}\n{text}\n{mark}>>>"

@@ -1,0 +1,193 @@
+"""The prompts of judges: files, in this package or in a folder of the user's."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.judging import Question
+from pytest_evalstudio.judges.fence import fence_mark, fenced
+from pytest_evalstudio.judges.wording import spoken
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+SUFFIX = ".j2"
+FRAME = "frame"
+"""The prompt that stands around every other: what the fences mean, and the form of the reply."""
+REPAIR = "repair"
+"""The prompt that shows a reply that could not be read, and asks for it once more."""
+OWN = "pytest_evalstudio.judges"
+
+PLACEHOLDERS: Mapping[str, str] = {
+    "question": "question",
+    "expected_output": "expected_output",
+    "context": "context",
+    "actual_output": "answer",
+    "INPUT": "question",
+    "EXPECTED_OUTPUT": "expected_output",
+    "CONTEXT": "context",
+    "ACTUAL_OUTPUT": "answer",
+}
+"""What may stand in braces in a user's own prompt, by the name of the text; the capitals are the reference engine's."""
+PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
+
+_VERSION = re.compile(r"\{#-?\s*version:?\s*([\w.-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A prompt as its file has it.
+
+    Attributes:
+        is_own: whether it is of the user's folder.
+    """
+
+    name: str
+    text: str
+    is_own: bool
+
+    @property
+    def version(self) -> str:
+        """What reports name: the file's own version, and the first digits of its digest; "own" for a user's file without one."""
+        stated = _VERSION.search(self.text)
+        digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
+        return f"{stated[1] if stated else 'own' if self.is_own else '0'}-{digest}"
+
+
+class Prompts:
+    """The prompts of one configuration.
+
+    Args:
+        folder: of files that are used in place of those of the same name here; None for none.
+
+    Raises:
+        ConfigurationError: if the folder is not there, or has a file of a name that no prompt has.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._templates: dict[str, Template] = {}
+        if folder is None:
+            return
+        if not folder.is_dir():
+            raise ConfigurationError(f"judge.templates: there is no folder {folder}")
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            if path.stem not in names():
+                hint = nearest(path.stem, names())
+                raise ConfigurationError(f"{path}: no prompt has this name. {hint or 'Names: ' + ', '.join(names())}")
+            self._compiled(path.stem)
+
+    def source(self, name: str) -> Source:
+        """A prompt's file."""
+        if self._folder is not None and (path := self._folder / f"{name}{SUFFIX}").is_file():
+            try:
+                return Source(name, path.read_text(encoding="utf-8"), is_own=True)
+            except (OSError, UnicodeDecodeError) as exc:
+                raise ConfigurationError(f"{path}: cannot be read: {exc}") from None
+        return Source(name, resources.files(OWN).joinpath("templates", f"{name}{SUFFIX}").read_text(encoding="utf-8"), is_own=False)
+
+    def versions(self, used: Sequence[str]) -> dict[str, str]:
+        """The versions of prompts, and of those that stand around them."""
+        return {name: self.source(name).version for name in (*used, FRAME, REPAIR)}
+
+    def render(self, question: Question, *, reverse_options: bool = False) -> str:
+        """The whole prompt of a question; texts that its file has no place for stand at the end only where it has a place for none.
+
+        Args:
+            reverse_options: whether the choices of an answer are named in the other order, to see whether the order matters.
+
+        Raises:
+            ConfigurationError: if a user's prompt cannot be rendered.
+        """
+        texts = {name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()}
+        mark = fence_mark(_flat(texts), question.prompt)
+        shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
+        task = self._rendered(question.prompt, {**question.settings, **shown, "texts": shown})
+        more = "" if any(one.used for one in shown.values()) else "\n\n".join(map(str, shown.values()))
+        reply = spoken(question.reply, reverse_options=reverse_options)
+        return self._rendered(FRAME, {"task": task.strip(), "more": more, "mark": mark, "reply": reply}).strip() + "\n"
+
+    def render_repair(self, prompt: str, raw: str, fault: str) -> str:
+        """The prompt that asks once more for what could not be read."""
+        mark = fence_mark([raw], prompt)
+        return self._rendered(REPAIR, {"prompt": prompt, "fault": fault, "raw": fenced("reply", raw, mark), "mark": mark}).strip() + "\n"
+
+    def _rendered(self, name: str, values: Mapping[str, Any]) -> str:
+        from jinja2 import TemplateError
+
+        try:
+            return self._compiled(name).render(**values)
+        except TemplateError as exc:
+            raise ConfigurationError(f"{self._place(name)}: {exc}") from None
+
+    def _compiled(self, name: str) -> Template:
+        from jinja2 import TemplateSyntaxError
+
+        if name not in self._templates:
+            try:
+                self._templates[name] = _environment().from_string(self.source(name).text)
+            except TemplateSyntaxError as exc:
+                raise ConfigurationError(f"{self._place(name)}:{exc.lineno}: {exc.message}") from None
+        return self._templates[name]
+
+    def _place(self, name: str) -> str:
+        return str(self._folder / f"{name}{SUFFIX}") if self._folder is not None and self.source(name).is_own else f"prompt {name}"
+
+
+@functools.cache
+def names() -> tuple[str, ...]:
+    """The names of all prompts."""
+    return tuple(
+        sorted(file.name.removesuffix(SUFFIX) for file in resources.files(OWN).joinpath("templates").iterdir() if file.name.endswith(SUFFIX))
+    )
+
+
+class _Shown:
+    """A text as a template gets it: printing it prints it fenced, whatever the template does around it."""
+
+    def __init__(self, name: str, text: str | tuple[str, ...], mark: str) -> None:
+        self._name = name
+        self._text = text
+        self._mark = mark
+        self.used = False
+
+    def __str__(self) -> str:
+        self.used = True
+        if isinstance(self._text, str):
+            return fenced(self._name, self._text, self._mark)
+        return "\n".join(fenced(f"{self._name} {number}", text, self._mark) for number, text in enumerate(self._text, 1))
+
+    def __len__(self) -> int:
+        return len(self._text)
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+
+def _flat(texts: Mapping[str, str | tuple[str, ...]]) -> Iterator[str]:
+    for name in sorted(texts):
+        text = texts[name]
+        yield from (text,) if isinstance(text, str) else text
+
+
+@functools.cache
+def _environment() -> Environment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["fill"] = _fill
+    return environment
+
+
+def _fill(instruction: str, shown: Mapping[str, _Shown]) -> str:
+    """A user's prompt with each {placeholder} replaced by its text, fenced; other braces stay as they are."""
+    return PLACEHOLDER.sub(lambda found: str(shown[PLACEHOLDERS[found[1]]]), instruction)
