@@ -34,6 +34,7 @@ class Case:
         condition: source text of the boolean condition, "" where there is none.
         is_rag: whether the model retrieves, so that its context is to be judged too.
         run: repeat number, 1 for the first.
+        position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         cost_usd: None where the host does not say.
         error: why there is no answer, "" where there is one.
         folder: where relative paths of the case resolve.
@@ -55,6 +56,7 @@ class Case:
     model_name: str = ""
     is_rag: bool = False
     run: int = 1
+    position: int = 0
     duration_s: float = 0.0
     cost_usd: float | None = None
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)

@@ -14,6 +14,13 @@ Vote = Literal["majority", "mean"]
 JUDGE = "judge"
 """What an evaluator requires that asks a judge."""
 
+PLACEHOLDERS: Mapping[str, str] = {
+    name: text
+    for text in ("question", "expected_output", "context", "actual_output")
+    for name in (text, "INPUT" if text == "question" else text.upper())
+}
+"""What may stand in braces in a user's own prompt, by the name of the text that it stands for; the capitals are the reference engine's."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

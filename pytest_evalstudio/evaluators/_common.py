@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators.detectors import Hit, describe, redact
 from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
@@ -60,6 +61,7 @@ def boolean_outcome(
     note: str = "",
     fragments: Sequence[Fragment] = (),
     findings: Sequence[Finding] = (),
+    details: Mapping[str, Any] = NOTHING,
 ) -> Outcome:
     """The outcome of a boolean evaluator on one case.
 
@@ -67,6 +69,7 @@ def boolean_outcome(
         answer_fault: what is wrong with the answer, "" for nothing.
         context_fault: what is wrong with the retrieved context, "" for nothing.
         note: the reason of a pass.
+        details: for the exports.
     """
     failed = bool(answer_fault or context_fault)
     values = {
@@ -84,6 +87,7 @@ def boolean_outcome(
         reason="; ".join(reasons) or note,
         fragments=tuple(fragments[:MAX_FRAGMENTS]),
         findings=tuple(findings),
+        details=details,
     )
 
 

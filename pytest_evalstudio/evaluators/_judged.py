@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judging, Opinion, Vote
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, boolean_outcome, is_empty, keywords, worst
 
 T = TypeVar("T")
 PARSE_FAILURES = "model_parse_failures"
@@ -45,7 +45,12 @@ def judged(
     asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
     opinions = judge.follow([functools.partial(consider, cases[index]) for index in asked])
     found = dict(zip(asked, _outcomes([cases[index] for index in asked], opinions, metrics, finish), strict=True))
-    return [_decided(found[index], metrics, judge) if index in found else worst(metrics) for index in range(len(cases))]
+    return [_decided(found[index], metrics, judge) if index in found else _of_nothing(metrics) for index in range(len(cases))]
+
+
+def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
+    """The outcome of an empty answer."""
+    return boolean_outcome(metrics, EMPTY_ANSWER) if metrics[0].key == "model_passes" else worst(metrics)
 
 
 def _outcomes(

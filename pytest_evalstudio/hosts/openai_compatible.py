@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.contracts import HostFault, host
@@ -27,6 +27,7 @@ REMEDIES: Mapping[int, str] = {
 RETRIED = frozenset({408, 409, 429})
 LONGEST_QUOTE = 300
 
+_BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
 _NOT_FROM_HERE = ("model", "messages", "stream")
 
 
@@ -41,6 +42,8 @@ class OpenAICompatible:
         temperature, max_tokens, seed: None for the service's own default.
         input_usd_per_million, output_usd_per_million: prices of tokens; without both there is no cost.
         arguments: further chat-completion arguments, passed through as they are.
+        structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or "auto" for the first of
+            these that the service takes.
     """
 
     url: str
@@ -53,6 +56,8 @@ class OpenAICompatible:
     input_usd_per_million: float | None = None
     output_usd_per_million: float | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
+    _refused: set[str] = field(default_factory=set, init=False, repr=False)
     _client: Any = field(default=None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -79,9 +84,13 @@ class OpenAICompatible:
 
         if self._client is None:
             self._client = openai.AsyncOpenAI(base_url=self.url, api_key=self.api_key or "none", max_retries=0, timeout=None)
+        form = self._form(prompt)
         try:
-            reply = await self._client.chat.completions.create(**self._request(prompt))
+            reply = await self._client.chat.completions.create(**self._request(prompt), **_response_format(form, prompt))
         except openai.APIStatusError as exc:
+            if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
+                self._refused.add(form)
+                return await self.answer(prompt)
             raise _status_fault(exc) from exc
         except openai.APITimeoutError as exc:
             raise HostFault(f"{self.url} did not answer in time", retry=True) from exc
@@ -101,6 +110,14 @@ class OpenAICompatible:
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+    def _form(self, prompt: Prompt) -> str:
+        """What the service is asked to hold the reply to."""
+        if prompt.reply_schema is None or "response_format" in self.arguments:
+            return "none"
+        if self.structured_output != "auto":
+            return self.structured_output
+        return next((form for form in ("json_schema", "json_object") if form not in self._refused), "none")
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         messages = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
@@ -161,6 +178,25 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     return max(0.0, seconds) if seconds == seconds else None  # not a NaN
+
+
+def _response_format(form: str, prompt: Prompt) -> dict[str, Any]:
+    if form == "json_schema" and prompt.reply_schema is not None:
+        return {"response_format": {"type": form, "json_schema": {"name": "reply", "strict": True, "schema": _strict(prompt.reply_schema)}}}
+    return {"response_format": {"type": form}} if form == "json_object" else {}
+
+
+def _strict(schema: Any) -> Any:
+    """A schema without the keywords that strict structured output does not know; replies are held against all of it anyway."""
+    if isinstance(schema, Mapping):
+        return {key: _strict(value) for key, value in schema.items() if key not in _BOUNDS}
+    return [_strict(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _refuses_form(exc: APIStatusError) -> bool:
+    """Whether a service says that it does not know the form of reply; some of them do so with a fault of their own (501)."""
+    said = str(exc.body or exc.response.text).lower()
+    return exc.status_code in (400, 404, 422, 501) and any(word in said for word in ("response_format", "json_schema", "json_object", "structured"))
 
 
 def _status_fault(exc: APIStatusError) -> HostFault:

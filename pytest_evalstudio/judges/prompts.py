@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.judging import Question
+from pytest_evalstudio.core.judging import PLACEHOLDERS, Question
 from pytest_evalstudio.judges.fence import fence_mark, fenced
 from pytest_evalstudio.judges.wording import spoken
 
@@ -26,19 +26,7 @@ REPAIR = "repair"
 """The prompt that shows a reply that could not be read, and asks for it once more."""
 OWN = "pytest_evalstudio.judges"
 
-PLACEHOLDERS: Mapping[str, str] = {
-    "question": "question",
-    "expected_output": "expected_output",
-    "context": "context",
-    "actual_output": "answer",
-    "INPUT": "question",
-    "EXPECTED_OUTPUT": "expected_output",
-    "CONTEXT": "context",
-    "ACTUAL_OUTPUT": "answer",
-}
-"""What may stand in braces in a user's own prompt, by the name of the text; the capitals are the reference engine's."""
-PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
-
+_PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 _VERSION = re.compile(r"\{#-?\s*version:?\s*([\w.-]+)")
 
 
@@ -190,4 +178,4 @@ def _environment() -> Environment:
 
 def _fill(instruction: str, shown: Mapping[str, _Shown]) -> str:
     """A user's prompt with each {placeholder} replaced by its text, fenced; other braces stay as they are."""
-    return PLACEHOLDER.sub(lambda found: str(shown[PLACEHOLDERS[found[1]]]), instruction)
+    return _PLACEHOLDER.sub(lambda found: str(shown[PLACEHOLDERS[found[1]]]), instruction)
