@@ -1,4 +1,4 @@
-"""Finds evaluators, hosts and report sections: one file each in its folder, an entry point, or a hook.
+"""Finds evaluators, hosts, perturbators and report sections: one file each in its folder, an entry point, or a hook.
 
 A registry belongs to one session; what a conftest.py adds to it is gone with the session.
 """
@@ -13,17 +13,18 @@ from typing import Any, Generic, TypeVar
 
 from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, Host, HostSpec
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
 
 E = TypeVar("E")
-S = TypeVar("S", EvaluatorSpec, HostSpec)
+S = TypeVar("S", EvaluatorSpec, HostSpec, PerturbatorSpec)
 
 
 class Shelf(Generic[E, S]):
     """The declared classes of one kind, by id; the folder is scanned on the first look-up.
 
     Args:
-        kind: the word for one of them, in messages and in the entry-point group `pytest_evalstudio.<kind>s`.
-        package: dotted name of the folder.
+        kind: the word for one of them, in messages.
+        package: dotted name of the folder, which is the entry-point group too.
         spec: the declaration's class.
     """
 
@@ -83,7 +84,7 @@ class Shelf(Generic[E, S]):
                 continue
             for cls in declared_in(importlib.import_module(f"{self._package}.{info.name}"), self._spec):
                 self.add(cls)
-        for point in entry_points(group=f"pytest_evalstudio.{self.kind}s"):
+        for point in entry_points(group=self._package):
             try:
                 self.add(point.load())
             except ConfigurationError:
@@ -94,11 +95,12 @@ class Shelf(Generic[E, S]):
 
 
 class Registry:
-    """What is known in one session: evaluators and hosts."""
+    """What is known in one session: evaluators, hosts and perturbators."""
 
     def __init__(self) -> None:
         self.evaluators: Shelf[Evaluator, EvaluatorSpec] = Shelf("evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec)
         self.hosts: Shelf[Host, HostSpec] = Shelf("host", "pytest_evalstudio.hosts", HostSpec)
+        self.perturbators: Shelf[Perturbator, PerturbatorSpec] = Shelf("perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec)
 
     def add_evaluator(self, cls: type[Any]) -> None:
         """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
@@ -107,6 +109,10 @@ class Registry:
     def add_host(self, cls: type[Any]) -> None:
         """Add a host class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
         self.hosts.add(cls)
+
+    def add_perturbator(self, cls: type[Any]) -> None:
+        """Add a perturbator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.perturbators.add(cls)
 
 
 def declared_in(module: object, spec: type) -> list[type[Any]]:

@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--evalstudio-config", metavar="FILE", help="configuration file, in place of the nearest evalstudio.toml or pyproject.toml")
     add("--evalstudio-threshold", action="append", default=[], metavar="ID[.METRIC]=X", help="threshold of a metric; repeatable")
     add("--evalstudio-gate", action="append", default=[], metavar="EXPR", help="condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable")
+    add("--evalstudio-perturb", metavar="SPEC", help="add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'")
     add("--evalstudio-cache", metavar="DIR", help="folder of stored answers and downloads (default: .evalstudio)")
     add("--evalstudio-refresh", action="store_true", help="ask the models again instead of taking stored answers")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")

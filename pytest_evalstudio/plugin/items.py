@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,15 @@ import pytest
 from _pytest.fixtures import TopRequest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
+from pytest_evalstudio.engine.perturbing.where import marker_name
 from pytest_evalstudio.engine.scoring.messages import explain, misses
-from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, subjects
+from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.plugin.marks import mark_named, marker_name
+from pytest_evalstudio.plugin.marks import mark_named
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
@@ -82,7 +86,7 @@ class EvalFileCollector(pytest.File):
         config = evals.configuration(self.path.parent)
         plan = evals.plan(config)
         models = evals.models.of_suite(file.content, config, self.nodeid) if isinstance(file.content, TestSuite) else ()
-        found = subjects(file, self.path.parent, models)
+        found = self._with_perturbed(file, models, config)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
             wanted = {model.key for model in file.content.models if evals.models.is_wanted(names[model.key], model.key, model.name)}
@@ -95,6 +99,19 @@ class EvalFileCollector(pytest.File):
                     raise ConfigurationError(f"{self.nodeid}::{subject.name}: {exc}") from None
         if all(subject.choice is None for subject in found):
             self._mark(self, {selected.spec.domain for selected in plan.selected})
+        return found
+
+    def _with_perturbed(self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration) -> list[Subject]:
+        """The subjects of the file and, where the run asks for them, their perturbations."""
+        perturber = self.evals.perturber(config)
+        if perturber is None:
+            return subjects(file, self.path.parent, models)
+        found = subjects(file, self.path.parent, models, more=functools.partial(perturbed_subjects, perturber=perturber))
+        for line in perturber.notes.lines():
+            self.evals.warn(f"{self.nodeid}: {line}", self.path)
+        if not isinstance(file.content, TestSuite):
+            asked = {id(subject.model): subject.model for subject in found if not subject.answered}
+            self.evals.models.answering(asked.values(), config, self.nodeid)
         return found
 
     def _mark(self, node: pytest.Collector | pytest.Item, names: set[str]) -> None:

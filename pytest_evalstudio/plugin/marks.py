@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-PYTESTS_OWN = frozenset({"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast", "evalstudio"})
-_NOT_IN_MARKERS = re.compile(r"[^\w.:+/-]")
+from pytest_evalstudio.engine.perturbing.where import marker_name
+
 _MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
-
-
-def marker_name(category: str) -> str:
-    """A category as a marker; "" where it must not be one.
-
-    >>> marker_name("Question answering"), marker_name("skip")
-    ('question_answering', '')
-    """
-    name = _NOT_IN_MARKERS.sub("_", category.strip().lower())
-    return "" if name in PYTESTS_OWN or name.startswith("_") else name
 
 
 def mark_named(config: pytest.Config, category: str) -> pytest.MarkDecorator:

@@ -32,6 +32,7 @@ class Models:
         self._sessions: dict[int, ModelSession] = {}
         self._cache: AnswerCache | None = None
         self._known: list[str] = []
+        self._of_files: set[int] = set()
         self._wanted = evals.settings.model_names
         self.asked: dict[str, ModelSession] = {}
 
@@ -48,6 +49,29 @@ class Models:
                 raise ConfigurationError(f"{place}: no model is configured to answer it. {remedy}")
             tables = [DEFAULT]
         return [self._info(config, table) for table in tables if self.is_wanted(table.name)]
+
+    def answering(self, infos: Iterable[ModelInfo], config: Configuration, place: str) -> None:
+        """Find who answers for models of a lab or data set, whose perturbed cases have no answers yet: the configured model of that name,
+        else what the lab says of its host.
+
+        Raises:
+            ConfigurationError: if there is neither.
+        """
+        tables = {table.name: table for table in config.model}
+        for info in infos:
+            table = tables.get(info.label) or self._as_described(info)
+            if table is None:
+                known = f"configured here: {', '.join(tables)}" if tables else "none is configured here"
+                remedy = f"Add a [[model]] with name = {info.label!r} to evalstudio.toml ({known})"
+                raise ConfigurationError(f"{place}: the perturbed questions to model {info.label!r} must be asked, but nobody says how. {remedy}")
+            self._tables[id(config), f"{place}[{info.label}]"] = (config, table, info)
+            self._of_files.add(id(info))
+
+    def _as_described(self, info: ModelInfo) -> ModelTable | None:
+        host = str(info.description.get("model_type", ""))
+        if host not in self._evals.registry.hosts:
+            return None
+        return ModelTable.model_validate({**info.description.get("model_cfg", {}), "name": info.label, "host": host})
 
     def is_wanted(self, *names: str) -> bool:
         """Whether the command line's choice of models, if any, has one of these names of one model."""
@@ -84,10 +108,12 @@ class Models:
         if id(info) not in self._sessions:
             config, table, _ = self._tables_of(info)
             session = self._opened(table, config)
-            info.key = session.key
-            info.description = described(session)
+            if id(info) not in self._of_files:
+                info.key = session.key
+                info.description = described(session)
             self._sessions[id(info)] = session
-            self.asked[session.key] = session
+            if self.asked.setdefault(info.key, session).key != session.key:
+                raise ConfigurationError(f"two collected files have a model {info.key!r} and mean different ones; run them one at a time")
         return self._sessions[id(info)]
 
     def named(self, name: str, config: Configuration) -> tuple[ModelInfo, ModelSession]:

@@ -103,6 +103,8 @@ class Settings:
         update: dict[str, Any] = {}
         if self._option.evalstudio_evaluators:
             update["evaluators"] = [name.strip() for name in self._option.evalstudio_evaluators.split(",") if name.strip()]
+        if self._option.evalstudio_perturb is not None:
+            update["perturbations"] = config.perturbations.model_copy(update={"apply": self._option.evalstudio_perturb})
         if self._option.evalstudio_runs is not None:
             update["runs"] = self._option.evalstudio_runs
         return config.model_copy(update=update)

@@ -54,7 +54,7 @@ def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
         if not bits:
             continue
         groups = list(_groups(tally, entry))
-        flipped = {(id, metric): (direction, kept) for id, metric, direction, kept in entry.flips}
+        flipped = {(id, metric): (direction, entry.origin.meaning_kept) for id, metric, direction in entry.flips}
         for pair in metrics:
             if not bits & tally.flip_bit(*pair):
                 continue
@@ -74,8 +74,8 @@ def _comparable(tally: Tally, entry: Perturbed) -> int:
 
 def _groups(tally: Tally, entry: Perturbed) -> Iterator[tuple[Group, str]]:
     yield "all", "all"
-    yield "perturbator", entry.perturbators
-    for level in sorted({part.partition(":")[2] for part in entry.perturbators.split("+")} - {""}):
+    yield "perturbator", "+".join(entry.origin.by) or "unknown"
+    for level in sorted({part.partition(":")[2] for part in entry.origin.by} - {""}):
         yield "intensity", level
     for category in sorted(set(entry.categories)):
         yield "category", category

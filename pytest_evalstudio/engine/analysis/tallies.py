@@ -12,7 +12,7 @@ from typing import Any
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of, number
 from pytest_evalstudio.engine.analysis.spools import Spool
-from pytest_evalstudio.engine.perturbed import perturbators
+from pytest_evalstudio.engine.perturbing.categories import SOURCE, Origin, origin
 
 EXCERPT_CHARS = 200
 FIRST_KEYS = 10
@@ -123,10 +123,10 @@ class Perturbed:
 
     case: int
     model: str
-    perturbators: str
+    origin: Origin
     categories: tuple[str, ...]
-    flips: tuple[tuple[str, str, str, bool], ...]
-    """evaluator, metric, direction, whether the perturbation keeps the meaning"""
+    flips: tuple[tuple[str, str, str], ...]
+    """evaluator, metric, direction"""
 
 
 @dataclass(slots=True)
@@ -236,7 +236,7 @@ class Tally:
                 self.lengths["expected answer"].append(len(first["expected_output"]))
             self.categories.update(visible_categories(first.get("categories", ())))
             for link in first.get("relationships", ()):
-                if link["type"] == "perturbation_source":
+                if link["type"] == SOURCE:
                     self.cases.sources[case] = (item["file"], link["target"])
         return case
 
@@ -347,15 +347,23 @@ class Tally:
         if case not in self.cases.sources and not flips:
             return
         categories = rows[0].get("categories", ()) if rows else ()
-        made_by = "+".join(perturbators(categories)) or "+".join(flips[0].get("perturbators", ()) if flips else ()) or "unknown"
-        changes = tuple((flip["evaluator"], flip["metric"], flip["direction"], bool(flip.get("meaning_kept", True))) for flip in flips)
-        self.perturbed.append(Perturbed(case, item["model_key"], made_by, tuple(visible_categories(categories)), changes))
+        changes = tuple((flip["evaluator"], flip["metric"], flip["direction"]) for flip in flips)
+        self.perturbed.append(Perturbed(case, item["model_key"], _origin(item, categories), tuple(visible_categories(categories)), changes))
         for flip in flips:
             entry = {**flip, "model": item["model_key"], "key": item["key"], "file": item["file"], "nodeid": item["nodeid"]}
             if len(self.flips) < LISTED:
                 self.flips.append(entry)
             else:
                 self.more_flips.setdefault((flip["evaluator"], item["model_key"]), Sample()).note(item["key"])
+
+
+def _origin(item: Mapping[str, Any], categories: Iterable[str]) -> Origin:
+    """How a perturbed case was made, as its record says, else its flips or categories."""
+    told = item.get("perturbed")
+    if told is None and item.get("flips"):
+        flip = item["flips"][0]
+        told = {"by": flip.get("perturbators", ()), "meaning_kept": flip.get("meaning_kept", True)}
+    return Origin(tuple(told["by"]), bool(told["meaning_kept"])) if told is not None else origin(categories)
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:

@@ -25,7 +25,7 @@ def headline(result: Result) -> str:
 
 def misses(result: Result) -> list[str]:
     """A line for each missed threshold and each flip that fails the item."""
-    lines = [line for selected, own in result.verdicts.items() for line in missed_lines(selected, own)]
+    lines = [line for selected, own in result.verdicts.items() if result.decides(selected) for line in missed_lines(selected, own)]
     return lines + [flip_line(flip) for flip in result.flips if flip.fails]
 
 
@@ -42,7 +42,8 @@ def explain(result: Result) -> str:
     for evaluator, reason in _grouped(result.errors):
         lines.append(f"error: {evaluator}: {masked(reason)}")
     for selected, own in result.verdicts.items():
-        lines += [masked(text) for text in missed_lines(selected, own)]
+        if result.decides(selected):
+            lines += [masked(text) for text in missed_lines(selected, own)]
     lines += [flip_line(flip) for flip in result.flips if flip.fails]
     for case in result.answers[:1]:
         lines += _case_lines(case)

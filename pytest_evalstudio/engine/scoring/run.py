@@ -23,6 +23,8 @@ from pytest_evalstudio.evaluators.detectors import redact
 from pytest_evalstudio.models.sentences import split_sentences
 
 REMEMBERED_CHARS = 20_000
+WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
+"""Types of problems that no question excuses."""
 
 Progress = Callable[[int, int], None]
 
@@ -61,6 +63,11 @@ class Result:
     def errors(self) -> list[tuple[str, str]]:
         """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
+
+    def decides(self, selected: Selected) -> bool:
+        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is expected of the original is not
+        expected here, and only leaks and unfairness count."""
+        return self.origin is None or self.origin.meaning_kept or selected.spec.problem_type in WHATEVER_WAS_ASKED
 
     @property
     def applicable(self) -> bool:

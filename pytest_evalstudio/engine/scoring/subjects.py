@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,16 @@ class Subject:
         return bool(self.answers)
 
 
-def subjects(file: EvalFile, folder: Path, models: Sequence[ModelInfo] = ()) -> list[Subject]:
+def subjects(
+    file: EvalFile, folder: Path, models: Sequence[ModelInfo] = (), *, more: Callable[[list[Subject]], list[Subject]] | None = None
+) -> list[Subject]:
     """The subjects of a file, model by model, each original followed by its perturbations.
 
     Args:
         file: what was read.
         folder: where relative paths of the file start.
         models: the models that a suite is put to; not used for labs and data sets.
+        more: makes further subjects of those in the file.
     """
     content = file.content
     if isinstance(content, TestSuite):
@@ -84,13 +87,15 @@ def subjects(file: EvalFile, folder: Path, models: Sequence[ModelInfo] = ()) -> 
         found = _of_rows(content.dataset.inputs, str(folder), _lab_models(content))
     else:
         found = _of_rows(content.inputs, str(folder), _dataset_models(content))
+    if more is not None:
+        found += more(found)
     _link(found)
     return _named(_families_together(found))
 
 
 def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> list[Subject]:
     made = []
-    for test, item in suite.cases():
+    for position, (test, item) in enumerate(suite.cases(), 1):
         case = Case(
             key=item.key,
             question=item.prompt,
@@ -100,6 +105,7 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
             relationships=_relationships(item.relationships),
             corpus=tuple(resolved(document, folder) for document in test.documents),
             test_key=test.key,
+            position=position,
             expected_documents=tuple(item.expected_documents),
             expected_facts=tuple(item.expected_facts),
             guidelines=tuple(item.guidelines),
@@ -130,15 +136,15 @@ def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) 
     found = []
     for model_key, by_key in by_model.items():
         model = models[model_key]
-        for repeats in by_key.values():
+        for position, repeats in enumerate(by_key.values(), 1):
             repeats.sort(key=lambda row: row.run or 1)
-            answers = tuple(row_case(row, model, folder) for row in repeats)
+            answers = tuple(row_case(row, model, folder, position) for row in repeats)
             first = repeats[0]
             found.append(Subject(name="", model=model, case=answers[0], answers=answers, choice=first.evaluators, xfail=first.xfail, skip=first.skip))
     return found
 
 
-def row_case(row: Row, model: ModelInfo, folder: str) -> Case:
+def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case:
     """A row as evaluators see it; the reference engine's error answers become errors."""
     error = row.error
     if not error and "INTERNAL ERROR" in row.actual_output and _ERROR_ANSWER.search(row.actual_output):
@@ -159,6 +165,7 @@ def row_case(row: Row, model: ModelInfo, folder: str) -> Case:
         model_name=model.label,
         is_rag=is_rag(str(model.description.get("model_type", "")), row.context),
         run=row.run or 1,
+        position=position,
         duration_s=row.actual_duration,
         cost_usd=row.cost,
         usage=row.usage or NOTHING,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
-from pytest_evalstudio.engine.perturbed import keeps_meaning, perturbators
+from pytest_evalstudio.engine.perturbing.categories import Origin
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.subjects import Subject
 
@@ -81,16 +81,17 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
     )
 
 
-def flips(subject: Subject, verdicts: Mapping[Selected, Verdict], original: Mapping[Selected, Verdict], *, strict: bool) -> list[Flip]:
+def flips(
+    subject: Subject, verdicts: Mapping[Selected, Verdict], original: Mapping[Selected, Verdict], origin: Origin, *, strict: bool
+) -> list[Flip]:
     """Every metric that passes on one of original and perturbation and fails on the other.
 
     Args:
+        origin: how the perturbation was made.
         strict: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
     """
     if subject.source is None:
         return []
-    made_by = perturbators(subject.case.categories)
-    meaning_kept = keeps_meaning(made_by)
     found = []
     for selected, own in verdicts.items():
         before = _same(selected, original)
@@ -110,9 +111,9 @@ def flips(subject: Subject, verdicts: Mapping[Selected, Verdict], original: Mapp
                     source_score=old,
                     score=new,
                     threshold=threshold,
-                    perturbators=made_by,
-                    meaning_kept=meaning_kept,
-                    fails=strict and meaning_kept and direction == "pass_to_fail" and metric.key in selected.asserted,
+                    perturbators=origin.by,
+                    meaning_kept=origin.meaning_kept,
+                    fails=strict and origin.meaning_kept and direction == "pass_to_fail" and metric.key in selected.asserted,
                 )
             )
     return found

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.perturbing.categories import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict
@@ -101,7 +102,8 @@ def perturbed(*categories, source=True):
 
 
 def flips_of(selected, before, after, *, strict=True, by="perturbed_by:comma:PerturbationIntensity.HIGH", source=True):
-    return flips(perturbed(by, source=source), {selected: verdict(selected, [after])}, {selected: verdict(selected, [before])}, strict=strict)
+    before_and_after = {selected: verdict(selected, [after])}, {selected: verdict(selected, [before])}
+    return flips(perturbed(by, source=source), *before_and_after, origin([by]), strict=strict)
 
 
 def test_a_flip_from_pass_to_fail_fails_the_case():
@@ -167,7 +169,7 @@ def test_a_case_that_is_no_perturbation_does_not_flip():
 
 
 def test_an_evaluator_that_judged_only_one_of_them_does_not_flip():
-    assert flips(perturbed(), {reading(): verdict(reading(), [scored(0.1)])}, {}, strict=True) == []
+    assert flips(perturbed(), {reading(): verdict(reading(), [scored(0.1)])}, {}, origin([]), strict=True) == []
 
 
 def test_several_metrics_flip_at_once():
@@ -177,5 +179,5 @@ def test_several_metrics_flip_at_once():
 
 def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
     own, runs = reading(value=0.7), reading()
-    [flip] = flips(perturbed(), {own: verdict(own, [scored(0.6)])}, {runs: verdict(runs, [scored(0.9)])}, strict=True)
+    [flip] = flips(perturbed(), {own: verdict(own, [scored(0.6)])}, {runs: verdict(runs, [scored(0.9)])}, origin([]), strict=True)
     assert (flip.source_score, flip.score, flip.threshold) == (0.9, 0.6, 0.7)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.engine.perturbed import keeps_meaning, perturbators
+from pytest_evalstudio.engine.perturbing.categories import origin
 
 REFERENCE = "h2o_sonar.utils.perturbations."
 
@@ -21,17 +21,17 @@ REFERENCE = "h2o_sonar.utils.perturbations."
         (f"perturbed_by:{REFERENCE}RandomCharacterReplacementPerturbator", "random_replacement"),
         (f"perturbed_by:{REFERENCE}KeywordTyposPerturbator", "keyboard_typos"),
         (f"perturbed_by:{REFERENCE}RandomOCRPerturbator", "ocr"),
-        (f"perturbed_by:{REFERENCE}EncodingBase64Perturbator", "encoding_base64"),
+        (f"perturbed_by:{REFERENCE}EncodingBase64Perturbator:PerturbationIntensity.MEDIUM", "encoding_base64"),
         (f"perturbed_by:{REFERENCE}ContextualMisinformationPerturbator", "contextual_misinformation"),
     ],
 )
 def test_a_category_names_perturbator_and_intensity(category, found):
-    assert perturbators([category]) == (found,)
+    assert origin([category]).by == (found,)
 
 
 def test_several_perturbations_stand_in_order_and_other_categories_name_none():
     categories = ["fees", "perturbed", "perturbed_by:comma:HIGH", "x_perturbed_by:y", "perturbed_by:antonym:LOW"]
-    assert perturbators(categories) == ("comma:HIGH", "antonym:LOW")
+    assert origin(categories).by == ("comma:HIGH", "antonym:LOW")
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_several_perturbations_stand_in_order_and_other_categories_name_none():
     [((), True), (("comma:HIGH", "word_swap:LOW"), True), (("comma:HIGH", "antonym:LOW"), False), (("encoding_base16:LOW",), False)],
 )
 def test_one_change_of_meaning_changes_the_meaning(made_by, kept):
-    assert keeps_meaning(made_by) is kept
+    assert origin([f"perturbed_by:{name}" for name in made_by]).meaning_kept is kept

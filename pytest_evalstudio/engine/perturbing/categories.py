@@ -1,0 +1,80 @@
+"""Reads from a case's categories which perturbators made it, and whether they keep its meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pytest_evalstudio.core.contracts import SPEC
+from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.registry import Registry, Shelf
+
+SOURCE = "perturbation_source"
+"""Type of the relationship from a perturbed case to its original."""
+PERTURBED = "perturbed"
+PREFIX = "perturbed_by:"
+
+Perturbators = Shelf[Perturbator, PerturbatorSpec]
+
+_REFERENCE_NAMES = {
+    "random_character_replacement": "random_replacement",
+    "random_character_insert": "random_insert",
+    "random_character_delete": "random_delete",
+    "keyword_typos": "keyboard_typos",
+    "random_ocr": "ocr",
+}
+_MEANING_CHANGING = ("antonym", "contextual_misinformation", "encoding")
+"""How the names begin of what is known to change the meaning, whoever made it."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a perturbed case was made.
+
+    Attributes:
+        by: "id:LEVEL" of each perturbator in order, the level upper case; "id" where it has none.
+        meaning_kept: whether a good model must answer as it did before.
+    """
+
+    by: tuple[str, ...]
+    meaning_kept: bool
+
+
+def origin(categories: Iterable[str], known: Perturbators | None = None) -> Origin:
+    """What the categories of a perturbed case tell.
+
+    Args:
+        categories: e.g. "perturbed_by:comma:PerturbationIntensity.HIGH"; the reference engine's class names are understood.
+        known: the perturbators of the session; those that come with this package where not given. One that nobody knows is taken to keep
+            the meaning, unless its name begins with that of an attack.
+
+    >>> origin(["perturbed", "perturbed_by:h2o_sonar.utils.perturbations.CommaPerturbator:PerturbationIntensity.HIGH"])
+    Origin(by=('comma:HIGH',), meaning_kept=True)
+    >>> origin(["perturbed_by:comma:LOW", "perturbed_by:antonym:HIGH"]).meaning_kept
+    False
+    """
+    shelf = _own() if known is None else known
+    made_by, meaning_kept = [], True
+    for category in categories:
+        if category.startswith(PREFIX):
+            name, _, level = category.removeprefix(PREFIX).partition(":")
+            id = _id(name)
+            spec: PerturbatorSpec | None = getattr(shelf.get(id), SPEC) if id in shelf else None
+            level = "" if spec is not None and not spec.intensities else level.rpartition(".")[2].upper()
+            made_by.append(":".join(filter(None, (id, level))))
+            meaning_kept &= spec.keeps_meaning if spec is not None else not id.startswith(_MEANING_CHANGING)
+    return Origin(tuple(made_by), meaning_kept)
+
+
+@lru_cache(maxsize=1)
+def _own() -> Perturbators:
+    return Registry().perturbators
+
+
+def _id(name: str) -> str:
+    last = name.rpartition(".")[2]
+    snake = _HUMP.sub("_", re.sub(r"OCR", "Ocr", last).replace("Perturbator", "")).lower().strip("_")
+    return _REFERENCE_NAMES.get(snake, snake)

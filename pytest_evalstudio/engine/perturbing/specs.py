@@ -1,0 +1,126 @@
+"""What is asked for: `comma:medium,word_swap:low+qwerty` as chains of perturbators.
+
+A comma separates perturbators, each of which makes a perturbed case of its own; a plus chains them into one. A perturbator is
+ID[:INTENSITY][:OPTION=VALUE...].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.perturbators import DEFAULT_INTENSITY, Change, Intensity, Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.scoring.plan import check_options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One perturbator of a chain, with its options and intensity."""
+
+    spec: PerturbatorSpec
+    perturbator: Perturbator
+    intensity: Intensity = DEFAULT_INTENSITY
+
+    @property
+    def label(self) -> str:
+        """As records and messages name it: "comma:MEDIUM", "copy"."""
+        return f"{self.spec.id}:{self.intensity}" if self.spec.intensities else self.spec.id
+
+    def perturb(self, text: str, seed: int) -> Change:
+        """The perturbator's change, with seeds of their own for each text; whatever goes wrong is a reason why there is none."""
+        digest = hashlib.blake2b(f"{seed}\n{self.spec.id}\n{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        try:
+            change = self.perturbator.perturb(text, self.intensity, int.from_bytes(digest, "little"))
+        except Exception as exc:  # other people's code: the suite must outlive it, and says so
+            return Change.none(f"the perturbator failed: {type(exc).__name__}: {exc}")
+        if change.reason:
+            return change
+        if not change.text.strip():
+            return Change.none("nothing is left of it")
+        if change.text == text and not self.spec.identical:
+            return Change.none("the perturbator left it as it is")
+        return change
+
+
+Chain = tuple[Step, ...]
+"""Perturbators that work on one text, one after the other."""
+
+
+def parse_perturbations(
+    text: str, registry: Registry, options: Mapping[str, Mapping[str, Any]] | None = None, *, folder: Path = Path()
+) -> tuple[Chain, ...]:
+    """The chains that a specification asks for.
+
+    Args:
+        options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
+        folder: where relative paths among them start.
+
+    Raises:
+        ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks what it needs.
+
+    >>> [[step.label for step in chain] for chain in parse_perturbations("comma:medium,word_swap:low+qwerty", Registry())]
+    [['comma:MEDIUM'], ['word_swap:LOW', 'qwerty:MEDIUM']]
+    """
+    tables = options or {}
+    for name, table in tables.items():
+        _made(name, table, registry, f"perturbator.{name}", folder)
+    return tuple(tuple(_step(part.strip(), registry, tables, folder) for part in chain.split("+")) for chain in text.split(",") if chain.strip())
+
+
+def _step(text: str, registry: Registry, tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Step:
+    name, *rest = (part.strip() for part in text.split(":"))
+    if not name:
+        raise ConfigurationError("a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','")
+    spec = registry.perturbators.spec(name)
+    given = {key.strip(): value.strip() for key, sign, value in (part.partition("=") for part in rest) if sign}
+    levels = [part for part in rest if "=" not in part]
+    if len(levels) > 1:
+        raise ConfigurationError(f"perturbator {text!r}: two intensities, {levels[0]!r} and {levels[1]!r}; give one")
+    perturbator = _made(name, {**tables.get(name, {}), **_typed(registry.perturbators.get(name), given)}, registry, f"perturbator {name}", folder)
+    lacks = getattr(perturbator, "lacks", lambda: "")()
+    if lacks:
+        raise ConfigurationError(f"perturbator {name}: {lacks}")
+    return Step(spec=spec, perturbator=perturbator, intensity=_intensity(levels[0], spec) if levels else DEFAULT_INTENSITY)
+
+
+def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
+    known = {level.lower(): level for level in spec.intensities}
+    found = known.get(word.lower())
+    if found is None:
+        listed = f"its intensities are {', '.join(known)}" if known else "it has none, leave it out"
+        raise ConfigurationError(f"perturbator {spec.id}: no intensity {word!r}. {nearest(word.lower(), known)} {listed}".replace(".  ", ". "))
+    return found
+
+
+def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str, folder: Path) -> Perturbator:
+    cls: Any = registry.perturbators.get(name)
+    known = [field.name for field in dataclasses.fields(cls) if field.init]
+    for key in options:
+        if key not in known:
+            listed = f"its options are {', '.join(known)}" if known else "it has none"
+            raise ConfigurationError(f"{place}.{key}: unknown option. {nearest(key, known) or listed}")
+    check_options(cls, options, place)
+    paths = {key: str(folder / str(options[key])) for key in getattr(cls, "path_options", ()) if options.get(key)}
+    made: Perturbator = cls(**{**options, **paths})
+    return made
+
+
+def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:
+    """Options of the command line in the types of their fields; what does not fit stays a text, which the check refuses."""
+    hints = typing.get_type_hints(cls)
+    return {key: value if hints.get(key) is str else _value(value) for key, value in options.items()}
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

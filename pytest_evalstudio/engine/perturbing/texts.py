@@ -1,0 +1,124 @@
+"""Chains of perturbators put to texts; what did not work is noted, not raised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pytest_evalstudio.core.cases import Relationship
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.perturbators import DEFAULT_SEED, Change
+from pytest_evalstudio.engine.perturbing.categories import PERTURBED, PREFIX, SOURCE
+from pytest_evalstudio.engine.perturbing.specs import Chain
+from pytest_evalstudio.engine.perturbing.where import Where
+
+SHOWN_KEYS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A perturbed text and how a case of it is to be filed.
+
+    Attributes:
+        name: what is put behind the original's key.
+        relationships: types of its links to the original.
+    """
+
+    text: str
+    name: str
+    categories: tuple[str, ...]
+    relationships: tuple[str, ...]
+
+    def key(self, original: str) -> str:
+        return f"{original}-{self.name}"
+
+    def links(self, original: str) -> tuple[Relationship, ...]:
+        return tuple(Relationship(type=kind, target=original) for kind in self.relationships)
+
+    def filed_under(self, categories: Iterable[str]) -> list[str]:
+        """The original's categories with those of the perturbation."""
+        return list(dict.fromkeys((*categories, *self.categories)))
+
+
+@dataclass(slots=True)
+class Notes:
+    """Which cases were not perturbed, by perturbator and reason."""
+
+    keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+
+    def add(self, chain: str, reason: str, key: str) -> None:
+        together = self.keys.setdefault((chain, reason), [])
+        if key not in together:
+            together.append(key)
+
+    def lines(self) -> list[str]:
+        """One line per perturbator and reason."""
+        return [_line(chain, reason, keys) for (chain, reason), keys in self.keys.items()]
+
+
+class Perturber:
+    """Makes variants of texts.
+
+    Args:
+        chains: each makes one variant.
+        seed: another one gives other variants.
+        where: which cases are perturbed, by their categories; "" for all. Perturbed cases are never perturbed again.
+
+    Raises:
+        ConfigurationError: if `where` cannot be parsed, or nothing is asked for.
+    """
+
+    def __init__(self, chains: Sequence[Chain], *, seed: int = DEFAULT_SEED, where: str = "") -> None:
+        if not chains:
+            raise ConfigurationError("no perturbator is named; write e.g. comma:medium. `evalstudio perturbators` lists all.")
+        self._chains = chains
+        self._seed = seed
+        self._where = Where(where) if where.strip() else None
+        self.notes = Notes()
+
+    def wants(self, categories: Iterable[str], relationships: Iterable[str]) -> bool:
+        """Whether a case is to be perturbed."""
+        return SOURCE not in relationships and (self._where is None or self._where(categories))
+
+    def variants(self, text: str, key: str) -> list[Variant]:
+        """The variants of a text, one per chain that suits it.
+
+        Args:
+            key: of its case, for the notes.
+        """
+        found = []
+        for chain in self._chains:
+            change = put_to(chain, text, self._seed)
+            if change.reason:
+                self.notes.add("+".join(step.label for step in chain), change.reason, key)
+                continue
+            marks = [f"{PREFIX}{step.spec.id}:PerturbationIntensity.{step.intensity}" for step in chain]
+            links = dict.fromkeys((SOURCE, *(kind for step in chain for kind in step.spec.relationships)))
+            name = "-".join(step.label.replace(":", "-") for step in chain).lower()
+            found.append(Variant(text=change.text, name=name, categories=(PERTURBED, *marks, *change.categories), relationships=tuple(links)))
+        return found
+
+
+def put_to(chain: Chain, text: str, seed: int) -> Change:
+    """What a chain makes of a text; nothing where one of its perturbators does not suit.
+
+    >>> from pytest_evalstudio.core.registry import Registry
+    >>> from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+    >>> (chain,) = parse_perturbations("comma:high+word_swap:high", Registry())
+    >>> put_to(chain, "What is effective challenge of models?", 1).text
+    'is What, challenge effective, models of?'
+    """
+    edits = 0
+    categories: list[str] = []
+    for step in chain:
+        change = step.perturb(text, seed)
+        if change.reason:
+            return Change.none(change.reason if len(chain) == 1 else f"{step.spec.id}: {change.reason}")
+        text, edits = change.text, edits + change.edits
+        categories += change.categories
+    return Change(text, edits, categories=tuple(categories))
+
+
+def _line(chain: str, reason: str, keys: Sequence[str]) -> str:
+    listed = ", ".join(repr(key) for key in keys[:SHOWN_KEYS]) + (", ..." if len(keys) > SHOWN_KEYS else "")
+    return f"{chain} made nothing of {len(keys)} {'case' if len(keys) == 1 else 'cases'} ({listed}): {reason}"

@@ -1,0 +1,85 @@
+"""Which cases are meant: the expression language of pytest's `-m` over the categories of a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from pytest_evalstudio.core.errors import ConfigurationError
+
+PYTESTS_OWN = frozenset({"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast", "evalstudio"})
+_NOT_IN_MARKERS = re.compile(r"[^\w.:+/-]")
+_TOKEN = re.compile(r"\s*(?:(\()|(\))|([\w.:+/-]+)|(\S))")
+
+Test = Callable[[frozenset[str]], bool]
+
+
+def marker_name(category: str) -> str:
+    """A category as a marker; "" where it must not be one.
+
+    >>> marker_name("Question answering"), marker_name("skip")
+    ('question_answering', '')
+    """
+    name = _NOT_IN_MARKERS.sub("_", category.strip().lower())
+    return "" if name in PYTESTS_OWN or name.startswith("_") else name
+
+
+class Where:
+    """An expression over categories: names, `and`, `or`, `not`, parentheses; a name is a category as a marker.
+
+    Raises:
+        ConfigurationError: if it cannot be parsed.
+
+    >>> where = Where("fees and not (perturbed or internal)")
+    >>> where(["Fees"]), where(["fees", "perturbed"])
+    (True, False)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = [found for found in _TOKEN.finditer(text) if found[0].strip()]
+        self._at = 0
+        self._test = self._either()
+        if self._at < len(self._tokens):
+            raise self._wrong()
+
+    def __call__(self, categories: Iterable[str]) -> bool:
+        return self._test(frozenset(map(marker_name, categories)))
+
+    def _either(self) -> Test:
+        tests = [self._both()]
+        while self._take("or"):
+            tests.append(self._both())
+        return tests[0] if len(tests) == 1 else lambda names: any(test(names) for test in tests)
+
+    def _both(self) -> Test:
+        tests = [self._one()]
+        while self._take("and"):
+            tests.append(self._one())
+        return tests[0] if len(tests) == 1 else lambda names: all(test(names) for test in tests)
+
+    def _one(self) -> Test:
+        if self._take("not"):
+            denied = self._one()
+            return lambda names: not denied(names)
+        if self._take("("):
+            inner = self._either()
+            if not self._take(")"):
+                raise self._wrong()
+            return inner
+        found = self._tokens[self._at] if self._at < len(self._tokens) else None
+        if found is None or not found[3] or found[3] in ("and", "or"):
+            raise self._wrong()
+        self._at += 1
+        name = marker_name(found[3])
+        return lambda names: name in names
+
+    def _take(self, word: str) -> bool:
+        if self._at < len(self._tokens) and self._tokens[self._at][0].strip() == word:
+            self._at += 1
+            return True
+        return False
+
+    def _wrong(self) -> ConfigurationError:
+        place = f"at {self._tokens[self._at][0].strip()!r}" if self._at < len(self._tokens) else "at its end"
+        return ConfigurationError(f"expression {self._text!r} cannot be read {place}; write categories with and, or, not and parentheses")

@@ -1,0 +1,1 @@
+"""Perturbators: one change of a text per file, seeded and pure."""

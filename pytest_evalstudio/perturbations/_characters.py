@@ -1,0 +1,85 @@
+"""Which characters of a text are changed, and into what."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import compress
+
+from pytest_evalstudio.core.perturbators import INTENSITIES, Intensity
+
+SHARES: dict[Intensity, float] = dict(zip(INTENSITIES, (0.04, 0.1, 0.27, 0.5, 0.75, 0.95), strict=True))
+"""Share of the characters that are changed."""
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+NOTHING_TO_CHANGE = "it has no letter or digit"
+
+_BLOCK = 1024
+_NUMBERS = list(range(_BLOCK))
+"""One object per number for all orders."""
+_ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
+
+
+def picked(places: Sequence[int], intensity: Intensity, seed: int) -> list[int]:
+    """That share of the places, at least one, in no order; those of a lower intensity are among those of a higher one.
+
+    A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated in blocks.
+    """
+    share = SHARES[intensity]
+    found = []
+    for start in range(0, len(places), _BLOCK):
+        block = places[start : start + _BLOCK] if len(places) > _BLOCK else places
+        size = len(block)
+        number = max(1, round(share * size))
+        shift = (seed + start) % size
+        found += [block[place - shift] for place in _order(size)[:number]]
+    return found
+
+
+@lru_cache(maxsize=_BLOCK)
+def _order(size: int) -> list[int]:
+    order = _NUMBERS[:size]
+    random.Random(size).shuffle(order)
+    return order
+
+
+def stream(seed: int, length: int) -> bytes:
+    """Random bytes, the same for the same seed."""
+    return hashlib.shake_128(seed.to_bytes(8, "little")).digest(length)
+
+
+def alphanumeric(text: str) -> list[int]:
+    """Places of letters and digits."""
+    if text.isascii():
+        return list(compress(range(len(text)), text.encode("ascii").translate(_ALNUM_BYTES)))
+    return list(compress(range(len(text)), map(str.isalnum, text)))
+
+
+def cluster_end(text: str, start: int) -> int:
+    """The end of a character with the accents that stand on it."""
+    end = start + 1
+    while end < len(text) and unicodedata.category(text[end])[0] == "M":
+        end += 1
+    return end
+
+
+def letter(byte: int, instead_of: str, alphabet: str) -> str:
+    """A letter of the alphabet other than the given one, with its case."""
+    new = alphabet[byte % len(alphabet)]
+    if instead_of.isupper():
+        new = new.upper()
+    if new != instead_of:
+        return new
+    new = alphabet[(byte + 1) % len(alphabet)]
+    return new.upper() if instead_of.isupper() and new.upper() != instead_of else new
+
+
+def alphabet_of(text: str) -> str:
+    """Latin letters for a text in ASCII, else the letters of the text itself, with Latin ones where these are too few."""
+    if text.isascii():
+        return LETTERS
+    own = {char for char in text if char.isalpha() and not char.isupper()}
+    return "".join(sorted(own if len(own) > 1 else own.union(LETTERS)))

@@ -1,0 +1,44 @@
+"""Slips of the finger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import compress
+
+from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
+from pytest_evalstudio.perturbations._characters import picked, stream
+
+_ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
+
+
+def _neighbours() -> dict[str, str]:
+    """Keys of a US keyboard to those that touch them; each row is half a key to the right of the one above."""
+    found: dict[str, str] = {}
+    for row, keys in enumerate(_ROWS):
+        for column, key in enumerate(keys):
+            near = [(row, column - 1), (row, column + 1), (row - 1, column), (row - 1, column + 1), (row + 1, column - 1), (row + 1, column)]
+            found[key] = "".join(_ROWS[r][c] for r, c in near if 0 <= r < len(_ROWS) and 0 <= c < len(_ROWS[r]))
+            found[key.upper()] = found[key].upper()
+    return found
+
+
+NEIGHBOURS = _neighbours()
+_KEYS = bytes(chr(byte) in NEIGHBOURS for byte in range(256))
+
+
+@perturbator("keyboard_typos", name="Keyboard typos", intensities=INTENSITIES)
+@dataclass(frozen=True)
+class KeyboardTypos:
+    """Replaces a share of the keys by their neighbours on a US keyboard; characters that are on no key stay."""
+
+    def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
+        on_keys = text.encode("ascii").translate(_KEYS) if text.isascii() else map(NEIGHBOURS.__contains__, text)
+        candidates = list(compress(range(len(text)), on_keys))
+        if not candidates:
+            return Change.none("none of its characters has a key of its own on a US keyboard")
+        places = picked(candidates, intensity, seed)
+        letters = list(text)
+        for place, byte in zip(places, stream(seed, len(places)), strict=True):
+            near = NEIGHBOURS[letters[place]]
+            letters[place] = near[byte % len(near)]
+        return Change("".join(letters), len(places))

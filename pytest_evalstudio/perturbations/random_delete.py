@@ -1,0 +1,36 @@
+"""Characters too few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
+from pytest_evalstudio.perturbations._characters import alphanumeric, cluster_end, picked
+
+
+@perturbator("random_delete", name="Random deletion", intensities=INTENSITIES)
+@dataclass(frozen=True)
+class RandomDelete:
+    """Deletes a share of the letters and digits, with their accents; one of them stays at least.
+
+    Attributes:
+        replacement: what stands in their place, e.g. "X".
+    """
+
+    replacement: str = ""
+
+    def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
+        candidates = alphanumeric(text)
+        if len(candidates) < 2:
+            return Change.none("it has fewer than two letters or digits")
+        places = picked(candidates, intensity, seed)[: len(candidates) - 1]
+        letters = list(text)
+        if text.isascii():
+            for place in places:
+                letters[place] = self.replacement
+        else:
+            for place in places:
+                end = cluster_end(text, place)
+                letters[place:end] = [self.replacement, *[""] * (end - place - 1)]
+        made = "".join(letters)
+        return Change(made, len(places)) if made != text else Change.none("all that would be deleted is the replacement already")

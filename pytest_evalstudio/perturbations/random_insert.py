@@ -1,0 +1,25 @@
+"""Characters too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
+from pytest_evalstudio.perturbations._characters import NOTHING_TO_CHANGE, alphabet_of, alphanumeric, picked, stream
+
+
+@perturbator("random_insert", name="Random insertion", intensities=INTENSITIES)
+@dataclass(frozen=True)
+class RandomInsert:
+    """Puts a random letter before a share of the letters and digits; a text in another script gets letters of its own."""
+
+    def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
+        candidates = alphanumeric(text)
+        if not candidates:
+            return Change.none(NOTHING_TO_CHANGE)
+        places = picked(candidates, intensity, seed)
+        letters, alphabet = list(text), alphabet_of(text)
+        size = len(alphabet)
+        for place, byte in zip(places, stream(seed, len(places)), strict=True):
+            letters[place] = alphabet[byte % size] + letters[place]
+        return Change("".join(letters), len(places))
