@@ -17,6 +17,7 @@ FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*")
 SUFFIXES = (".json", ".yaml", ".yml", ".csv")
 SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
+SPENT = "evalstudio_judging"
 """Attribute of a test report in which a finished item's entries travel."""
 
 
@@ -105,6 +106,13 @@ class Watch:
         from pytest_evalstudio.plugin.scheduling import make_scheduler
 
         return make_scheduler(config, log)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Add up what a worker asked of judges."""
+        spent = getattr(node, "workeroutput", {}).get(SPENT)
+        if spent:
+            eval_session(self.config).recorder.add_judging(spent)
 
     def _offer_fixtures(self) -> None:
         self.fixtures_offered = True

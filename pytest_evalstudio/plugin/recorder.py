@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +29,7 @@ class Recorder:
         self._evals = evals
         self._writer: RecordWriter | None = None
         self._failure = ""
+        self._judging: Counter[str] = Counter()
         self.report: Report | None = None
 
     def receive(self, payload: dict[str, Any]) -> None:
@@ -42,6 +45,10 @@ class Recorder:
         except OSError as exc:
             self._failure = f"the record cannot be written: {exc.strerror or exc} ({exc.filename or self._evals.settings.output()})"
 
+    def add_judging(self, spent: Mapping[str, float]) -> None:
+        """Add what one process asked of judges: calls, cost_usd, input_tokens, output_tokens."""
+        self._judging.update(spent)
+
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
         if self._writer is None:
@@ -54,6 +61,7 @@ class Recorder:
             "finished": now(),
             "interrupted": int(exitstatus) == pytest.ExitCode.INTERRUPTED,
             "exit_status": int(exitstatus),
+            **({"judging": dict(self._judging)} if self._judging else {}),
         }
         output = self._evals.settings.output()
         try:

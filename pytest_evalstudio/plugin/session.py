@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.plugin import chunked
+from pytest_evalstudio.plugin import SPENT, chunked
 from pytest_evalstudio.plugin.reports import amend_report
 from pytest_evalstudio.plugin.settings import Settings
 
@@ -195,7 +195,12 @@ class EvalSession:
         if "lender" in self.__dict__:
             for warning in self.lender.warnings():
                 self.warn(warning, self.settings.cache())
+            spent = self.lender.spent()
             self.lender.close()
+            if spent and hasattr(self.config, "workeroutput"):
+                self.config.workeroutput[SPENT] = spent
+            elif spent:
+                self.recorder.add_judging(spent)
         if "recorder" in self.__dict__:
             self.recorder.finish(session, exitstatus)
 

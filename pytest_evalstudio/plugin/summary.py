@@ -28,6 +28,8 @@ def write_summary(terminal: Any, report: Report, start: Path) -> None:
         terminal.write_line(text)
     for text in problem_lines(analysis):
         terminal.write_line(text)
+    for text in judging_lines(analysis):
+        terminal.write_line(text)
     for gate in analysis.gates:
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
     terminal.write_line(f"report: {os.path.relpath(report.page, start)}")
@@ -62,6 +64,21 @@ def _board(board: Leaderboard) -> Iterator[str]:
 
 def _fitted(text: str, width: int) -> str:
     return (text if len(text) <= width else text[: width - 3] + "...").ljust(width)
+
+
+def judging_lines(analysis: Analysis) -> Iterator[str]:
+    """What judges were asked in this run, and what they could not be asked."""
+    made = analysis.header.get("judging")
+    if not made and not analysis.judging:
+        return
+    made = made or {}
+    rows = sum(figures.rows for figures in analysis.judging)
+    tokens = f"{int(made.get('input_tokens', 0)):,} tokens in, {int(made.get('output_tokens', 0)):,} out"
+    cost = f", {made['cost_usd']:.4f} USD" if made.get("cost_usd") else ""
+    yield f"judge: {int(made.get('calls', 0)):,} calls in this run for {rows:,} judgements ({tokens}{cost})"
+    not_asked = sum(figures.not_asked for figures in analysis.judging)
+    if not_asked:
+        yield f"judge: {not_asked:,} judgements were not asked for, the budget was used up (judge.max_calls, judge.max_cost)"
 
 
 def problem_lines(analysis: Analysis) -> Iterator[str]:

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, flip_rates
 from pytest_evalstudio.engine.analysis.gates import GateResult, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
+from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.engine.analysis.problems import find_problems
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
@@ -102,6 +103,7 @@ class Analysis:
     Attributes:
         hardest: evaluator id to the prompts that the most models fail, the hardest first.
         verdicts: items by verdict, all verdicts present.
+        judging: what judging took, by evaluator; none where no judge was asked.
     """
 
     header: Mapping[str, Any]
@@ -115,6 +117,7 @@ class Analysis:
     models: tuple[ModelFigures, ...]
     dataset: DatasetFigures
     hardest: Mapping[str, tuple[HardCase, ...]]
+    judging: tuple[JudgingFigures, ...] = ()
 
 
 def analyse(
@@ -163,6 +166,7 @@ def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float
         models=tuple(_model(tally, key, tally.models[key]) for key in sorted(tally.models, key=lambda key: (names[key], key))),
         dataset=_dataset(tally),
         hardest={id: _hardest(tally, info) for id, info in tally.evaluators.items()},
+        judging=judging_figures(tally),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem
+from pytest_evalstudio.engine.analysis.judging import budget_problems
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
@@ -28,6 +29,7 @@ def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb
         *findings(tally),
         *flips(tally),
         *faults(tally),
+        *budget_problems(tally),
         *nothing_encoded(tally),
         *operations(tally, storage_mb),
     ]

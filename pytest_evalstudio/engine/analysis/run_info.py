@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
@@ -20,6 +20,7 @@ class EvaluatorInfo:
         id: its name in this run; an instance of its own has another one than its type.
         asserted: keys of the metrics that decide items.
         embedder: the embedding model that its scores and thresholds are of, "" for none.
+        judge: models, vote and versions of the prompts that its scores come from; empty for none.
     """
 
     id: str
@@ -36,6 +37,7 @@ class EvaluatorInfo:
     model_types: tuple[str, ...] = ()
     parameters: Mapping[str, Any]
     embedder: str = ""
+    judge: Mapping[str, Any] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
     avid: str = "P0200"
@@ -97,6 +99,7 @@ def _evaluator(id: str, entry: Mapping[str, Any]) -> EvaluatorInfo:
         model_types=tuple(entry.get("model_types", ())),
         parameters=entry.get("parameters", {}),
         embedder=entry.get("embedder", ""),
+        judge=entry.get("judge", {}),
         keywords=tuple(entry.get("keywords", ())),
         problem_type=entry.get("problem_type", "accuracy"),
         avid=entry.get("avid", "P0200"),

@@ -46,6 +46,8 @@ class ScoreTally:
 
     Attributes:
         limits: by metric, the thresholds of test cases that have one of their own.
+        judging: what judging took: calls, tokens, cost.
+        not_asked: rows whose judge was not asked, since the budget was used up.
     """
 
     scored: int = 0
@@ -58,6 +60,8 @@ class ScoreTally:
     cases: array[int] = field(default_factory=lambda: array("q"))
     values: dict[str, array[float]] = field(default_factory=dict)
     faults: dict[str, Sample] = field(default_factory=dict)
+    judging: Counter[str] = field(default_factory=Counter)
+    not_asked: Sample = field(default_factory=Sample)
     nothing_encoded: Sample = field(default_factory=Sample)
     retrieval_alone: Sample = field(default_factory=Sample)
 
@@ -287,22 +291,25 @@ class Tally:
             self._scored(info, tally, outcome, item, row, case)
         elif status == "error":
             tally.errors += 1
-            if not row.get("error"):
+            if outcome.get("scores"):
+                _take_values(info, tally, outcome["scores"], case)
+            if outcome.get("judging", {}).get("over_budget"):
+                tally.not_asked.note(item["key"], reason)
+            elif not row.get("error"):
                 tally.faults.setdefault(_fault_kind(info, reason), Sample()).note(item["key"], reason)
         else:
             tally.not_applicable += 1
         for finding in outcome.get("findings", ()):
             self._finding(info, finding, item)
+        if judging := outcome.get("judging"):
+            tally.judging.update(judging)
 
     def _scored(
         self, info: EvaluatorInfo, tally: ScoreTally, outcome: Mapping[str, Any], item: Mapping[str, Any], row: Mapping[str, Any], case: int
     ) -> None:
         scores = outcome.get("scores", {})
         tally.scored += 1
-        tally.cases.append(case)
-        for metric in info.metrics:
-            value = scores.get(metric.key)
-            tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else number(value))
+        _take_values(info, tally, scores, case)
         if info.boolean and scores.get("model_retrieval_failures") == 1 and scores.get("model_generation_failures") == 0:
             tally.retrieval_alone.note(item["key"])
         self.spool.add(info.id, item["model_key"], item["key"], row, outcome)
@@ -357,6 +364,14 @@ class Tally:
                 self.more_flips.setdefault((flip["evaluator"], item["model_key"]), Sample()).note(item["key"])
 
 
+def _take_values(info: EvaluatorInfo, tally: ScoreTally, scores: Mapping[str, Any], case: int) -> None:
+    """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse failures are."""
+    tally.cases.append(case)
+    for metric in info.metrics:
+        value = scores.get(metric.key)
+        tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else number(value))
+
+
 def _origin(item: Mapping[str, Any], categories: Iterable[str]) -> Origin:
     """How a perturbed case was made, as its record says, else its flips or categories."""
     told = item.get("perturbed")
@@ -389,4 +404,4 @@ def _flip_bits(evaluators: Iterable[EvaluatorInfo]) -> dict[tuple[str, str], int
 def _fault_kind(info: EvaluatorInfo, reason: str) -> str:
     if "not a number" in reason:
         return "nan"
-    return "judge" if "judge" in info.method else "other"
+    return "judge" if {"judge", "agent"} & set(info.method) else "other"

@@ -114,6 +114,10 @@ class Lender:
         replies = self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
         return [*self._cached.warnings, *replies]
 
+    def spent(self) -> dict[str, float]:
+        """What this process asked of judges, empty where there were none."""
+        return self.judges.spent() if "judges" in self.__dict__ else {}
+
     def close(self) -> None:
         self._cached.close()
         if "judges" in self.__dict__:

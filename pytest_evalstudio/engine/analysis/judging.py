@@ -1,0 +1,85 @@
+"""What judging took: calls, tokens and cost, apart from those of the models that were judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.analysis.run_info import model_name
+from pytest_evalstudio.engine.analysis.tallies import Tally
+from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingFigures:
+    """What one evaluator's judging takes, whether replies were stored or asked for in this run.
+
+    Evaluators that ask the same questions share the replies, so that a run takes no more, and often less, than the sum over its evaluators.
+
+    Attributes:
+        rows: answers that were judged, or could not be.
+        calls: questions, repairs among them.
+        repairs: questions that asked once more for a reply that could not be read.
+        unparsable: rows whose judge's reply could not be read even then.
+        cost_usd: None where the host says of no call what it costs.
+        unpriced: calls of which it does not.
+        not_asked: rows whose judge was not asked, since the budget was used up.
+    """
+
+    evaluator: str
+    rows: int
+    calls: int
+    repairs: int
+    unparsable: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    unpriced: int
+    not_asked: int
+
+
+def judging_figures(tally: Tally) -> tuple[JudgingFigures, ...]:
+    """Of each evaluator that asks a judge, over all models."""
+    found = []
+    for id, by_model in tally.scores.items():
+        if not tally.evaluators[id].judge:
+            continue
+        taken: Counter[str] = Counter()
+        for scores in by_model.values():
+            taken.update(scores.judging)
+        calls, unpriced = int(taken["calls"]), int(taken["unpriced"])
+        found.append(
+            JudgingFigures(
+                evaluator=id,
+                rows=sum(scores.scored + scores.errors for scores in by_model.values()),
+                calls=calls,
+                repairs=int(taken["repairs"]),
+                unparsable=int(taken["unparsable"]),
+                input_tokens=int(taken["input_tokens"]),
+                output_tokens=int(taken["output_tokens"]),
+                cost_usd=float(taken["cost_usd"]) if unpriced < calls else None,
+                unpriced=unpriced,
+                not_asked=sum(scores.not_asked.count for scores in by_model.values()),
+            )
+        )
+    return tuple(found)
+
+
+def budget_problems(tally: Tally) -> Iterator[Problem]:
+    """Rows that were not judged since the budget was used up."""
+    for id, by_model in tally.scores.items():
+        for model, scores in sorted(by_model.items()):
+            sample = scores.not_asked
+            if not sample.count:
+                continue
+            name = model_name(tally.header, model)
+            yield Problem(
+                description=f"{tally.evaluators[id].name} did not ask about {cases(sample, 'answer')} of model {name!r}: {sample.texts[0]}",
+                severity="high" if 2 * sample.count > scores.scored + scores.errors else "medium",
+                problem_type="cost",
+                avid="P0200",
+                attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
+                actions="Raise judge.max_calls or judge.max_cost, or judge fewer cases; what was judged is stored and not paid for again.",
+            )
