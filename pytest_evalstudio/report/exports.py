@@ -67,6 +67,7 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
         "problems": [problem_entry(problem) for problem in analysis.problems],
         "insights": [insight_entry(insight) for insight in analysis.insights],
         "flips": {"rates": [asdict(rate) for rate in analysis.flip_rates]},
+        "judging": {"this_run": header.get("judging", {}), "evaluators": [asdict(figures) for figures in analysis.judging]},
         "gates": [{"gate": gate.gate.text, "met": gate.met, "values": dict(gate.values), "missed": list(gate.missed)} for gate in analysis.gates],
         "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
     }
