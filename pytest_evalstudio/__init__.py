@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship
+    from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
     from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, EvaluationError, ThresholdMissed
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.report.build import Report, build_report
 
 _HOMES = {
-    "core.cases": ("Answer", "Case", "Prompt", "Relationship"),
+    "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
     "core.errors": ("ConfigurationError", "DataError", "EvalStudioError", "EvaluationError", "ThresholdMissed"),
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
@@ -67,6 +67,7 @@ __all__ = [
     "TestSuite",
     "ThresholdMissed",
     "Tools",
+    "Turn",
     "build_report",
     "evaluate",
     "evaluator",

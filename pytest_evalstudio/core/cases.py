@@ -26,11 +26,25 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message of a conversation that went before the question.
+
+    Attributes:
+        role: "system", "user" or "assistant".
+    """
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One answer of one model to one question, with what is known about it.
 
     Attributes:
         key: the test case's own key (one key stands for one question under several models).
+        question: the last message of the user; what is judged is the answer to it.
+        conversation: the turns before the question, the first one first.
         condition: source text of the boolean condition, "" where there is none.
         is_rag: whether the model retrieves, so that its context is to be judged too.
         run: repeat number, 1 for the first.
@@ -65,6 +79,7 @@ class Case:
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
+    conversation: tuple[Turn, ...] = ()
     folder: str = "."
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
@@ -81,12 +96,14 @@ class Prompt:
         text: the question.
         corpus: documents of the test: absolute paths or URLs.
         run: repeat number, 1 for the first; a part of the answer's cache key.
+        conversation: the turns before the question, the first one first; hosts of chat services send them as messages.
         reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others ignore it.
     """
 
     text: str
     corpus: tuple[str, ...] = ()
     run: int = 1
+    conversation: tuple[Turn, ...] = ()
     reply_schema: Mapping[str, Any] | None = None
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.formats.keys import derived_key
 
@@ -16,8 +17,8 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     """A case by hand.
 
     Args:
-        fields: those of `Case`; sequences are taken as tuples, a single string as one of them. Whether the model
-            retrieves is seen from the context unless `is_rag` says.
+        fields: those of `Case`; sequences are taken as tuples, a single string as one of them, and turns of a conversation as
+            mappings with role and content too. Whether the model retrieves is seen from the context unless `is_rag` says.
 
     Raises:
         ConfigurationError: for a field that a case does not have.
@@ -31,7 +32,17 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {nearest(name, known)}".strip())
         if str(known[name].type).startswith("tuple"):
             fields[name] = (value,) if isinstance(value, str) else tuple(value)
+    if "conversation" in fields:
+        fields["conversation"] = tuple(_turn(turn) for turn in fields["conversation"])
     fields.setdefault("key", derived_key(question, fields.get("expected_output", "")))
     fields.setdefault("model_key", BY_HAND)
     fields.setdefault("is_rag", bool(fields.get("context")))
     return Case(question=question, actual_output=actual_output, **fields)
+
+
+def _turn(given: object) -> Turn:
+    if isinstance(given, Turn):
+        return given
+    if not isinstance(given, Mapping) or set(given) != {"role", "content"}:
+        raise ConfigurationError(f"eval_case: conversation: a turn has a role and a content, found {given!r}")
+    return Turn(role=given["role"], content=given["content"])

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
-from pytest_evalstudio.engine.scoring.subjects import resolved
+from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys
@@ -121,7 +121,12 @@ class LabBuilder:
         for session, runs in self._sessions:
             questions = self._questions(runs)
             prompts = [
-                Prompt(text=case.prompt, corpus=tuple(resolved(document, self._documents) for document in test.documents), run=run)
+                Prompt(
+                    text=case.prompt,
+                    corpus=tuple(resolved(document, self._documents) for document in test.documents),
+                    run=run,
+                    conversation=turns_of(case.conversation),
+                )
                 for test, case, run in questions
             ]
             for (test, case, run), answer in zip(questions, session.ask(prompts, progress=progress), strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
@@ -45,15 +45,15 @@ class SelfConsistency:
             raise ConfigurationError(f"self_consistency: max_group_size is at least 2, not {self.max_group_size}")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        groups: dict[tuple[str, str], list[Case]] = {}
+        groups: dict[tuple[str, str, tuple[Turn, ...]], list[Case]] = {}
         for case in cases:
-            groups.setdefault((case.model_key, case.question), []).append(case)
+            groups.setdefault((case.model_key, case.question, case.conversation), []).append(case)
         stems = Stems()
         verdicts = {key: self._verdict(group[: self.max_group_size], stems) for key, group in groups.items()}
         return [
             worst(self.metrics) if len(groups[key]) > 1 and is_empty(case) else verdicts[key]
             for case in cases
-            for key in [(case.model_key, case.question)]
+            for key in [(case.model_key, case.question, case.conversation)]
         ]
 
     def _verdict(self, group: Sequence[Case], stems: Stems) -> Outcome:

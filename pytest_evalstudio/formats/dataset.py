@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.fields import Constraints, FormatModel, Key, Relationships, Seconds, Text, Texts, misspelt, validate, write_json
+from pytest_evalstudio.formats.fields import (
+    Constraints,
+    Conversation,
+    FormatModel,
+    Key,
+    Relationships,
+    Seconds,
+    Text,
+    Texts,
+    misspelt,
+    spoken,
+    validate,
+    write_json,
+)
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.suite import OURS, Choice, check_condition, effective_condition
@@ -27,6 +40,7 @@ LIST_COLUMNS = (
     "categories",
     "relationships",
     "output_constraints",
+    "conversation",
     "expected_facts",
     "guidelines",
     "expected_documents",
@@ -45,6 +59,7 @@ class Row(FormatModel):
         context_sources: a URI per chunk.
         run: repeat number, 1 for the first.
         usage: tokens by kind.
+        conversation: the turns before the input, each with role ("system", "user" or "assistant") and content.
         error: why there is no answer.
     """
 
@@ -68,6 +83,7 @@ class Row(FormatModel):
     run: Annotated[int | None, Field(ge=1)] = None
     usage: Annotated[dict[str, int], BeforeValidator(lambda value: {} if value is None else value)] = Field(default_factory=dict)
     error: Text = ""
+    conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
@@ -228,7 +244,7 @@ def complete_row_keys(rows: list[Row]) -> None:
     numbered: dict[tuple[str, int], Numbered] = {}
     for row in rows:
         if not row.key:
-            key = derived_key(row.input, row.expected_output, row.condition_text(), row.corpus)
+            key = derived_key(row.input, row.expected_output, row.condition_text(), row.corpus, *spoken(row.conversation))
             row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(taken[row.model_key]))(key)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -80,6 +80,23 @@ class Relationship(FormatModel):
 
 
 Relationships = Annotated[list[Relationship], BeforeValidator(_list)]
+
+
+class Turn(FormatModel):
+    """One message of a conversation that went before the question."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+Conversation = Annotated[list[Turn], BeforeValidator(_list)]
+"""The turns before the question, the first one first."""
+
+
+def spoken(conversation: Iterable[Turn]) -> list[list[str]]:
+    """A conversation as part of what a derived key is made of."""
+    return [[turn.role, turn.content] for turn in conversation]
+
 
 M = TypeVar("M", bound=FormatModel)
 

@@ -11,11 +11,23 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition import constraints_to_condition, parse_condition
-from pytest_evalstudio.formats.fields import Constraints, FormatModel, Key, Relationships, Text, Texts, misspelt, validate, write_json
+from pytest_evalstudio.formats.fields import (
+    Constraints,
+    Conversation,
+    FormatModel,
+    Key,
+    Relationships,
+    Text,
+    Texts,
+    misspelt,
+    spoken,
+    validate,
+    write_json,
+)
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.source import Source, pointer
 
-OURS = ("expected_facts", "guidelines", "expected_documents", "xfail", "skip", "evaluators")
+OURS = ("conversation", "expected_facts", "guidelines", "expected_documents", "xfail", "skip", "evaluators")
 """Keys that the documents do not have; a case carries them into its rows."""
 
 
@@ -35,6 +47,7 @@ class TestCase(FormatModel):
     Attributes:
         condition: boolean expression over the answer; see `formats.condition`.
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
+        conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and content.
         xfail: why the case is expected to miss its threshold, "" if it is not.
         skip: why the case is not to be run, "" if it is.
         evaluators: replaces the run's choice for this case: id to options (`threshold`, `thresholds`, parameters).
@@ -49,6 +62,7 @@ class TestCase(FormatModel):
     expected_output: Text = ""
     condition: Text = ""
     constraints: Constraints = Field(default_factory=list)
+    conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)
     expected_documents: Texts = Field(default_factory=list)
@@ -220,7 +234,9 @@ def complete_keys(suite: TestSuite) -> None:
     test_key = Numbered(test.key for test in suite.tests if test.key)
     for test in suite.tests:
         for case in test.test_cases:
-            case.key = case.key or case_key(derived_key(case.prompt, case.expected_output, case.condition_text(), test.documents))
+            case.key = case.key or case_key(
+                derived_key(case.prompt, case.expected_output, case.condition_text(), test.documents, *spoken(case.conversation))
+            )
         test.key = test.key or test_key(derived_key("test", test.documents, [case.key for case in test.test_cases]))
 
 

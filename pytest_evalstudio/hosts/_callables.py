@@ -20,7 +20,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, n
 
 TEXT_KEYS = ("answer", "text", "actual_output")
 ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "error")
-PROMPT_ARGUMENTS = ("corpus", "run", "reply_schema")
+PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema")
 
 _OWN_FOLDER = Path(__file__).parent
 _FOREIGN_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -90,7 +90,7 @@ class Call:
         Raises:
             HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it can ask for a retry.
         """
-        arguments = {**self.fixed, **{name: getattr(prompt, name) for name in self.prompt_arguments}}
+        arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
         try:
             returned = await in_thread(lambda: self.function(prompt.text, **arguments)) if self.blocks else self.function(prompt.text, **arguments)
             if inspect.isawaitable(returned):
@@ -100,6 +100,13 @@ class Call:
         except BaseException as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
             raise HostFault(f"{type(exc).__name__}: {exc} ({_place(exc)})") from exc
         return to_answer(returned, self.label)
+
+
+def _offered(prompt: Prompt, name: str) -> Any:
+    """One of PROMPT_ARGUMENTS; earlier turns as chat services take them."""
+    if name == "conversation":
+        return [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
+    return getattr(prompt, name)
 
 
 async def in_thread(function: Callable[[], Any]) -> Any:

@@ -121,6 +121,7 @@ class OpenAICompatible:
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         messages = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
+        messages += [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
         messages.append({"role": "user", "content": prompt.text})
         chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
         return {

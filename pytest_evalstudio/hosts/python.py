@@ -23,8 +23,8 @@ class PythonCallable:
 
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable itself. It gets the
-            prompt, and by name, if it asks for them: corpus, run, reply_schema (of judges), model, llm_model_name, system_prompt,
-            and anything in `parameters`.
+            prompt, and by name, if it asks for them: corpus, run, conversation (the earlier turns, each with role and content),
+            reply_schema (of judges), model, llm_model_name, system_prompt, and anything in `parameters`.
         parameters: further arguments; each must be one that the callable has.
     """
 

@@ -107,18 +107,16 @@ class AskedModel:
 
         Args:
             corpus: documents for a model that retrieves; paths or URLs.
-            fields: further fields of the case, e.g. expected_output.
+            fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent before the question.
         """
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
     def ask_all(self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Any) -> list[Case]:
         """Answers to several questions, asked concurrently."""
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
-        answers = self._session.ask([Prompt(text=question, corpus=documents) for question in questions])
-        return [
-            answered(make_case(question, corpus=documents, **fields), answer, self._info, 1, rag=self._session.is_rag)
-            for question, answer in zip(questions, answers, strict=True)
-        ]
+        cases = [make_case(question, corpus=documents, **fields) for question in questions]
+        answers = self._session.ask([Prompt(text=case.question, corpus=documents, conversation=case.conversation) for case in cases])
+        return [answered(case, answer, self._info, 1, rag=self._session.is_rag) for case, answer in zip(cases, answers, strict=True)]
 
 
 def fixture_plugin(evals: EvalSession) -> types.ModuleType:

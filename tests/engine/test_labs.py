@@ -157,3 +157,15 @@ def test_an_empty_suite_makes_an_empty_lab(tmp_path):
     with LabBuilder(TestSuite(), [parrot()], folder=tmp_path) as builder:
         lab = builder.complete_dataset()
     assert (lab.dataset.inputs, len(lab.models)) == ([], 1)
+
+
+def test_earlier_turns_are_asked_with_and_kept():
+    def ask(prompt, conversation):
+        return f"{len(conversation)} turns before {prompt}"
+
+    suite = TestSuite(name="Talk")
+    suite.add_test().add_case("Go on?", key="on", conversation=[{"role": "user", "content": "Begin."}])
+    with LabBuilder(suite, [{"name": "m", "host": "python", "target": ask}]) as builder:
+        [row] = builder.complete_dataset().dataset.inputs
+    assert row.actual_output == "1 turns before Go on?"
+    assert row.to_dict()["conversation"] == [{"role": "user", "content": "Begin."}]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators.self_consistency import SelfConsistency
@@ -49,3 +49,8 @@ def test_a_large_group_is_cut(case: Make, tools: Tools) -> None:
 def test_a_group_of_one_at_most_is_a_usage_error() -> None:
     with pytest.raises(ConfigurationError, match="at least 2"):
         SelfConsistency(max_group_size=1)
+
+
+def test_one_question_in_two_conversations_is_two_questions(case: Make, tools: Tools) -> None:
+    asked = [case("a", conversation=(Turn(role="user", content=text),)) for text in ("In Paris?", "In Rome?", "In Rome?")]
+    assert [outcome.status for outcome in SelfConsistency().score(asked, tools)] == ["not_applicable", "score", "score"]

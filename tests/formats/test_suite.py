@@ -315,3 +315,21 @@ def test_the_first_fault_ends_a_load(tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(suite_of({"prompt": 1}, {"prompt": 2})), encoding="utf-8")
     with pytest.raises(DataError, match="/tests/0/test_cases/0/prompt: expected a string, found 1"):
         TestSuite.load(tmp_path / "s.json")
+
+
+def test_a_conversation_is_kept_and_makes_a_key_of_its_own(tmp_path):
+    turns = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi", "name": "Ada"}]
+    (plain, talked), errors, _ = read_cases({"prompt": "And then?"}, {"prompt": "And then?", "conversation": turns})
+    assert not errors
+    assert plain.key == derived_key("And then?", "", "", [])
+    assert talked.key not in (plain.key, f"{plain.key}-2")
+    suite = TestSuite()
+    suite.add_test().test_cases.append(talked)
+    suite.save(tmp_path / "s.json")
+    assert TestSuite.load(tmp_path / "s.json").tests[0].test_cases[0].to_dict()["conversation"] == turns
+
+
+def test_a_turn_of_nobody_is_told_with_its_place():
+    _, errors, _ = read_cases({"prompt": "q", "conversation": [{"role": "user", "content": "a"}, {"role": "tool", "content": "b"}]})
+    assert len(errors) == 1
+    assert "/tests/0/test_cases/0/conversation/1/role: input should be 'system', 'user' or 'assistant'" in errors[0]

@@ -10,7 +10,7 @@ from email.utils import format_datetime
 import pytest
 
 from openai_server import Reply
-from pytest_evalstudio.core.cases import Prompt
+from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.hosts.openai_compatible import retry_after_s
 
@@ -223,3 +223,14 @@ def test_opening_a_model_imports_no_client(chat, monkeypatch):
 def test_dates_in_headers_are_read_against_the_clock():
     header = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert retry_after_s({"retry-after": header}) == pytest.approx(60, abs=5)
+
+
+def test_earlier_turns_are_sent_as_messages_between_system_prompt_and_question(chat, service):
+    turns = (Turn(role="user", content="I have a card."), Turn(role="assistant", content="Good."))
+    chat(system_prompt="be brief").ask([Prompt(text="how much?", conversation=turns)])
+    assert service.requests[0]["messages"] == [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "I have a card."},
+        {"role": "assistant", "content": "Good."},
+        {"role": "user", "content": "how much?"},
+    ]

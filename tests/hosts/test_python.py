@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 
 ASK = [Prompt(text="how much?", corpus=("a.pdf",), run=2)]
@@ -207,3 +207,11 @@ def test_a_fixture_is_called_once_it_is_bound(model):
 def test_a_fixture_whose_value_cannot_be_called_is_a_configuration_error(model):
     with pytest.raises(ConfigurationError, match="the value of fixture 'app' is no callable but None"):
         model("fixture", fixture="app").host.bind(None)
+
+
+def test_earlier_turns_are_given_to_those_who_ask(application, model):
+    name = application("def f(prompt, conversation): return repr(conversation)\ndef g(prompt): return prompt")
+    prompts = [Prompt(text="q", conversation=(Turn(role="user", content="Hello"),)), Prompt(text="q")]
+    answers = model("python", target=f"{name}:f").ask(prompts)
+    assert [answer.text for answer in answers] == ["[{'role': 'user', 'content': 'Hello'}]", "[]"]
+    assert model("python", target=f"{name}:g").ask(prompts)[0].text == "q"

@@ -120,3 +120,23 @@ def test_a_missing_fixture_is_a_usage_error(project: Project) -> None:
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: model 'mine': there is no fixture 'app' that sums_suite.json can see; define it in a conftest.py"])
+
+
+def test_a_conversation_is_sent_before_the_question(project: Project) -> None:
+    project.write("app.py", "def ask(prompt, conversation): return conversation[0]['content'] + ' ' + prompt")
+    project.write(
+        "test_app.py",
+        """
+def test_both_are_asked(eval_model):
+    case = eval_model("app").ask("How much?", conversation=[{"role": "user", "content": "A card."}])
+    assert case.actual_output == "A card. How much?"
+    assert case.conversation[0].content == "A card."
+
+
+def test_a_turn_must_be_one(eval_model):
+    eval_model("app").ask("How much?", conversation=["A card."])
+""",
+    )
+    result = project.run()
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines("*eval_case: conversation: a turn has a role and a content, found 'A card.'*")

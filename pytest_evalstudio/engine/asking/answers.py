@@ -31,7 +31,7 @@ _STORE = """
 
 
 class AnswerCache:
-    """Answers by content: host, model configuration, prompt, corpus and run number.
+    """Answers by content: host, model configuration, earlier turns, prompt, corpus and run number.
 
     One SQLite file in WAL mode, safe under many processes and threads. A cache that cannot be used is worked around,
     never a crash: a corrupt file is moved aside, an unwritable folder means no cache, and `warnings` says so.
@@ -58,7 +58,8 @@ class AnswerCache:
         """
         corpus = [self._digest(document) for document in prompt.corpus]
         schema = [] if prompt.reply_schema is None else [prompt.reply_schema]
-        return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema])
+        turns = [[[turn.role, turn.content] for turn in prompt.conversation]] if prompt.conversation else []
+        return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns])
 
     def get(self, key: str) -> Answer | None:
         """The stored answer, None where there is none."""

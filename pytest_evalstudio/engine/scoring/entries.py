@@ -35,8 +35,20 @@ def row_entry(case: Case, outcomes: Mapping[Selected, Outcome], redact: Redact) 
         "retries": case.retries,
         "error": redact(case.error),
         "is_rag": case.is_rag,
+        **_given(case, redact),
         "outcomes": {selected.id: _outcome(outcome, redact) for selected, outcome in outcomes.items()},
     }
+
+
+def _given(case: Case, redact: Redact) -> dict[str, Any]:
+    """What few cases have; a case that has it not says nothing of it."""
+    found = {
+        "conversation": [{"role": turn.role, "content": redact(turn.content)} for turn in case.conversation],
+        "expected_facts": [redact(fact) for fact in case.expected_facts],
+        "guidelines": [redact(guideline) for guideline in case.guidelines],
+        "expected_documents": list(case.expected_documents),
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def _outcome(outcome: Outcome, redact: Redact) -> dict[str, Any]:

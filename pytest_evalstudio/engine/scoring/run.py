@@ -191,7 +191,8 @@ def _splitter_alone(_: Selected) -> Tools:
 
 
 def _prompts(subject: Subject) -> list[Prompt]:
-    return [Prompt(text=subject.case.question, corpus=subject.case.corpus, run=run) for run in range(1, subject.model.runs + 1)]
+    case = subject.case
+    return [Prompt(text=case.question, corpus=case.corpus, run=run, conversation=case.conversation) for run in range(1, subject.model.runs + 1)]
 
 
 def masked(text: str) -> str:

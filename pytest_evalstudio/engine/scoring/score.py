@@ -39,7 +39,8 @@ def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | N
     missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
     if missing:
         return Outcome.not_applicable(" and ".join(missing))
-    longest = max(len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))
+    earlier = sum(len(turn.content) for turn in case.conversation)
+    longest = max(earlier, len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))
     if longest > tools.max_text_chars:
         return Outcome.error(
             f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,}; raise it in the configuration"
@@ -86,7 +87,7 @@ def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
     """Indices of the cases that must be scored together: what breaks on one group says nothing of the others."""
     groups: dict[Hashable, list[int]] = {}
     for index, case in enumerate(cases):
-        groups.setdefault((case.model_key, case.question) if selected.spec.scope == "group" else index, []).append(index)
+        groups.setdefault((case.model_key, case.question, case.conversation) if selected.spec.scope == "group" else index, []).append(index)
     return list(groups.values())
 
 

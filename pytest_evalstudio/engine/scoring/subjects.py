@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship
+from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship, Turn
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
@@ -109,6 +109,7 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
             expected_documents=tuple(item.expected_documents),
             expected_facts=tuple(item.expected_facts),
             guidelines=tuple(item.guidelines),
+            conversation=turns_of(item.conversation),
             folder=folder,
             extra=item.model_extra or NOTHING,
         )
@@ -173,6 +174,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case
         expected_documents=tuple(row.expected_documents),
         expected_facts=tuple(row.expected_facts),
         guidelines=tuple(row.guidelines),
+        conversation=turns_of(row.conversation),
         folder=folder,
         extra=row.model_extra or NOTHING,
     )
@@ -188,6 +190,11 @@ def is_rag(model_type: str, context: Sequence[str]) -> bool:
 
 def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
     return tuple(Relationship(type=link.type, target=link.target, target_type=link.target_type) for link in links)
+
+
+def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
+    """The turns of a file's row or test case as evaluators and hosts see them."""
+    return tuple(Turn(role=turn.role, content=turn.content) for turn in conversation)
 
 
 def _lab_models(lab: TestLab) -> dict[str, ModelInfo]:

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache
+from pytest_evalstudio.core.cases import Answer, Prompt, Turn
+from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache, digest_of
 
 FULL = Answer(text="zwei €", context=("a", "b"), context_sources=("x", "y"), duration_s=0.5, cost_usd=0.25, usage={"input_tokens": 3}, retries=1)
 
@@ -153,3 +153,12 @@ def test_processes_write_one_cache_at_the_same_time(tmp_path, corrupt):
     with AnswerCache(tmp_path) as cache:
         assert all(cache.get(f"{name}-{number}") for name in "abc" for number in range(200))
         assert all(cache.get(f"shared-{number}") for number in range(200))
+
+
+def test_earlier_turns_are_a_part_of_the_address_where_there_are_any(cache):
+    asked = {
+        cache.key("h", {}, Prompt(text="q", conversation=turns))
+        for turns in ((), (Turn(role="user", content="a"),), (Turn(role="assistant", content="a"),), (Turn(role="user", content="b"),))
+    }
+    assert len(asked) == 4
+    assert cache.key("h", {}, Prompt(text="q")) == digest_of(["h", {}, "q", [], 1])  # stored before there were conversations

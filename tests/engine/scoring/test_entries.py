@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.cases import Case, Relationship, Turn
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
 from pytest_evalstudio.engine.scoring.entries import flip_entries, line, overridden, portable, row_entry, verdict_entry
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -150,3 +150,12 @@ def test_a_flip_is_written_with_all_its_fields():
 def test_what_json_cannot_hold_is_written_in_words(value, written):
     assert portable(value) == written
     assert json.loads(line({"value": value})) == {"value": written}
+
+
+def test_a_row_holds_what_few_cases_have_masked():
+    case = Case(
+        key="k", question="q", conversation=(Turn(role="user", content="a"),), expected_facts=("b",), guidelines=("c",), expected_documents=("d.md",)
+    )
+    entry = row_entry(case, {}, shout)
+    assert entry["conversation"] == [{"role": "user", "content": "A"}]
+    assert (entry["expected_facts"], entry["guidelines"], entry["expected_documents"]) == (["B"], ["C"], ["d.md"])

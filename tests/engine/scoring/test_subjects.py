@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.core.cases import Turn
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, family_root, is_rag, item_name, resolved, subjects
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.source import parse
@@ -207,3 +208,9 @@ def test_names_that_collide_get_numbers():
         suite({"key": "a b", "prompt": "p"}, {"key": "a/b", "prompt": "q"}, {"key": "a_b", "prompt": "r"}), models=[ModelInfo(key="1", label="m/1")]
     )
     assert names(found) == ["a_b[m_1]", "a_b[m_1]-2", "a_b[m_1]-3"]
+
+
+@pytest.mark.parametrize("make", [suite, lab])
+def test_earlier_turns_reach_the_case(make):
+    [subject, *_] = of(make({"key": "a", "prompt": "p", "input": "p", "conversation": [{"role": "user", "content": "Hello"}]}))
+    assert subject.case.conversation == (Turn(role="user", content="Hello"),)
