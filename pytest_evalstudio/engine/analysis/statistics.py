@@ -19,6 +19,30 @@ _DRAWS_AT_ONCE = 2_000_000
 _TIE = 1e-9
 
 
+def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
+    """Agreement of two raters beyond what chance would give.
+
+    Args:
+        first, second: their yes or no on the same things, in the same order.
+
+    Returns:
+        1.0 for full agreement, 0.0 for that of chance, less for less; None where there is nothing, or where both say the same of
+        everything, so that chance would agree as well.
+
+    Source: Cohen, 1960.
+
+    >>> cohen_kappa([True, True, False, False], [True, False, False, False])
+    0.5
+    """
+    if not first:
+        return None
+    n = len(first)
+    observed = sum(one == other for one, other in zip(first, second, strict=True)) / n
+    yes = sum(first) / n, sum(second) / n
+    expected = yes[0] * yes[1] + (1 - yes[0]) * (1 - yes[1])
+    return None if expected >= 1.0 else (observed - expected) / (1 - expected)
+
+
 def wilson_interval(successes: int, total: int, *, level: float = LEVEL) -> Interval:
     """Score interval of a proportion; honest for few trials and for shares near 0 and 1.
 

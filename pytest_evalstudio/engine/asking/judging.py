@@ -36,16 +36,21 @@ class Judges:
         cache: where replies are kept, None to keep none.
         workers: how many processes share limits and budget.
         refresh: ask again what is stored from earlier sessions.
+        repeat: 1 for the first time that questions are put; another number is another set of replies.
+        reverse_options: name the choices of a reply in the other order.
+        budgets: what is left, by configuration; shared by several of these where they spend from one purse.
     """
 
     registry: Registry
     cache: AnswerCache | None = None
     workers: int = 1
     refresh: bool = False
+    repeat: int = 1
+    reverse_options: bool = False
+    budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
     _thread: LoopThread = dataclasses.field(default_factory=lambda: LoopThread("evalstudio-judge"), init=False)
     _sessions: dict[tuple[str, str], ModelSession] = dataclasses.field(default_factory=dict, init=False)
     _panels: dict[tuple[str, str], Panel] = dataclasses.field(default_factory=dict, init=False)
-    _budgets: dict[str, Budget] = dataclasses.field(default_factory=dict, init=False)
 
     def open(self, config: Configuration, own: Mapping[str, Any] | None = None) -> Panel:
         """The judge of a configuration, or of an evaluator that has its own.
@@ -65,13 +70,15 @@ class Judges:
                 run=self._thread.run,
                 vote=table.vote,
                 budget=self._budget(config),
+                repeat=self.repeat,
+                reverse_options=self.reverse_options,
             )
         return self._panels[identity]
 
     def spent(self) -> dict[str, float]:
         """What this process really asked: calls, cost_usd, input_tokens, output_tokens; stored replies are not among them."""
         names = ("calls", "cost_usd", "input_tokens", "output_tokens")
-        return {name: sum(getattr(budget, name) for budget in self._budgets.values()) for name in names}
+        return {name: sum(getattr(budget, name) for budget in self.budgets.values()) for name in names}
 
     def close(self) -> None:
         """End all connections."""
@@ -83,11 +90,11 @@ class Judges:
 
     def _budget(self, config: Configuration) -> Budget:
         key = str(config.folder)
-        if key not in self._budgets:
+        if key not in self.budgets:
             limits = config.judge
             whole = Budget(max_calls=limits.max_calls, max_cost_usd=limits.max_cost) if limits else Budget()
-            self._budgets[key] = whole.share(self.workers)
-        return self._budgets[key]
+            self.budgets[key] = whole.share(self.workers)
+        return self.budgets[key]
 
     def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
         settings = self._settings(config, member)
