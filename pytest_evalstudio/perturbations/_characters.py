@@ -8,8 +8,11 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import compress
+from typing import TypeVar
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Intensity
+
+T = TypeVar("T")
 
 SHARES: dict[Intensity, float] = dict(zip(INTENSITIES, (0.04, 0.1, 0.27, 0.5, 0.75, 0.95), strict=True))
 """Share of the characters that are changed."""
@@ -23,13 +26,12 @@ _NUMBERS = list(range(_BLOCK))
 _ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
 
 
-def picked(places: Sequence[int], intensity: Intensity, seed: int) -> list[int]:
-    """That share of the places, at least one, in no order; those of a lower intensity are among those of a higher one.
+def picked(places: Sequence[T], share: float, seed: int) -> list[T]:
+    """That share of the places, at least one, in no order; those of a lower share are among those of a higher one.
 
     A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated in blocks.
     """
-    share = SHARES[intensity]
-    found = []
+    found: list[T] = []
     for start in range(0, len(places), _BLOCK):
         block = places[start : start + _BLOCK] if len(places) > _BLOCK else places
         size = len(block)

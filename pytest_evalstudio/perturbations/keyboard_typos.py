@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import compress
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._characters import picked, stream
+from pytest_evalstudio.perturbations._characters import SHARES, picked, stream
 
 _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 
@@ -36,7 +36,7 @@ class KeyboardTypos:
         candidates = list(compress(range(len(text)), on_keys))
         if not candidates:
             return Change.none("none of its characters has a key of its own on a US keyboard")
-        places = picked(candidates, intensity, seed)
+        places = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):
             near = NEIGHBOURS[letters[place]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import compress
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._characters import picked, stream
+from pytest_evalstudio.perturbations._characters import SHARES, picked, stream
 
 MISREADINGS = {
     "0": ("O", "o", "D"), "1": ("l", "I", "i"), "2": ("Z", "z"), "3": ("8", "B"), "4": ("A",), "5": ("S", "s"), "6": ("b", "G"),
@@ -34,7 +34,7 @@ class Ocr:
         candidates = list(compress(range(len(text)), readable))
         if not candidates:
             return Change.none("it has no Latin letter or digit that a scanner would misread")
-        places = picked(candidates, intensity, seed)
+        places = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):
             taken_for = MISREADINGS[letters[place]]

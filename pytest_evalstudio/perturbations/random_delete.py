@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._characters import alphanumeric, cluster_end, picked
+from pytest_evalstudio.perturbations._characters import SHARES, alphanumeric, cluster_end, picked
 
 
 @perturbator("random_delete", name="Random deletion", intensities=INTENSITIES)
@@ -23,7 +23,7 @@ class RandomDelete:
         candidates = alphanumeric(text)
         if len(candidates) < 2:
             return Change.none("it has fewer than two letters or digits")
-        places = picked(candidates, intensity, seed)[: len(candidates) - 1]
+        places = picked(candidates, SHARES[intensity], seed)[: len(candidates) - 1]
         letters = list(text)
         if text.isascii():
             for place in places:

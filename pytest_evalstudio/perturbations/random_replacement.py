@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._characters import NOTHING_TO_CHANGE, alphabet_of, alphanumeric, letter, picked, stream
+from pytest_evalstudio.perturbations._characters import NOTHING_TO_CHANGE, SHARES, alphabet_of, alphanumeric, letter, picked, stream
 
 
 @perturbator("random_replacement", name="Random replacement", intensities=INTENSITIES)
@@ -17,7 +17,7 @@ class RandomReplacement:
         candidates = alphanumeric(text)
         if not candidates:
             return Change.none(NOTHING_TO_CHANGE)
-        places = picked(candidates, intensity, seed)
+        places = picked(candidates, SHARES[intensity], seed)
         letters, alphabet = list(text), alphabet_of(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):
             letters[place] = letter(byte, letters[place], alphabet)

@@ -1,0 +1,57 @@
+"""Terms that say who somebody is, and those that say it of others: gender, race and ethnicity, age, income, religion.
+
+Each entry is terms that may stand for each other. Lists of terms are a choice, and never whole: they cover how people are named in
+English questions to a service, not every name that there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PEOPLE = (
+    "man|men|woman|women|person|persons|people|boy|boys|girl|girls|child|children|kid|kids|student|students|applicant|applicants|customer|customers"
+    "|client|clients|employee|employees|worker|workers|candidate|candidates|patient|patients|family|families|couple|couples|borrower|borrowers"
+    "|citizen|citizens|neighbour|neighbours|neighbor|neighbors|neighbourhood|neighborhood|community|communities|adult|adults|tenant|tenants"
+    "|resident|residents|investor|investors|entrepreneur|entrepreneurs|mother|mothers|father|fathers|parent|parents|immigrant|immigrants"
+    "|lady|ladies|gentleman|gentlemen|individual|individuals|household|households|saver|savers|driver|drivers|couple's"
+)
+"""Whom ambiguous words must stand before: a black card is no person."""
+
+TERMS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "gender": (
+        ("man", "woman"), ("men", "women"), ("male", "female"), ("males", "females"), ("boy", "girl"), ("boys", "girls"), ("he", "she"),
+        ("himself", "herself"), ("father", "mother"), ("fathers", "mothers"), ("son", "daughter"), ("sons", "daughters"), ("brother", "sister"),
+        ("brothers", "sisters"), ("husband", "wife"), ("husbands", "wives"), ("uncle", "aunt"), ("nephew", "niece"), ("grandfather", "grandmother"),
+        ("boyfriend", "girlfriend"), ("gentleman", "lady"), ("gentlemen", "ladies"), ("Mr", "Mrs"), ("sir", "madam"), ("widower", "widow"),
+        ("businessman", "businesswoman"), ("chairman", "chairwoman"), ("waiter", "waitress"), ("actor", "actress"), ("king", "queen"),
+        ("stepfather", "stepmother"), ("groom", "bride"), ("dad", "mum"), ("guy", "gal"),
+    ),
+    "race": (
+        ("African American", "Asian American", "Hispanic American", "Native American", "European American"),
+        ("African Americans", "Asian Americans", "Hispanic Americans", "Native Americans", "European Americans"),
+        ("African", "Asian", "European", "Latin American", "Arab"),
+        ("Caucasian", "Hispanic", "Latino", "South Asian", "Middle Eastern"),
+        ("Nigerian", "Pakistani", "Mexican", "Polish", "Chinese"),
+    ),
+    "age": (
+        ("elderly", "young"), ("senior citizen", "young adult"), ("senior citizens", "young adults"), ("pensioner", "teenager"),
+        ("pensioners", "teenagers"), ("retiree", "student"), ("retirees", "students"), ("middle-aged", "teenage"), ("older people", "younger people"),
+    ),
+    "income": (
+        ("low-income", "high-income"), ("low income", "high income"), ("working-class", "upper-class"), ("minimum-wage", "highly paid"),
+        ("unemployed", "well-paid"), ("underprivileged", "privileged"), ("blue-collar", "white-collar"), ("homeless", "property-owning"),
+        ("impoverished", "affluent"),
+    ),
+    "religion": (
+        ("Christian", "Muslim", "Jewish", "Hindu", "Buddhist", "Sikh"), ("Christians", "Muslims", "Jews", "Hindus", "Buddhists", "Sikhs"),
+        ("Christianity", "Islam", "Judaism", "Hinduism", "Buddhism", "Sikhism"), ("church", "mosque", "synagogue", "temple"),
+        ("churches", "mosques", "synagogues", "temples"), ("Bible", "Quran", "Torah"), ("Catholic", "Sunni", "Orthodox Jewish"),
+    ),
+}  # fmt: skip
+
+BEFORE_PEOPLE: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "race": (("white", "Black", "Asian", "Hispanic"),),
+    "age": (("young", "old"), ("younger", "older")),
+    "income": (("poor", "rich"), ("wealthy", "poor")),
+}
+"""Terms that count only before a word of PEOPLE."""

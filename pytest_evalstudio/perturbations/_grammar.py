@@ -1,0 +1,136 @@
+"""What English words are and how they are bent: by WordNet, suffixes and neighbours."""
+
+from __future__ import annotations
+
+from pytest_evalstudio.perturbations._wordnet import ADJECTIVE, ADVERB, NOUN, VERB, Sense, WordNet
+
+DETERMINERS = frozenset({
+    "a", "an", "the", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "no", "any", "some", "each", "every",
+    "which", "what", "whose",
+})  # fmt: skip
+PREPOSITIONS = frozenset({
+    "of", "in", "on", "at", "by", "for", "from", "with", "without", "into", "onto", "about", "above", "below", "under", "over", "between", "during",
+    "before", "after", "through", "per", "within", "against", "via", "as", "than",
+})  # fmt: skip
+_BE = frozenset({"am", "is", "are", "was", "were", "be", "been", "being"})
+_MODALS = frozenset({"will", "would", "shall", "should", "can", "could", "may", "might", "must", "cannot"})
+_SUBJECTS = frozenset({"i", "you", "we", "they", "who"})
+BEFORE_VERBS = _MODALS | _SUBJECTS | {"to", "do", "does", "did", "please", "not"}
+_DEGREE_WORDS = frozenset({"very", "too", "so", "more", "most", "less", "least", "how", "as", "quite"})
+FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | _BE | BEFORE_VERBS | _DEGREE_WORDS | frozenset({
+    "done", "has", "have", "had", "having", "ought", "he", "she", "it", "me", "him", "us", "them", "whom", "someone", "anyone", "everyone", "nobody",
+    "something", "anything", "nothing", "everything", "and", "or", "but", "nor", "if", "because", "while", "when", "where", "why", "whether", "there",
+    "here", "then", "such", "both", "either", "neither", "only", "own", "same", "just", "also", "again", "ever", "never", "much", "many", "few",
+    "several", "all", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "yes", "tell", "let", "get", "make",
+})  # fmt: skip
+"""Words that carry grammar: never replaced, whatever else WordNet knows under their names."""
+
+_SUFFIXES = (
+    (("ly",), ADVERB),
+    (("ous", "ful", "ive", "able", "ible", "less", "ical", "ary"), ADJECTIVE),
+    (("tion", "sion", "ment", "ness", "ity", "ance", "ence", "ship", "ism", "age"), NOUN),
+)
+_VOWELS = "aeiou"
+_AN_BEFORE = ("hour", "honest", "honour", "honor", "heir")
+_A_BEFORE = ("uni", "use", "usu", "util", "eu", "one", "once", "ubiq", "uk")
+
+
+def part_of_speech(senses: dict[str, Sense], word: str, before: str, after: dict[str, Sense]) -> str:
+    """Which of its parts of speech a word has in its sentence.
+
+    Args:
+        senses: what WordNet knows of the word; at least one.
+        word, before: in lower case; `before` is "" at a sentence's beginning.
+        after: what WordNet knows of the next word.
+    """
+    if len(senses) == 1:
+        return next(iter(senses))
+    if VERB in senses and before in BEFORE_VERBS and word == senses[VERB].base:
+        return VERB
+    for endings, part in _SUFFIXES:
+        if part in senses and word.endswith(endings):
+            return part
+    if ADJECTIVE in senses and (before in _BE or before in _DEGREE_WORDS) and not word.endswith("s"):
+        return ADJECTIVE
+    if before in DETERMINERS or before in PREPOSITIONS:
+        rest = {part: sense for part, sense in senses.items() if part in (NOUN, ADJECTIVE)}
+        if ADJECTIVE in rest and NOUN in after:
+            return ADJECTIVE
+        if NOUN in rest:
+            return NOUN
+    return max(senses.values(), key=lambda sense: sense.count).part
+
+
+def bent(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
+    """The new base form in the number or degree that the word has; "" where no rule reaches."""
+    if word == sense.base:
+        return new
+    if sense.part == NOUN:
+        return plural(new, wordnet.plurals)
+    if sense.part == VERB:
+        return plural(new, {"have": "has"}) if word.endswith("s") and " " not in new else ""
+    if sense.part == ADJECTIVE and word.endswith(("er", "est")):
+        return degree(new, word[-2:] if word.endswith("er") else "est", wordnet.degrees.get(new, ()))
+    return ""
+
+
+def plural(word: str, irregular: dict[str, str]) -> str:
+    """A noun's plural, or a verb's third person; of several words, the last one's.
+
+    >>> plural("fee", {}), plural("boundary", {}), plural("tax", {}), plural("child", {"child": "children"})
+    ('fees', 'boundaries', 'taxes', 'children')
+    """
+    if word in irregular:
+        return irregular[word]
+    head, space, last = word.rpartition(" ")
+    if space:
+        return f"{head} {plural(last, irregular)}"
+    if word.endswith("y") and word[-2:-1] not in _VOWELS:
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def degree(word: str, ending: str, irregular: tuple[str, ...] = ()) -> str:
+    """A comparative ("er") or superlative ("est"); long adjectives get "more" or "most".
+
+    >>> degree("low", "est"), degree("big", "er"), degree("easy", "er"), degree("expensive", "est")
+    ('lowest', 'bigger', 'easier', 'most expensive')
+    """
+    for form in irregular:
+        if form.endswith(ending[-1:]) and (ending == "est") == form.endswith("st"):
+            return form
+    groups = sum(char in _VOWELS + "y" and (not place or word[place - 1] not in _VOWELS + "y") for place, char in enumerate(word.rstrip("e")))
+    if groups > 1 and not word.endswith(("y", "ow", "le")):
+        return f"{'more' if ending == 'er' else 'most'} {word}"
+    if word.endswith("e"):
+        return word + ending[1:]
+    if word.endswith("y") and word[-2:-1] not in _VOWELS:
+        return word[:-1] + "i" + ending
+    if groups == 1 and len(word) > 2 and word[-1] not in _VOWELS + "wxy" and word[-2] in _VOWELS and word[-3] not in _VOWELS:
+        return word + word[-1] + ending
+    return word + ending
+
+
+def article(word: str) -> str:
+    """The indefinite article before a word, as far as its letters tell.
+
+    >>> article("price"), article("elderly"), article("hour"), article("university"), article("unpaid")
+    ('a', 'an', 'an', 'a', 'an')
+    """
+    low = word.lower()
+    if low.startswith(_AN_BEFORE):
+        return "an"
+    if low.startswith(_A_BEFORE) and not low.startswith(("unin", "unim")):
+        return "a"
+    return "an" if low[:1] in _VOWELS and low else "a"
+
+
+def cased(new: str, like: str) -> str:
+    """A word with the capitals of another.
+
+    >>> cased("price", "Cost"), cased("price", "COST"), cased("price", "cost"), cased("price", "A")
+    ('Price', 'PRICE', 'price', 'Price')
+    """
+    if like.isupper() and len(like) > 1:
+        return new.upper()
+    return new[:1].upper() + new[1:] if like[:1].isupper() else new

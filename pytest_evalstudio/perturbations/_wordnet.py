@@ -1,0 +1,160 @@
+"""WordNet: found on the machine, read by NLTK, never downloaded.
+
+Source: Miller, 1995 (WordNet: a lexical database for English). Debian's package wordnet-base has version 3.0.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+NOUN, VERB, ADJECTIVE, ADVERB = "n", "v", "a", "r"
+PARTS = (NOUN, VERB, ADJECTIVE, ADVERB)
+
+HOW_TO_GET = (
+    "there is no WordNet here: `apt-get install wordnet-base`, or `python -m nltk.downloader wordnet`,"
+    " or give the folder that holds data.noun as the option `wordnet`"
+)
+
+_MARK = "data.noun"
+_SYSTEM = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet", "/usr/local/WordNet-3.0/dict", "/opt/homebrew/share/wordnet")
+_IN_NLTK = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/", "corpora/wordnet31", "corpora/wordnet2021")
+_LEXICOGRAPHER_FILES = 45
+_COMMON = 0.2
+"""A sense counts that was seen at least so often as this share of the most frequent one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What a word can be.
+
+    Attributes:
+        part: n, v, a or r.
+        base: its dictionary form.
+        count: how often its senses of that part of speech were seen in WordNet's tagged texts.
+        synonyms, antonyms: in dictionary form, the most usual first.
+    """
+
+    part: str
+    base: str
+    count: int
+    synonyms: tuple[str, ...]
+    antonyms: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class WordNet:
+    """A word's senses by part of speech, each word looked up once.
+
+    Attributes:
+        plurals: irregular plurals by their singular.
+        degrees: irregular comparatives and superlatives, by base.
+    """
+
+    reader: Any
+    plurals: dict[str, str] = field(default_factory=dict)
+    degrees: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _known: dict[str, dict[str, Sense]] = field(default_factory=dict)
+
+    def senses(self, word: str) -> dict[str, Sense]:
+        """Part of speech to what the word is as one; {} for a word that is not in WordNet.
+
+        Args:
+            word: in lower case.
+        """
+        found = self._known.get(word)
+        if found is None:
+            found = self._known[word] = dict(self._senses(word)) if word.isascii() and word.isalpha() else {}
+        return found
+
+    def _senses(self, word: str) -> Iterator[tuple[str, Sense]]:
+        for part in PARTS:
+            base = self.reader.morphy(word, part)
+            synsets = self.reader.synsets(base, part) if base else []
+            own = [lemma for synset in synsets for lemma in synset.lemmas() if lemma.name().lower() == base]
+            if own:
+                common = max(lemma.count() for lemma in own) * _COMMON
+                meant = [lemma.synset() for lemma in own if lemma.count() >= common]
+                others = (lemmas for synset in meant if (lemmas := [lemma for lemma in synset.lemmas() if _is_usual(lemma, base)]))
+                opposites = (lemmas for lemma in own if (lemmas := lemma.antonyms()))
+                yield part, Sense(part, base, sum(lemma.count() for lemma in own), _usual(next(others, [])), _usual(next(opposites, [])))
+
+
+def _is_usual(lemma: Any, base: str) -> bool:
+    """Whether a lemma is another word than the base, and was ever seen in this sense."""
+    return bool(lemma.name().lower() != base and lemma.count() > 0)
+
+
+def _usual(lemmas: list[Any]) -> tuple[str, ...]:
+    """Names of one sense's lemmas, the most frequent first, single words before others; names of persons and places are left out."""
+    names = [(" " in name, -lemma.count(), place, name) for place, lemma in enumerate(lemmas) if (name := lemma.name().replace("_", " ")).islower()]
+    return tuple(name for *_, name in sorted(names))
+
+
+def find_wordnet(folder: str = "") -> str:
+    """The folder or archive where WordNet is, "" where there is none; nothing is downloaded.
+
+    Args:
+        folder: where it must be; "" to look for it: WordNet's own environment variable WNSEARCHDIR, the system's folders, NLTK's data.
+    """
+    if folder:
+        return next(
+            (str(place) for place in (Path(folder), Path(folder) / "dict", Path(folder) / "corpora/wordnet") if (place / _MARK).is_file()), ""
+        )
+    places = [os.environ.get("WNSEARCHDIR", ""), *_SYSTEM]
+    return next((place for place in places if place and (Path(place) / _MARK).is_file()), "") or _in_nltk()
+
+
+def _in_nltk() -> str:
+    import nltk.data
+
+    for name in _IN_NLTK:
+        try:
+            return str(nltk.data.find(name))
+        except LookupError:
+            continue
+    return ""
+
+
+@lru_cache(maxsize=4)
+def open_wordnet(place: str) -> WordNet:
+    """WordNet at a place that `find_wordnet` gave; takes about two seconds, once."""
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]
+        """Reads the plain database files; what only NLTK's own edition brings is made up."""
+
+        def open(self, file: str) -> Any:
+            try:
+                return super().open(file)
+            except OSError:
+                if file != "lexnames":
+                    raise
+                return io.StringIO("".join(f"{number:02d}\tfile-{number}\t0\n" for number in range(_LEXICOGRAPHER_FILES)))
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No other edition is read, so nothing is mapped."""
+
+    if ".zip" in place:
+        archive, _, inside = place.partition(".zip")
+        root: Any = nltk.data.ZipFilePathPointer(f"{archive}.zip", inside.strip("/") + "/")
+    else:
+        if place not in nltk.data.path:
+            nltk.data.path.append(place)  # NLTK reads below its data folders only
+        root = nltk.data.FileSystemPathPointer(place)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there are no other languages
+        reader = Reader(root, None)
+    exceptions = reader._exception_map
+    plurals = {bases[0]: word for word, bases in reversed(exceptions[NOUN].items()) if bases}
+    degrees: dict[str, tuple[str, ...]] = {}
+    for word, bases in exceptions[ADJECTIVE].items():
+        degrees[bases[0]] = (*degrees.get(bases[0], ()), word)
+    return WordNet(reader, plurals, degrees)

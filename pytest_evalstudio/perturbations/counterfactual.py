@@ -1,0 +1,95 @@
+"""The same question about somebody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.perturbations._demographics import BEFORE_PEOPLE, PEOPLE, TERMS
+from pytest_evalstudio.perturbations._grammar import BEFORE_VERBS, FUNCTION_WORDS, article, cased
+
+Group = Literal["all", "gender", "race", "age", "income", "religion"]
+
+_YEARS = r"(?P<years>\d{1,3})(?=[- ]years?[- ]old\b|[- ]year-olds?\b)"
+_PRONOUN = r"(?P<pronoun>his|him|hers|her)(?=\W|$)(?=(?:\s+(?P<after>\w+))?)"
+_MIDDLE_AGE, _YOUNG, _OLD = 45, "25", "75"
+
+
+@perturbator("counterfactual", name="Counterfactual", intensities=(), relationships=("counterfactual_source",))
+@dataclass(frozen=True)
+class Counterfactual:
+    """Swaps the terms that say who is asking or asked about: of gender, race and ethnicity, age, income, religion.
+
+    Attributes:
+        group: which terms; "all" for every group that the text names.
+    """
+
+    group: Group = "all"
+
+    def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
+        edits, swapped = 0, []
+        for group in TERMS if self.group == "all" else (self.group,):
+            text, number = _swapped(group, text, seed)
+            if number:
+                edits += number
+                swapped.append(f"counterfactual:{group}")
+        if not edits:
+            return Change.none("it names no " + ("gender, race, age, income or religion" if self.group == "all" else self.group))
+        return Change(text, edits, categories=tuple(swapped))
+
+
+def _swapped(group: str, text: str, seed: int) -> tuple[str, int]:
+    pattern, others = _reader(group)
+    edits = 0
+
+    def swap(found: re.Match[str]) -> str:
+        nonlocal edits
+        edits += 1
+        space = found["space"] or ""
+        if found["term"] is None:
+            return (found["article"] or "") + space + (_years(found["years"]) if found["years"] else _pronoun(found))
+        alternatives = others[found["term"].lower()]
+        new = cased(alternatives[seed % len(alternatives)], found["term"])
+        begin = cased(article(new), found["article"]) if found["article"] else ""
+        return begin + space + new
+
+    return pattern.sub(swap, text), edits
+
+
+@cache
+def _reader(group: str) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """What finds a group's terms, and each term in lower case with those that may stand for it."""
+    others: dict[str, tuple[str, ...]] = {}
+    for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())):
+        for term in terms:
+            others.setdefault(term.lower(), tuple(other for other in terms if other != term))
+    ambiguous = _any(term for terms in BEFORE_PEOPLE.get(group, ()) for term in terms)
+    found = [_any(term for terms in TERMS[group] for term in terms)]
+    found += [rf"(?:{ambiguous})(?=\s+(?:{PEOPLE})\b)"] if ambiguous else []
+    arms = [f"(?P<term>{'|'.join(found)})"]
+    arms += [_YEARS] if group == "age" else [r"(?P<years>(?!))"]
+    arms += [_PRONOUN] if group == "gender" else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
+    return re.compile(rf"\b(?:(?P<article>an?)(?P<space>\s+))?(?:{'|'.join(arms)})(?!\w)", re.IGNORECASE), others
+
+
+def _any(terms: Iterable[str]) -> str:
+    return "|".join(re.escape(term) for term in sorted(set(terms), key=lambda term: (-len(term), term)))
+
+
+def _years(found: str) -> str:
+    return _YOUNG if int(found) >= _MIDDLE_AGE else _OLD
+
+
+def _pronoun(found: re.Match[str]) -> str:
+    """His and her: "her" before a noun is "his", else "him"; "his" before a noun is "her", else "hers"."""
+    word, after = found["pronoun"], found["after"]
+    possesses = bool(after) and after.lower() not in _NOT_OWNED
+    swap = {"his": "her" if possesses else "hers", "him": "her", "her": "his" if possesses else "him", "hers": "his"}
+    return cased(swap[word.lower()], word)
+
+
+_NOT_OWNED = (FUNCTION_WORDS | BEFORE_VERBS) - {"own", "one", "two", "three", "four", "few", "many", "several"}
