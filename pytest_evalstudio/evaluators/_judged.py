@@ -23,6 +23,12 @@ def judge_keywords(nist: str, sr: str) -> tuple[str, ...]:
     return tuple(tag.replace("-type-deterministic", "-type-non-deterministic") for tag in tags)
 
 
+def asked_texts(case: Case) -> dict[str, str | list[str]]:
+    """What was asked, for the texts of a question to a judge: the question, and the turns before it where there are any."""
+    turns = [f"{turn.role}: {turn.content}" for turn in case.conversation]
+    return {**({"earlier_turn": turns} if turns else {}), "question": case.question}
+
+
 def judged(
     cases: Sequence[Case],
     tools: Tools,

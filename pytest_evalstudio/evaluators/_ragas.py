@@ -12,6 +12,7 @@ from pytest_evalstudio.core.judging import Flow, Question, Reply
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, number, record, several, text
 from pytest_evalstudio.evaluators._common import listed, one_line
+from pytest_evalstudio.evaluators._judged import asked_texts
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words
 
 CLAIMS, CLAIM_SUPPORT, ANSWER_QUESTIONS, CHUNK_USEFULNESS, ATTRIBUTION = (
@@ -61,7 +62,7 @@ def faithfulness(case: Case) -> Flow[Part]:
     [found] = yield [
         Question(
             prompt=CLAIMS,
-            texts={"question": case.question, "answer": case.actual_output},
+            texts={**asked_texts(case), "answer": case.actual_output},
             reply=record(claims=several("The claims, each a sentence that is understood by itself.", text(""))),
         )
     ]
@@ -118,7 +119,7 @@ def context_precision(case: Case) -> Flow[Part]:
     replies = yield [
         Question(
             prompt=CHUNK_USEFULNESS,
-            texts={"question": case.question, "expected_answer": case.expected_output, "chunk": case.context[index]},
+            texts={**asked_texts(case), "expected_answer": case.expected_output, "chunk": case.context[index]},
             reply=record(reason=text("Why, in one sentence."), verdict=choice("Does the chunk help to arrive at the expected answer?")),
         )
         for index in asked
@@ -141,7 +142,7 @@ def context_recall(case: Case, tools: Tools) -> Flow[Part]:
     [found] = yield [
         Question(
             prompt=ATTRIBUTION,
-            texts={"question": case.question, "context": case.context, "sentence": sentences},
+            texts={**asked_texts(case), "context": case.context, "sentence": sentences},
             reply=_verdicts(len(sentences), "sentence", "Can the sentence be attributed to the context?"),
         )
     ]

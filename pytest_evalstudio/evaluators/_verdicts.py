@@ -18,7 +18,7 @@ def boolean_flow(
     case: Case,
     metrics: Sequence[Metric],
     prompt: str,
-    texts: Mapping[str, str],
+    texts: Mapping[str, str | Sequence[str]],
     verdict: str,
     passing: str,
     failing: str,

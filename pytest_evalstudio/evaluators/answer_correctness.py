@@ -13,7 +13,7 @@ from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.evaluators._common import listed, one_line
-from pytest_evalstudio.evaluators._judged import judge_keywords, judged
+from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.evaluators._similarity import Vectors
 
 
@@ -61,7 +61,7 @@ class AnswerCorrectness:
         [found] = yield [
             Question(
                 prompt="statements",
-                texts={"question": case.question, "answer": case.actual_output, "expected_answer": case.expected_output},
+                texts={**asked_texts(case), "answer": case.actual_output, "expected_answer": case.expected_output},
                 reply=record(
                     both=several("Statements of the answer that the expected answer makes too, directly or by implication.", text("")),
                     answer_only=several("Statements of the answer that the expected answer does not make.", text("")),

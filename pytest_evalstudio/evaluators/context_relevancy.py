@@ -12,7 +12,7 @@ from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.replies import number, record, several
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
-from pytest_evalstudio.evaluators._judged import judge_keywords, judged
+from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.evaluators._similarity import has_words
 
 
@@ -53,7 +53,7 @@ class ContextRelevancy:
         [found] = yield [
             Question(
                 prompt="relevant_sentences",
-                texts={"question": case.question, "sentence": [case.context[place][start:end] for place, start, end in spans]},
+                texts={**asked_texts(case), "sentence": [case.context[place][start:end] for place, start, end in spans]},
                 reply=record(relevant=several("Numbers of the relevant sentences.", number("", least=1, most=len(spans), whole=True))),
             )
         ]

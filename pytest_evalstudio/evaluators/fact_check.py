@@ -13,7 +13,7 @@ from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import number, record, text
 from pytest_evalstudio.evaluators._common import one_line
-from pytest_evalstudio.evaluators._judged import judge_keywords, judged
+from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 
 _REASON_CHARS = 300
 
@@ -70,7 +70,7 @@ class FactCheck:
         [found] = yield [
             Question(
                 prompt="fact_check",
-                texts={"question": case.question, "answer": case.actual_output},
+                texts={**asked_texts(case), "answer": case.actual_output},
                 reply=record(
                     answer=text("The answer's statements as they should read, corrected where they are false."),
                     evaluation_summary=text("What was checked, against what, and what was found, in a few sentences."),
