@@ -16,6 +16,9 @@ from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.data.blocks import PageData
+from pytest_evalstudio.report.data.columns import Columns
+from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.folders import ExplainerFolder, describe_format, pack, remove_stale, tree
@@ -70,16 +73,19 @@ def build_report(
     failures = FailureBook(header, evaluators)
     descriptions = {id: describe_evaluator(info, [folders[id].results.name]) for id, info in evaluators.items()}
     places = {id: folder.results for id, folder in folders.items()}
-    with ResultsWriter(places, evaluators, header.get("models", {}), descriptions) as results:
-        analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add))
-    content = Content(analysis, failures, folders)
-    for id, folder in folders.items():
-        _write_pages(content, folder)
-        write_explainer(folder, analysis, rows=results.rows[id])
-        write_descriptor(folder, str(header.get("run_id", "")))
-    write_json(output / DATA, interpretation(analysis, folders))
-    _write_text(output / SUMMARY, markdown.summary(analysis))
-    _write_text(output / PAGE, page.render_page(content, contributed_sections(analysis, more)))
+    with TextStore() as texts:
+        data = PageData(Columns(header, evaluators), texts)
+        with ResultsWriter(places, evaluators, header.get("models", {}), descriptions) as results:
+            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add))
+        content = Content(analysis, failures, folders, data.columns, record)
+        for id, folder in folders.items():
+            _write_pages(content, folder)
+            write_explainer(folder, analysis, rows=results.rows[id])
+            write_descriptor(folder, str(header.get("run_id", "")))
+        write_json(output / DATA, interpretation(analysis, folders))
+        _write_text(output / SUMMARY, markdown.summary(analysis))
+        with open_text(output / PAGE) as file:
+            file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
     _pack_all(record, output, folders)
     return Report(
         page=output / PAGE,

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from markupsafe import Markup
 
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.folders import ExplainerFolder
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The analysis of a run, its worst failures with their texts, and where its exports lie.
+    """The analysis of a run, its items in numbers, its worst failures with their texts, and where record and exports lie.
 
     Attributes:
+        record: for a section that needs more of the items: `engine.record.read_items` gives them one by one.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
     analysis: Analysis
     failures: FailureBook
     folders: Mapping[str, ExplainerFolder]
+    columns: Columns
+    record: Path
     rendered: dict[str, Markup] = field(default_factory=dict)

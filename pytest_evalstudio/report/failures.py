@@ -1,4 +1,4 @@
-"""The worst failures of each evaluator, with their texts, as many as a page can show."""
+"""The worst failures of each evaluator, with their texts, as many as a page can show without scripts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name, number
 from pytest_evalstudio.report.highlight import Segment, segments
 
-ON_A_PAGE = 2_000
-PER_EVALUATOR = 200
+ON_A_PAGE = 400
+PER_EVALUATOR = 25
 TEXT_CHARS = 4_000
 CHUNKS = 8
 
@@ -70,7 +70,7 @@ class FailureBook:
         self.total = dict.fromkeys(evaluators, 0)
         self._header = header
         self._evaluators = evaluators
-        self._limit = max(10, min(PER_EVALUATOR, ON_A_PAGE // max(1, len(evaluators))))
+        self._limit = max(5, min(PER_EVALUATOR, ON_A_PAGE // max(1, len(evaluators))))
         self._heaps: dict[str, list[tuple[float, int, Failure]]] = {id: [] for id in evaluators}
         self._count = 0
 

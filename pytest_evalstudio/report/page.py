@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,28 +14,33 @@ from markupsafe import Markup
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.report import assets
+from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.data.blocks import Block
+from pytest_evalstudio.report.radar import goodness
 from pytest_evalstudio.report.sections import all_sections
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 
 HEAT_STEPS = 6
-STANDARDS: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 11-7"}
-"""What keywords of standards begin with."""
 
 
-def render_page(content: Content, more: Iterable[tuple[str, str]] = ()) -> str:
-    """The report's page.
+def page_pieces(content: Content, more: Iterable[tuple[str, str]] = (), blocks: Iterable[Block] = ()) -> Iterator[str]:
+    """The report's page, piece by piece.
 
     Args:
         more: titles and HTML of further sections.
+        blocks: data for the page's scripts.
     """
     built = [(section, section.build(content)) for section in all_sections()]
-    shown = [(section, more) for section, more in built if more is not None]
     parts = [
         (section, _markup(_environment().get_template(f"{section.id}.html").render(content=content, analysis=content.analysis, **more)))
-        for section, more in shown
+        for section, more in built
+        if more is not None
     ]
-    return _document("page.html", content, parts=parts, more=[(title, _markup(html)) for title, html in more])
+    shared = {"script": _markup(assets.script()), "mark": _markup(assets.MARK), "blocks": blocks}
+    further = [(title, _markup(html)) for title, html in more]
+    return _environment().get_template("page.html").generate(_shared(content, scripts=True) | shared | {"parts": parts, "more": further})
 
 
 def render_evaluator(content: Content, id: str) -> str:
@@ -56,23 +58,34 @@ def heat(metric: Metric, value: float | None) -> str:
 
     Where the range has no worst end, the threshold is the middle of the scale.
     """
-    if value is None or not math.isfinite(value):
+    share = goodness(metric, value)
+    return "" if share is None else f"h{round(HEAT_STEPS * share)}"
+
+
+def confusion_heat(count: int, of: int, right: bool) -> str:
+    """The class of a confusion matrix's cell: blue for right answers, orange for wrong ones, the more of its row the deeper.
+
+    >>> confusion_heat(8, 8, True), confusion_heat(4, 8, False), confusion_heat(0, 8, False)
+    ('h6', 'h1', '')
+    """
+    if not count:
         return ""
-    best = metric.range[1] if metric.better == "higher" else metric.range[0]
-    worst = metric.worst if math.isfinite(metric.worst) else 2 * metric.threshold - best
-    if not math.isfinite(best) or not math.isfinite(worst) or best == worst:
-        return ""
-    share = min(1.0, max(0.0, (value - worst) / (best - worst)))
-    return f"h{round(HEAT_STEPS * share)}"
+    depth = min(3, math.ceil(3 * count / of))
+    return f"h{3 + depth if right else 3 - depth}"
 
 
 def _document(template: str, content: Content, **more: Any) -> str:
-    style = _style()
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return (
-        _environment().get_template(template).render(content=content, analysis=content.analysis, style=_markup(style), policy=_markup(policy), **more)
-    )
+    return _environment().get_template(template).render(_shared(content, scripts=False) | more)
+
+
+def _shared(content: Content, *, scripts: bool) -> dict[str, Any]:
+    """What all documents need."""
+    return {
+        "content": content,
+        "analysis": content.analysis,
+        "style": _markup(assets.style()),
+        "policy": _markup(assets.policy(scripts=scripts)),
+    }
 
 
 def _markup(text: str) -> Markup:
@@ -81,19 +94,12 @@ def _markup(text: str) -> Markup:
 
 
 @cache
-def _style() -> str:
-    return (files("pytest_evalstudio.report") / "static" / "report.css").read_text(encoding="utf-8")
-
-
-@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(
-        num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty, standards=_standards, failure_list=_failure_list
-    )
-    environment.globals.update(heat=heat)
+    environment.filters.update(num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty, failure_list=_failure_list)
+    environment.globals.update(heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command)
     return environment
 
 
@@ -120,20 +126,6 @@ def _fixed(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return _number(value)
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
-
-
-def _standards(keywords: Sequence[str]) -> list[tuple[str, str]]:
-    """The standards among an evaluator's keywords, with the parts of them that it serves.
-
-    >>> _standards(["evaluation-method-ngram", "nist-ai-rmf-valid-and-reliable", "sr-11-7-outcomes-analysis"])
-    [('NIST AI RMF', 'valid and reliable'), ('SR 11-7', 'outcomes analysis')]
-    """
-    found = []
-    for prefix, name in STANDARDS.items():
-        parts = [word.removeprefix(prefix).replace("-", " ") for word in keywords if word.startswith(prefix)]
-        if parts:
-            found.append((name, ", ".join(parts)))
-    return found
 
 
 def _percent(value: float | None) -> str:

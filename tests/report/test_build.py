@@ -125,7 +125,7 @@ def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
 
 def test_the_interpretation_holds_the_whole_report(built):
     found = read(built.data)
-    wanted = {"schema_version", "run", "models", "dataset", "evaluators", "problems", "insights", "flips", "gates", "results_files"}
+    wanted = {"schema_version", "run", "models", "dataset", "evaluators", "problems", "insights", "flips", "gates", "judging", "results_files"}
     assert set(found) == wanted
     assert found["run"]["verdicts"]["passed"] == 3
     assert found["evaluators"]["classification"]["leaderboard"]["standings"][0]["metrics"]["f1"]["value"] == 0.5

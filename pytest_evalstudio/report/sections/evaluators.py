@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.exports import own
+from pytest_evalstudio.report.exports import log_lines, own
 from pytest_evalstudio.report.plots import plot
+from pytest_evalstudio.report.radar import radar
 from pytest_evalstudio.report.sections import section
+from pytest_evalstudio.report.standards import by_standard, methods_of, standards_of
+from pytest_evalstudio.report.weak_points import weak_points
+
+PROBLEMS = 10
 
 
 @section("evaluators", title="Evaluators", order=50)
@@ -23,16 +28,25 @@ def evaluator_part(content: Content, id: str) -> dict[str, Any]:
     """What the template of one evaluator needs."""
     analysis = content.analysis
     board = analysis.leaderboards[id]
+    info = board.evaluator
+    problems = own(analysis.problems, id)
+    files = content.folders[id].files()
     return {
-        "info": board.evaluator,
+        "info": info,
+        "standards": by_standard(standards_of(info.keywords)),
+        "methods": methods_of(info.keywords, info.method),
         "board": board,
         "plot": plot(board),
-        "problems": own(analysis.problems, id)[:10],
-        "problem_count": len(own(analysis.problems, id)),
+        "radar": radar(board),
+        "problems": problems[:PROBLEMS],
+        "problem_count": len(problems),
+        "insights": own(analysis.insights, id),
+        "weak_points": weak_points(content.columns, analysis.header, info),
         "failures": content.failures.worst(id),
         "rendered": content.rendered,
         "left_out": content.failures.left_out(id),
         "hardest": analysis.hardest[id],
-        "files": content.folders[id].files(),
-        "results_file": content.folders[id].files()[0][1],
+        "files": files,
+        "results_file": files[0][1],
+        "log": log_lines(analysis, board),
     }

@@ -9,10 +9,11 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 SHOWN = 300
+AT_ONCE = 20
 
 
 @section("insights", title="Insights", order=30)
 def insights(content: Content) -> Mapping[str, Any]:
     """The insights as the analysis made them."""
     found = content.analysis.insights
-    return {"insights": found[:SHOWN], "left_out": max(0, len(found) - SHOWN)}
+    return {"insights": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}

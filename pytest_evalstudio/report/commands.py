@@ -1,0 +1,19 @@
+"""The shell command that runs one test case again."""
+
+from __future__ import annotations
+
+import shlex
+import unicodedata
+
+
+def pytest_command(nodeid: str) -> str:
+    """What to type in pytest's root folder to run an item; "" where its id cannot be pasted into a shell safely.
+
+    >>> pytest_command("bank_suite.json::fees[extractive]")
+    "pytest 'bank_suite.json::fees[extractive]'"
+    >>> pytest_command("suite.json::two\\nlines")
+    ''
+    """
+    if any(unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") for char in nodeid):
+        return ""
+    return f"pytest {shlex.quote(nodeid)}"

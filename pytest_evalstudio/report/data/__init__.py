@@ -1,0 +1,1 @@
+"""What the page's scripts read: columns of numbers and compressed texts, gathered while items go by."""

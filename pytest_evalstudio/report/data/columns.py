@@ -1,0 +1,185 @@
+"""A few bytes per finished item: its case, model, verdict, and what each evaluator said in numbers."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, number
+from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, VERDICTS, excerpt, visible_categories
+
+STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
+"""What an evaluator means for an item, by code; "scored" is a score that no threshold judges."""
+
+VERDICT_CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
+PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})
+MISSED, BROKEN, FLIPPED = 1, 2, 4
+"""Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric flipped."""
+
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Opinions:
+    """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has none."""
+
+    items: array[int] = field(default_factory=lambda: array("L"))
+    states: array[int] = field(default_factory=lambda: array("B"))
+    scores: list[array[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A distinct test case: enough to list it and to look for it."""
+
+    key: str
+    file: int
+    question: str
+    categories: tuple[str, ...]
+    source: str
+
+
+class Columns:
+    """Takes items of a record one by one; what it keeps of each has a fixed size but for distinct cases.
+
+    Attributes:
+        cases: distinct test cases as they came.
+        nodeids: item to its node id, where that is not `file::key[model]`.
+    """
+
+    def __init__(self, header: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+        self.cases: list[CaseLine] = []
+        self.files: dict[str, int] = {}
+        self.models: dict[str, int] = {}
+        self.nodeids: dict[int, str] = {}
+        self.opinions = {id: Opinions(scores=[array("d") for _ in info.metrics]) for id, info in evaluators.items()}
+        self._case = array("L")
+        self._model = array("H")
+        self._verdict = array("B")
+        self._flags = array("B")
+        self._names = {key: str(entry.get("name") or key) for key, entry in header.get("models", {}).items()}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._metrics = {id: tuple(metric.key for metric in info.metrics) for id, info in evaluators.items()}
+
+    def __len__(self) -> int:
+        return len(self._case)
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        """Take one item of the record."""
+        place = len(self._case)
+        model = item["model_key"]
+        self._case.append(self._number(item))
+        self._model.append(self.models.setdefault(model, len(self.models)))
+        self._verdict.append(VERDICT_CODES[item["verdict"]])
+        self._flags.append(_flags(item))
+        if item["nodeid"] != f"{item['file']}::{item['key']}[{self._names.get(model, model)}]":
+            self.nodeids[place] = item["nodeid"]
+        for id, verdict in item.get("verdicts", {}).items():
+            if id in self.opinions:
+                self._opinion(self.opinions[id], self._metrics[id], place, verdict)
+
+    def notable(self, place: int) -> bool:
+        """Whether people will want to see the item first: it failed, broke, was expected to, or flipped."""
+        return self._verdict[place] not in PASSING or self._flags[place] > 0
+
+    def selection(self, limit: int) -> Integers:
+        """The items that a page holds, in the order of the run: passing ones are left out first, the last of them before others."""
+        count = len(self)
+        if count <= limit:
+            return np.arange(count)
+        passing = np.isin(self.verdicts, list(PASSING)) & (self.flags == 0)
+        order = np.argsort(passing, kind="stable")
+        return np.sort(order[:limit])
+
+    @property
+    def case_numbers(self) -> Integers:
+        return np.array(self._case, dtype=np.int64)
+
+    @property
+    def model_numbers(self) -> Integers:
+        return np.array(self._model, dtype=np.int64)
+
+    @property
+    def verdicts(self) -> npt.NDArray[np.uint8]:
+        return np.array(self._verdict, dtype=np.uint8)
+
+    @property
+    def flags(self) -> npt.NDArray[np.uint8]:
+        return np.array(self._flags, dtype=np.uint8)
+
+    def lowest(self, info: EvaluatorInfo, metric: int, count: int) -> list[tuple[int, float]]:
+        """The items with the worst scores on a metric, the worst first; ties in the order of the run.
+
+        Args:
+            metric: its place among the evaluator's.
+        """
+        found = self.opinions[info.id]
+        scores = np.array(found.scores[metric], dtype=np.float64)
+        known = np.flatnonzero(~np.isnan(scores))
+        badness = scores[known] if info.metrics[metric].better == "higher" else -scores[known]
+        worst = known[np.argsort(badness, kind="stable")[:count]]
+        return [(found.items[place], float(scores[place])) for place in worst]
+
+    def line(self, place: int) -> tuple[CaseLine, int]:
+        """The case of an item, and the number of its model."""
+        return self.cases[self._case[place]], self._model[place]
+
+    def nodeid(self, place: int) -> str:
+        """The id by which pytest knows an item."""
+        if place in self.nodeids:
+            return self.nodeids[place]
+        case, model = self.line(place)
+        key = list(self.models)[model]
+        return f"{list(self.files)[case.file]}::{case.key}[{self._names.get(key, key)}]"
+
+    def _number(self, item: Mapping[str, Any]) -> int:
+        identity = (item["file"], item["key"])
+        number = self._numbers.get(identity)
+        if number is None:
+            number = self._numbers[identity] = len(self.cases)
+            rows: Sequence[Mapping[str, Any]] = item.get("rows", ())
+            first = rows[0] if rows else {}
+            links = first.get("relationships", ())
+            self.cases.append(
+                CaseLine(
+                    key=item["key"],
+                    file=self.files.setdefault(item["file"], len(self.files)),
+                    question=excerpt(first.get("input", ""), EXCERPT_CHARS),
+                    categories=tuple(visible_categories(first.get("categories", ()))),
+                    source=next((link["target"] for link in links if link["type"] == "perturbation_source"), ""),
+                )
+            )
+        return number
+
+    def _opinion(self, kept: Opinions, metrics: tuple[str, ...], place: int, verdict: Mapping[str, Any]) -> None:
+        kept.items.append(place)
+        kept.states.append(_state(verdict))
+        scores = verdict.get("scores", {})
+        for key, column in zip(metrics, kept.scores, strict=True):
+            value = scores.get(key)
+            column.append(math.nan if value is None else number(value))
+
+
+def _flags(item: Mapping[str, Any]) -> int:
+    flags = FLIPPED if item.get("flips") else 0
+    for verdict in item.get("verdicts", {}).values():
+        if verdict.get("passed") is False:
+            flags |= MISSED
+        elif verdict["status"] == "error":
+            flags |= BROKEN
+    return flags | (BROKEN if item["verdict"] == "error" else 0)
+
+
+def _state(verdict: Mapping[str, Any]) -> int:
+    status = verdict["status"]
+    if status == "score":
+        passed = verdict.get("passed")
+        return 5 if passed is None else 1 if passed else 2
+    return 3 if status == "error" else 4

@@ -1,0 +1,90 @@
+"""What the scripts know of a run before any case is looked at: names, metrics, means, problems by place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import SEVERITIES, Metric
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.tallies import VERDICTS
+from pytest_evalstudio.report.data.columns import STATES, Columns
+from pytest_evalstudio.report.standards import methods_of, standards_of
+
+ANY = -1
+"""Place of a metric or model where a problem is about none in particular."""
+
+
+def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, Any]:
+    """The run for the page's scripts.
+
+    Args:
+        shown: how many items the page holds.
+    """
+    keys = list(columns.models)
+    return {
+        "items": len(columns),
+        "shown": shown,
+        "files": list(columns.files),
+        "models": [{"key": key, "name": model_name(analysis.header, key)} for key in keys],
+        "verdicts": list(VERDICTS),
+        "states": list(STATES),
+        "severities": list(SEVERITIES),
+        "evaluators": [_evaluator(board, number, keys, analysis.problems) for number, board in enumerate(analysis.leaderboards.values(), 1)],
+    }
+
+
+def _evaluator(board: Leaderboard, number: int, models: list[str], problems: Iterable[Problem]) -> dict[str, Any]:
+    info = board.evaluator
+    lines = {line.model: line for line in board.standings}
+    return {
+        "id": info.id,
+        "name": info.name,
+        "anchor": f"evaluator-{number}",
+        "domain": info.domain or "other",
+        "standards": [{"standard": part.standard, "name": part.name} for part in standards_of(info.keywords)],
+        "methods": methods_of(info.keywords, info.method),
+        "boolean": info.boolean,
+        "metrics": [
+            {
+                **_metric(metric, judged=metric in info.judged_metrics),
+                "models": [_cell(lines[key].cells[metric.key]) if key in lines else None for key in models],
+            }
+            for metric in info.metrics
+        ],
+        "problems": _places(info, models, problems),
+    }
+
+
+def _metric(metric: Metric, *, judged: bool) -> dict[str, Any]:
+    return {
+        "key": metric.key,
+        "name": metric.name,
+        "description": metric.description,
+        "better": metric.better,
+        "range": list(metric.range),
+        "threshold": metric.threshold,
+        "primary": metric.primary,
+        "judged": judged,
+    }
+
+
+def _cell(cell: Any) -> Mapping[str, Any] | None:
+    return None if cell.value is None else {"value": cell.value, "interval": cell.interval, "n": cell.n, "passes": cell.passes}
+
+
+def _places(info: EvaluatorInfo, models: list[str], problems: Iterable[Problem]) -> list[list[int]]:
+    """How many problems there are of each metric, model and severity: [metric, model, severity, count] by their places."""
+    metrics = {metric.key: place for place, metric in enumerate(info.metrics)}
+    known = {key: place for place, key in enumerate(models)}
+    counts: Counter[tuple[int, int, int]] = Counter()
+    for problem in problems:
+        about = problem.attributes
+        if about.get("evaluator") == info.id:
+            metric = metrics.get(str(about.get("metric")), ANY)
+            counts[metric, known.get(str(about.get("model")), ANY), SEVERITIES.index(problem.severity)] += 1
+    return [[*place, count] for place, count in sorted(counts.items())]

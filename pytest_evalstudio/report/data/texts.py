@@ -1,0 +1,188 @@
+"""The texts of a run in compressed blocks on disk, as many as a page can bear; passing cases' contexts go first."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+BLOCK_CHARS = 1 << 17
+BLOCK_ENTRIES = 1 << 10
+"""Entries that a block can have; an entry's place is its block's number times this, plus its place there."""
+
+NOWHERE = (1 << 32) - 1
+BUDGET = 12_000_000
+"""Compressed bytes of texts on one page."""
+
+TEXT_CHARS = 20_000
+CHUNKS = 16
+_LEVEL = 4
+_GZIP = 31
+_WAITING = 2
+
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """Blocks of one kind: those being filled, being compressed, and done as (number, offset, size)."""
+
+    number: int = -1
+    entries: list[str] = field(default_factory=list)
+    chars: int = 0
+    waiting: deque[tuple[int, Future[bytes]]] = field(default_factory=deque)
+    done: list[tuple[int, int, int]] = field(default_factory=list)
+    size: int = 0
+
+
+class TextStore:
+    """Takes the texts of items and keeps them compressed, in the order of what a page needs most; use it as a context manager.
+
+    Three kinds of blocks: all texts of notable cases, the texts of others, the contexts of others. What of one kind is
+    beyond the whole budget is not kept at all, so that time and disk are bounded. Which texts are kept depends on the
+    record alone.
+
+    Args:
+        budget: compressed bytes.
+    """
+
+    KINDS = ("notable", "other", "context")
+
+    def __init__(self, budget: int = BUDGET) -> None:
+        self._budget = budget
+        self._shelves = {kind: _Shelf() for kind in self.KINDS}
+        self._blocks = 0
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the store)
+        self._end = 0
+        self._compressor = ThreadPoolExecutor(1, thread_name_prefix="evalstudio-page")
+
+    def __enter__(self) -> TextStore:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._compressor.shutdown(cancel_futures=True)
+        self._file.close()
+
+    def add(self, item: Mapping[str, Any], *, notable: bool) -> tuple[int, int]:
+        """Keep the texts of one item.
+
+        Returns:
+            The place of its texts, and of its contexts where they stand apart; NOWHERE for none.
+        """
+        rows = item.get("rows", ())
+        if not rows:
+            return NOWHERE, NOWHERE
+        if notable:
+            return self._add("notable", _entry(item, rows, contexts=True)), NOWHERE
+        place = self._add("other", _entry(item, rows, contexts=False))
+        if not any(row.get("context") for row in rows):
+            return place, NOWHERE
+        return place, self._add("context", [_contexts(row) for row in rows])
+
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """The blocks that a page can bear, with their numbers: of notable cases, then of others, then contexts."""
+        left = self._budget
+        for shelf in self._shelves.values():
+            self._close(shelf)
+            while shelf.waiting:
+                self._store(shelf)
+            for number, offset, size in shelf.done:
+                if size > left:
+                    left = 0
+                    break
+                left -= size
+                self._file.seek(offset)
+                yield number, self._file.read(size)
+
+    def _add(self, kind: str, entry: Any) -> int:
+        shelf = self._shelves[kind]
+        if shelf.size > self._budget:
+            return NOWHERE
+        if shelf.number < 0:
+            shelf.number = self._blocks
+            self._blocks += 1
+        text = _encode(entry)
+        place = shelf.number * BLOCK_ENTRIES + len(shelf.entries)
+        shelf.entries.append(text)
+        shelf.chars += len(text)
+        if shelf.chars >= BLOCK_CHARS or len(shelf.entries) == BLOCK_ENTRIES:
+            self._close(shelf)
+        return place
+
+    def _close(self, shelf: _Shelf) -> None:
+        """Have a block compressed; sizes are taken in a fixed number of blocks later, whatever the other thread's pace."""
+        if not shelf.entries:
+            return
+        text = "[" + ",\n".join(shelf.entries) + "]"
+        shelf.waiting.append((shelf.number, self._compressor.submit(compressed, text)))
+        shelf.number, shelf.entries, shelf.chars = -1, [], 0
+        if len(shelf.waiting) > _WAITING:
+            self._store(shelf)
+
+    def _store(self, shelf: _Shelf) -> None:
+        number, future = shelf.waiting.popleft()
+        data = future.result()
+        self._file.seek(self._end)
+        self._file.write(data)
+        shelf.done.append((number, self._end, len(data)))
+        shelf.size += len(data)
+        self._end += len(data)
+
+
+def compressed(text: str) -> bytes:
+    """JSON as gzip, the same bytes for the same text; half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape."""
+    return zlib.compress(text.encode("utf-8", "backslashreplace"), _LEVEL, _GZIP)
+
+
+def _entry(item: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, contexts: bool) -> dict[str, Any]:
+    first = next(iter(rows))
+    entry: dict[str, Any] = {"input": _cut(first["input"]), "answers": [_answer(row, contexts=contexts) for row in rows]}
+    for name in ("expected_output", "output_condition"):
+        if first.get(name):
+            entry[name] = _cut(first[name])
+    for name in ("corpus", "categories"):
+        if first.get(name):
+            entry[name] = first[name]
+    if flips := item.get("flips"):
+        entry["flips"] = flips
+    if reasons := {id: verdict["reason"] for id, verdict in item.get("verdicts", {}).items() if verdict.get("reason")}:
+        entry["reasons"] = reasons
+    if item.get("reason"):
+        entry["reason"] = _cut(item["reason"])
+    return entry
+
+
+def _answer(row: Mapping[str, Any], *, contexts: bool) -> dict[str, Any]:
+    answer: dict[str, Any] = {"text": _cut(row.get("actual_output", "")), "duration_s": row.get("actual_duration"), "cost": row.get("cost")}
+    for name in ("error", "retries", "usage"):
+        if row.get(name):
+            answer[name] = row[name]
+    marks = {
+        id: [mark for mark in outcome["fragments"] if mark["start"] < TEXT_CHARS]
+        for id, outcome in row.get("outcomes", {}).items()
+        if outcome.get("fragments")
+    }
+    if marks:
+        answer["fragments"] = marks
+    if contexts and row.get("context"):
+        answer["context"] = _contexts(row)
+    return answer
+
+
+def _contexts(row: Mapping[str, Any]) -> dict[str, Any]:
+    chunks = row.get("context", ())
+    return {
+        "chunks": [_cut(chunk) for chunk in chunks[:CHUNKS]],
+        "sources": list(row.get("context_sources", ()))[:CHUNKS],
+        "left_out": max(0, len(chunks) - CHUNKS),
+    }
+
+
+def _cut(text: str) -> str | list[Any]:
+    """A text, or its beginning and how many characters are left out."""
+    return text if len(text) <= TEXT_CHARS else [text[:TEXT_CHARS], len(text) - TEXT_CHARS]

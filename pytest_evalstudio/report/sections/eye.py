@@ -1,0 +1,16 @@
+"""The evaluation as a circle to drill into: domains, evaluators, metrics, models, test cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import section
+
+
+@section("eye", title="Evaluation eye", order=15)
+def eye(content: Content) -> Mapping[str, Any] | None:
+    """A place for the drawing, which is a script's work; nothing where nothing was evaluated."""
+    analysis = content.analysis
+    return {} if analysis.evaluators and analysis.models else None

@@ -1,0 +1,33 @@
+"""Which evaluators of the run serve which part of a standard, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.exports import own
+from pytest_evalstudio.report.sections import section
+from pytest_evalstudio.report.standards import PARTS, Part, standards_of
+
+
+@section("standards", title="Standards", order=57)
+def standards(content: Content) -> Mapping[str, Any] | None:
+    """Every part of NIST AI RMF and SR 11-7; nothing where no evaluator ran."""
+    if not content.analysis.evaluators:
+        return None
+    lines = list(_lines(content))
+    named = dict.fromkeys(line["part"].standard for line in lines)
+    return {"groups": [(name, [line for line in lines if line["part"].standard == name]) for name in named]}
+
+
+def _lines(content: Content) -> Iterator[dict[str, Any]]:
+    found: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
+    for number, info in enumerate(content.analysis.evaluators.values(), 1):
+        problems = own(content.analysis.problems, info.id)
+        worst = next((level for level in SEVERITIES if any(problem.severity == level for problem in problems)), "")
+        entry = {"number": number, "name": info.name, "problems": len(problems), "worst": worst}
+        for part in standards_of(info.keywords):
+            found.setdefault(part, []).append(entry)
+    yield from ({"part": part, "evaluators": entries} for part, entries in found.items())

@@ -1,0 +1,56 @@
+// A text with the stretches marked that an evaluator scored; every character appears exactly once.
+
+/** A text, or [its beginning, how many characters are left out]. */
+function parted(text) {
+  return Array.isArray(text) ? text : [text, 0];
+}
+
+/** The text as nodes. Offsets count code points, as Python counts them. */
+function marked(text, fragments, metric, part) {
+  const [beginning] = parted(text);
+  const chars = Array.from(beginning);
+  const spans = (fragments ?? []).filter((span) => (span.part ?? "answer") === part && Math.max(0, span.start) < Math.min(chars.length, span.end));
+  if (!spans.length) return [beginning];
+  const cuts = [...new Set([0, chars.length, ...spans.flatMap((span) => [Math.max(0, span.start), Math.min(chars.length, span.end)])])];
+  cuts.sort((a, b) => a - b);
+  const nodes = [];
+  for (let i = 0; i + 1 < cuts.length; i += 1) {
+    const covering = spans.filter((span) => span.start <= cuts[i] && span.end >= cuts[i + 1]);
+    const stretch = chars.slice(cuts[i], cuts[i + 1]).join("");
+    nodes.push(covering.length ? mark(stretch, worst(covering, metric), metric) : stretch);
+  }
+  return nodes;
+}
+
+function mark(stretch, span, metric) {
+  const score = span.scores?.[metric.key];
+  const note = [score === undefined || score === null ? "" : `${metric.name} ${shown(score)}`, span.message ?? ""].filter(Boolean).join(": ");
+  return el("mark", { class: level(span, metric), title: note }, stretch, note && el("span", { class: "note" }, ` [${note}]`));
+}
+
+/** "found" for a finding without a score, else "good" or "bad". */
+function level(span, metric) {
+  const score = span.scores?.[metric.key];
+  if (score === undefined || score === null) return "found";
+  const limit = Number(metric.threshold);
+  return (metric.better === "higher" ? Number(score) >= limit : Number(score) <= limit) ? "good" : "bad";
+}
+
+const WORST_FIRST = ["found", "bad", "good"];
+
+function worst(spans, metric) {
+  const badness = (span) => Number(span.scores?.[metric.key] ?? 0) * (metric.better === "higher" ? 1 : -1);
+  return spans.reduce((a, b) => {
+    const rank = WORST_FIRST.indexOf(level(a, metric)) - WORST_FIRST.indexOf(level(b, metric));
+    return rank < 0 || (rank === 0 && badness(a) <= badness(b)) ? a : b;
+  });
+}
+
+/** A text in a box, with a line that says what is left out. */
+function textBox(text, fragments = [], metric = null, part = "answer") {
+  const [beginning, leftOut] = parted(text);
+  const nodes = metric ? marked(text, fragments, metric, part) : [beginning];
+  const box = el("div", { class: "text", dir: "auto" }, nodes);
+  if (!leftOut) return [box];
+  return [box, el("p", { class: "left-out" }, `${counted(leftOut)} more characters; the results files hold all of them.`)];
+}

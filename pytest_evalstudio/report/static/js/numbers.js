@@ -1,0 +1,53 @@
+// Numbers for people, and where they lie on a metric's scale.
+
+/** Four significant digits, as in the tables. */
+function shown(value) {
+  if (value === null || value === undefined || Number.isNaN(Number(value))) return "–";
+  const number = Number(value);
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+  return String(Number(number.toPrecision(4))).replace("-", "−");
+}
+
+/** A count with thin spaces between thousands. */
+function counted(value) {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+/** A count with its noun. */
+function many(count, one, more = `${one}s`) {
+  return `${counted(count)} ${count === 1 ? one : more}`;
+}
+
+/** Whether a score meets the metric's threshold; scores come as 32-bit floats. */
+function meets(metric, score) {
+  const limit = Math.fround(Number(metric.threshold));
+  return metric.better === "higher" ? Math.fround(score) >= limit : Math.fround(score) <= limit;
+}
+
+function limited(metric) {
+  return metric.judged && Number.isFinite(Number(metric.threshold));
+}
+
+/** From 0, the metric's worst value, to 1, its best; null where its range has no such ends. */
+function goodness(metric, value) {
+  const [low, high] = metric.range.map(Number);
+  const best = metric.better === "higher" ? high : low;
+  let worst = metric.better === "higher" ? low : high;
+  if (!Number.isFinite(worst)) worst = 2 * Number(metric.threshold) - best;
+  if (value === null || !Number.isFinite(Number(value)) || !Number.isFinite(best) || !Number.isFinite(worst) || best === worst) return null;
+  return Math.min(1, Math.max(0, (value - worst) / (best - worst)));
+}
+
+/** The ends of an axis for a metric's scores: its range where it has ends, else those of the scores. */
+function extent(metric, values) {
+  let [low, high] = metric.range.map(Number);
+  const finite = values.filter(Number.isFinite);
+  if (limited(metric)) finite.push(Number(metric.threshold));
+  if (!Number.isFinite(low)) low = finite.reduce((least, value) => Math.min(least, value), finite.length ? finite[0] : 0);
+  if (!Number.isFinite(high)) high = finite.reduce((most, value) => Math.max(most, value), low);
+  return high > low ? [low, high] : [low, low + 1];
+}
+
+function ruled(metric) {
+  return limited(metric) ? `${metric.better === "higher" ? "≥" : "≤"} ${shown(metric.threshold)}` : "no threshold";
+}

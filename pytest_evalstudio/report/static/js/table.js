@@ -1,0 +1,100 @@
+// A table of which only the rows in sight are in the document.
+
+const ROW_PX = 56;
+const SPARE = 12;
+
+class Table {
+  /** `cells` gives the cells of a row, `open` is called with a row and all rows in order. */
+  constructor(columns, cells, open) {
+    this.rows = [];
+    this.active = -1;
+    this.cells = cells;
+    this.open = open;
+    this.body = el("tbody", {});
+    this.grid = el(
+      "table",
+      {
+        class: "case-table",
+        role: "grid",
+        tabindex: "0",
+        "aria-label": "Test cases",
+        on: { keydown: (event) => this.#key(event), click: (event) => this.#click(event) },
+      },
+      el("thead", {}, el("tr", { "aria-rowindex": "1" }, columns.map(([name, style]) => el("th", { scope: "col", class: style }, name)))),
+      this.body,
+    );
+    this.root = el("div", { class: "case-scroll", on: { scroll: () => this.#draw() } }, this.grid);
+  }
+
+  show(rows) {
+    const kept = this.rows[this.active];
+    this.rows = rows;
+    this.active = rows.indexOf(kept);
+    this.grid.setAttribute("aria-rowcount", String(rows.length + 1));
+    this.first = -1;
+    if (this.root.scrollTop > rows.length * ROW_PX) this.root.scrollTop = 0;
+    this.#draw();
+  }
+
+  #draw() {
+    const first = Math.max(0, Math.floor(this.root.scrollTop / ROW_PX) - SPARE);
+    if (first === this.first) return;
+    const visible = Math.ceil(Math.max(this.root.clientHeight, 400) / ROW_PX);
+    const last = Math.min(this.rows.length, first + visible + 2 * SPARE);
+    this.first = first;
+    const lines = [];
+    for (let place = first; place < last; place += 1) lines.push(this.#line(place));
+    this.body.replaceChildren(gap(first), ...lines, gap(this.rows.length - last));
+    this.#point();
+  }
+
+  #line(place) {
+    return el("tr", { id: `row-${place}`, "aria-rowindex": String(place + 2), "data-place": String(place) }, this.cells(this.rows[place]));
+  }
+
+  #point() {
+    this.body.querySelector(".active")?.classList.remove("active");
+    const line = this.active >= 0 ? document.getElementById(`row-${this.active}`) : null;
+    line?.classList.add("active");
+    line?.setAttribute("aria-selected", "true");
+    if (line) this.grid.setAttribute("aria-activedescendant", line.id);
+    else this.grid.removeAttribute("aria-activedescendant");
+  }
+
+  #key(event) {
+    const page = Math.max(1, Math.floor(this.root.clientHeight / ROW_PX) - 1);
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.rows.length, End: this.rows.length };
+    if (event.key in moves && this.rows.length) {
+      event.preventDefault();
+      this.active = Math.min(this.rows.length - 1, Math.max(0, this.active + moves[event.key]));
+      this.#reveal();
+    } else if ((event.key === "Enter" || event.key === " ") && this.active >= 0) {
+      event.preventDefault();
+      this.open(this.rows[this.active], this.rows);
+    }
+  }
+
+  #reveal() {
+    const top = this.active * ROW_PX;
+    const height = this.root.clientHeight - 2 * ROW_PX;
+    if (top < this.root.scrollTop) this.root.scrollTop = top;
+    else if (top > this.root.scrollTop + height) this.root.scrollTop = top - height;
+    this.#draw();
+    this.#point();
+  }
+
+  #click(event) {
+    const line = event.target.closest("tr[data-place]");
+    if (!line) return;
+    this.active = Number(line.dataset.place);
+    this.#point();
+    this.open(this.rows[this.active], this.rows);
+  }
+}
+
+function gap(rows) {
+  const line = el("tr", { class: "gap", "aria-hidden": "true" }, el("td", { colspan: "4" }));
+  line.style.height = `${rows * ROW_PX}px`;
+  line.hidden = rows === 0;
+  return line;
+}

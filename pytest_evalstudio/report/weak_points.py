@@ -1,0 +1,44 @@
+"""Where the models are weakest: the lowest scores on each metric, with the questions that got them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.report.data.columns import Columns
+
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class WeakPoint:
+    """One answer with a low score."""
+
+    question: str
+    key: str
+    nodeid: str
+    model: str
+    score: float
+    passes: bool | None
+
+
+def weak_points(columns: Columns, header: Mapping[str, Any], info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
+    """Per metric with a threshold of its own its name and the worst answers, the worst first; metrics on which all is perfect are left out."""
+    keys = list(columns.models)
+    found = []
+    for place, metric in enumerate(info.metrics):
+        if metric not in info.judged_metrics and not metric.primary:
+            continue
+        best = metric.range[1] if metric.better == "higher" else metric.range[0]
+        points = []
+        for item, score in columns.lowest(info, place, SHOWN):
+            if score == best:
+                break
+            case, model = columns.line(item)
+            passes = metric.passes(score) if metric in info.judged_metrics else None
+            points.append(WeakPoint(case.question, case.key, columns.nodeid(item), model_name(header, keys[model]), score, passes))
+        if points:
+            found.append((metric.name, points))
+    return found
