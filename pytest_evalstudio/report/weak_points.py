@@ -33,11 +33,11 @@ def weak_points(columns: Columns, header: Mapping[str, Any], info: EvaluatorInfo
             continue
         best = metric.range[1] if metric.better == "higher" else metric.range[0]
         points = []
-        for item, score in columns.lowest(info, place, SHOWN):
+        for item, score, threshold in columns.lowest(info, place, SHOWN):
             if score == best:
                 break
             case, model = columns.line(item)
-            passes = metric.passes(score) if metric in info.judged_metrics else None
+            passes = metric.passes(score, threshold) if metric in info.judged_metrics else None
             points.append(WeakPoint(case.question, case.key, columns.nodeid(item), model_name(header, keys[model]), score, passes))
         if points:
             found.append((metric.name, points))

@@ -100,7 +100,7 @@ class PageData:
         yield _json("names", {"slices": len(slices), "categories": categories, "nodeids": nodeids})
 
     def _scores(self, number: int, id: str, chosen: Integers) -> Block:
-        """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the states."""
+        """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the sets of own thresholds, and the states."""
         found = self.columns.opinions[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)
         where[np.array(found.items, dtype=np.int64)] = np.arange(len(found.items))
@@ -108,13 +108,15 @@ class PageData:
         known = rows >= 0
         states = np.zeros(len(chosen), dtype=np.uint8)
         states[known] = np.array(found.states, dtype=np.uint8)[rows[known]]
+        limits = np.zeros(len(chosen), dtype="<u2")
+        limits[known] = np.array(found.limits, dtype="<u2")[rows[known]]
         scores = []
         for column in found.scores:
             values = np.full(len(chosen), np.nan, dtype="<f4")
             with np.errstate(over="ignore"):
                 values[known] = np.array(column, dtype=np.float64)[rows[known]]
             scores.append(values)
-        return _binary(f"scores-{number}", *scores, states)
+        return _binary(f"scores-{number}", *scores, limits, states)
 
 
 def _json(id: str, value: object) -> Block:

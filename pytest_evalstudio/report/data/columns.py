@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, number
 from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, VERDICTS, excerpt, visible_categories
 
@@ -22,17 +23,41 @@ PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})
 MISSED, BROKEN, FLIPPED = 1, 2, 4
 """Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric flipped."""
 
+MOST_LIMIT_SETS = 65_535
+
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(slots=True)
 class Opinions:
-    """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has none."""
+    """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has none.
 
+    Attributes:
+        limits: which of `limit_sets` holds for the item; 0 for the run's thresholds.
+        limit_sets: thresholds that some items have of their own, by metric; None where the run's holds.
+    """
+
+    metrics: tuple[Metric, ...]
     items: array[int] = field(default_factory=lambda: array("L"))
     states: array[int] = field(default_factory=lambda: array("B"))
+    limits: array[int] = field(default_factory=lambda: array("H"))
+    limit_sets: dict[tuple[float | None, ...], int] = field(default_factory=dict)
     scores: list[array[float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.scores += [array("d") for _ in self.metrics]
+        self.limit_sets[tuple(None for _ in self.metrics)] = 0
+
+    def threshold(self, place: int, metric: int) -> float:
+        """What the score of one of the items is held against.
+
+        Args:
+            place: among `items`.
+            metric: its place among the evaluator's.
+        """
+        own = list(self.limit_sets)[self.limits[place]][metric]
+        return self.metrics[metric].threshold if own is None else own
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +84,13 @@ class Columns:
         self.files: dict[str, int] = {}
         self.models: dict[str, int] = {}
         self.nodeids: dict[int, str] = {}
-        self.opinions = {id: Opinions(scores=[array("d") for _ in info.metrics]) for id, info in evaluators.items()}
+        self.opinions = {id: Opinions(info.metrics) for id, info in evaluators.items()}
         self._case = array("L")
         self._model = array("H")
         self._verdict = array("B")
         self._flags = array("B")
         self._names = {key: str(entry.get("name") or key) for key, entry in header.get("models", {}).items()}
         self._numbers: dict[tuple[str, str], int] = {}
-        self._metrics = {id: tuple(metric.key for metric in info.metrics) for id, info in evaluators.items()}
 
     def __len__(self) -> int:
         return len(self._case)
@@ -83,7 +107,7 @@ class Columns:
             self.nodeids[place] = item["nodeid"]
         for id, verdict in item.get("verdicts", {}).items():
             if id in self.opinions:
-                self._opinion(self.opinions[id], self._metrics[id], place, verdict)
+                _note(self.opinions[id], place, verdict)
 
     def notable(self, place: int) -> bool:
         """Whether people will want to see the item first: it failed, broke, was expected to, or flipped."""
@@ -114,8 +138,8 @@ class Columns:
     def flags(self) -> npt.NDArray[np.uint8]:
         return np.array(self._flags, dtype=np.uint8)
 
-    def lowest(self, info: EvaluatorInfo, metric: int, count: int) -> list[tuple[int, float]]:
-        """The items with the worst scores on a metric, the worst first; ties in the order of the run.
+    def lowest(self, info: EvaluatorInfo, metric: int, count: int) -> list[tuple[int, float, float]]:
+        """The items with the worst scores on a metric, the worst first, with score and threshold; ties in the order of the run.
 
         Args:
             metric: its place among the evaluator's.
@@ -125,7 +149,7 @@ class Columns:
         known = np.flatnonzero(~np.isnan(scores))
         badness = scores[known] if info.metrics[metric].better == "higher" else -scores[known]
         worst = known[np.argsort(badness, kind="stable")[:count]]
-        return [(found.items[place], float(scores[place])) for place in worst]
+        return [(found.items[place], float(scores[place]), found.threshold(place, metric)) for place in worst]
 
     def line(self, place: int) -> tuple[CaseLine, int]:
         """The case of an item, and the number of its model."""
@@ -158,13 +182,21 @@ class Columns:
             )
         return number
 
-    def _opinion(self, kept: Opinions, metrics: tuple[str, ...], place: int, verdict: Mapping[str, Any]) -> None:
-        kept.items.append(place)
-        kept.states.append(_state(verdict))
-        scores = verdict.get("scores", {})
-        for key, column in zip(metrics, kept.scores, strict=True):
-            value = scores.get(key)
-            column.append(math.nan if value is None else number(value))
+
+def _note(kept: Opinions, place: int, verdict: Mapping[str, Any]) -> None:
+    kept.items.append(place)
+    kept.states.append(_state(verdict))
+    own = verdict.get("thresholds")
+    kept.limits.append(0 if not own else _limit_set(kept, own))
+    scores = verdict.get("scores", {})
+    for metric, column in zip(kept.metrics, kept.scores, strict=True):
+        value = scores.get(metric.key)
+        column.append(math.nan if value is None else value if type(value) is float else number(value))
+
+
+def _limit_set(kept: Opinions, own: Mapping[str, Any]) -> int:
+    limits = tuple(None if own.get(metric.key) is None else number(own[metric.key]) for metric in kept.metrics)
+    return kept.limit_sets.setdefault(limits, min(len(kept.limit_sets), MOST_LIMIT_SETS))
 
 
 def _flags(item: Mapping[str, Any]) -> int:

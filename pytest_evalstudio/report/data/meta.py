@@ -34,11 +34,11 @@ def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, A
         "verdicts": list(VERDICTS),
         "states": list(STATES),
         "severities": list(SEVERITIES),
-        "evaluators": [_evaluator(board, number, keys, analysis.problems) for number, board in enumerate(analysis.leaderboards.values(), 1)],
+        "evaluators": [_evaluator(board, number, keys, columns, analysis.problems) for number, board in enumerate(analysis.leaderboards.values(), 1)],
     }
 
 
-def _evaluator(board: Leaderboard, number: int, models: list[str], problems: Iterable[Problem]) -> dict[str, Any]:
+def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Columns, problems: Iterable[Problem]) -> dict[str, Any]:
     info = board.evaluator
     lines = {line.model: line for line in board.standings}
     return {
@@ -56,6 +56,7 @@ def _evaluator(board: Leaderboard, number: int, models: list[str], problems: Ite
             }
             for metric in info.metrics
         ],
+        "limits": [list(limits) for limits in columns.opinions[info.id].limit_sets],
         "problems": _places(info, models, problems),
     }
 
@@ -74,7 +75,7 @@ def _metric(metric: Metric, *, judged: bool) -> dict[str, Any]:
 
 
 def _cell(cell: Any) -> Mapping[str, Any] | None:
-    return None if cell.value is None else {"value": cell.value, "interval": cell.interval, "n": cell.n, "passes": cell.passes}
+    return None if cell.value is None else {"value": cell.value, "threshold": cell.threshold, "n": cell.n, "passes": cell.passes}
 
 
 def _places(info: EvaluatorInfo, models: list[str], problems: Iterable[Problem]) -> list[list[int]]:

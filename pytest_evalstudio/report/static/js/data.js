@@ -83,7 +83,15 @@ class Run {
     const { shown: count } = this.meta;
     const { metrics } = this.evaluators[evaluator];
     const scores = metrics.map((_, place) => new Float32Array(data, 4 * count * place, count));
-    return { scores, states: new Uint8Array(data, 4 * count * metrics.length, count) };
+    const behind = 4 * count * metrics.length;
+    return { scores, limits: new Uint16Array(data, behind, count), states: new Uint8Array(data, behind + 2 * count, count) };
+  }
+
+  /** A metric as it is for one row: with the threshold that the case has of its own, if it has one. */
+  metricOf(evaluator, metric, opinions, row) {
+    const line = this.evaluators[evaluator];
+    const own = line.limits[opinions[evaluator].limits[row]]?.[metric] ?? null;
+    return own === null ? line.metrics[metric] : { ...line.metrics[metric], threshold: own };
   }
 
   /** All evaluators' opinions, in their order. */

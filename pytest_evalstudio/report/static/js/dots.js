@@ -62,7 +62,22 @@ class DotChart {
 
   #axis(key) {
     const [evaluator, metric] = key.split(".").map(Number);
-    return { metric: this.run.evaluators[evaluator].metrics[metric], scores: this.opinions[evaluator].scores[metric] };
+    const entry = this.run.evaluators[evaluator].metrics[metric];
+    const cell = entry.models[this.model];
+    return {
+      metric: { ...entry, threshold: cell?.threshold ?? entry.threshold },
+      scores: this.opinions[evaluator].scores[metric],
+      meets: (row) => meets(this.run.metricOf(evaluator, metric, this.opinions, row), this.opinions[evaluator].scores[metric][row]),
+      mixed: this.#limits(evaluator).size > 1,
+    };
+  }
+
+  /** The sets of thresholds that hold for the model's rows. */
+  #limits(evaluator) {
+    const found = new Set();
+    const { limits, states } = this.opinions[evaluator];
+    for (let row = 0; row < this.run.count; row += 1) if (this.run.modelOf[row] === this.model && states[row]) found.add(limits[row]);
+    return found;
   }
 
   #without(x) {
@@ -80,7 +95,7 @@ class DotChart {
       : "A dot is a test case; a diamond misses the threshold.";
     const opens = binned ? "Choose one to list its cases." : "Choose one to open it.";
     const missing = without ? ` ${many(without, "case has", "cases have")} no such score.` : "";
-    const limit = limited(x.metric) || (y && limited(y.metric)) ? " The dashed line is the threshold." : "";
+    const limit = limited(x.metric) || (y && limited(y.metric)) ? ` The dashed line is the ${x.mixed || y?.mixed ? "mean of the cases’ thresholds" : "threshold"}.` : "";
     return `${many(count, "test case")}. ${shapes} ${opens}${limit}${missing}`;
   }
 
@@ -135,7 +150,7 @@ class DotChart {
   }
 
   #dot(row, rows, x, cx, cy, r, y = null) {
-    const passes = !limited(x.metric) || meets(x.metric, x.scores[row]);
+    const passes = !limited(x.metric) || x.meets(row);
     const scores = [x, y].filter(Boolean).map((axis) => `${axis.metric.name} ${shown(axis.scores[row])}`);
     const name = `${this.run.cases[this.run.caseOf[row]].key}: ${scores.join(", ")}${passes ? "" : ", misses the threshold"}`;
     const heat = goodness(x.metric, x.scores[row]);
@@ -152,7 +167,7 @@ class DotChart {
     const tall = (PLOT.bottom - PLOT.top) / most;
     const nodes = bins.flatMap((bin, place) => {
       if (!bin.length) return [];
-      const missed = limited(x.metric) ? bin.filter((row) => !meets(x.metric, x.scores[row])).length : 0;
+      const missed = limited(x.metric) ? bin.filter((row) => !x.meets(row)).length : 0;
       const ends = [place, place + 1].map((end) => shown(x.low + (end / BINS) * (x.high - x.low)));
       const name = `${ends[0]} to ${ends[1]}: ${many(bin.length, "case")}${missed ? `, ${counted(missed)} miss the threshold` : ""}`;
       const left = PLOT.left + place * wide + 1;

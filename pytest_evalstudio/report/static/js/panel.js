@@ -66,7 +66,7 @@ class Panel {
       return [scores, el("p", { class: "notice" }, "The texts of this case are in the results files only: the page would have become too large."), ...this.#foot(null)];
     }
     const answers = el("div", {});
-    const draw = (run, evaluator) => answers.replaceChildren(...this.#answer(texts, run, evaluator, draw));
+    const draw = (run, evaluator) => answers.replaceChildren(...this.#answer(texts, opinions, run, evaluator, draw));
     draw(0, this.#colouring(texts.answers[0]));
     return [
       scores,
@@ -88,7 +88,8 @@ class Panel {
       if (state === "none") return;
       const scores = opinions[place].scores.map((column) => column[row]);
       const pile = state === "failed" || state === "error" ? cards.first : cards.passing;
-      pile.push(scoreCard(evaluator, state, scores, texts?.reasons?.[evaluator.id]));
+      const metrics = evaluator.metrics.map((_, number) => run.metricOf(place, number, opinions, row));
+      pile.push(scoreCard({ ...evaluator, metrics }, state, scores, texts?.reasons?.[evaluator.id]));
     });
     const { first, passing } = cards;
     if (!first.length && !passing.length) return null;
@@ -104,11 +105,12 @@ class Panel {
     return marking[0] ?? "";
   }
 
-  #answer(texts, number, colouring, draw) {
+  #answer(texts, opinions, number, colouring, draw) {
     const answer = texts.answers[number];
-    const evaluator = this.run.evaluators.find(({ id }) => id === colouring);
-    const metric = evaluator && (evaluator.metrics.find(({ primary }) => primary) ?? evaluator.metrics[0]);
-    const fragments = evaluator ? answer.fragments?.[colouring] : [];
+    const evaluator = this.run.evaluators.findIndex(({ id }) => id === colouring);
+    const primary = Math.max(0, this.run.evaluators[evaluator]?.metrics.findIndex((entry) => entry.primary));
+    const metric = evaluator < 0 ? null : this.run.metricOf(evaluator, primary, opinions, this.row);
+    const fragments = metric ? answer.fragments?.[colouring] : [];
     const marking = this.run.evaluators.filter(({ id }) => answer.fragments?.[id]);
     const tools = el(
       "div",
