@@ -48,12 +48,8 @@ class Budget:
             return f"the budget of {self.max_cost_usd:g} US dollars is used up (judge.max_cost, the part of this process)"
         return ""
 
-    def begin(self) -> None:
-        """Count a question that is put now."""
-        self.calls += 1
-
     def pay(self, cost_usd: float | None, input_tokens: int, output_tokens: int) -> None:
-        """Count what it took; None: the host does not say."""
+        """Count what a question took; None: the host does not say."""
         self.is_unpriced = self.is_unpriced or cost_usd is None
         self.cost_usd += cost_usd or 0.0
         self.input_tokens += input_tokens

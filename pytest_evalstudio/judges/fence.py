@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 
 
@@ -40,3 +41,17 @@ def fenced(name: str, text: str, mark: str) -> str:
     c0ffee>>>
     """
     return f"<<<{mark} {name}\n{text}\n{mark}>>>"
+
+
+def on_lines_of_their_own(prompt: str, mark: str) -> str:
+    """A prompt in which nothing stands before or behind a fence on its line, wherever a template has put it.
+
+    >>> print(on_lines_of_their_own(f"Is {fenced('answer', 'Paris', 'c0ffee')} right?", "c0ffee"))
+    Is
+    <<<c0ffee answer
+    Paris
+    c0ffee>>>
+    right?
+    """
+    begun = re.sub(rf"(?<=[^\n])(?:[ \t]+|(?<=[^ \t]))(?=<<<{mark} )", "\n", prompt)
+    return re.sub(rf"(?<=\n{mark}>>>)(?:[ \t]+|(?=[^ \t\n]))(?=[^\n])", "\n", begun)

@@ -29,9 +29,7 @@ class Asked(Protocol):
     @property
     def stores(self) -> bool: ...
 
-    async def answer(self, prompt: Prompt) -> Answer: ...
-
-    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]: ...
+    async def answer(self, prompt: Prompt, *, admit: Callable[[], str]) -> Answer: ...
 
     def forget(self, prompt: Prompt) -> None: ...
 
@@ -143,14 +141,20 @@ class _Member:
             return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
 
     async def _answer(self, prompt: Prompt) -> tuple[Answer, Judging]:
-        [stored] = self._asked.peek([prompt])
-        if stored is None:
-            if reason := self._budget.refuses():
-                return Answer(error=f"judge {self._asked.name!r} was not asked: {reason}"), Judging(over_budget=1)
-            self._budget.begin()
-        answer = stored or await self._asked.answer(prompt)
+        made = refused = 0
+
+        def admit() -> str:
+            nonlocal made, refused
+            reason = self._budget.refuses()
+            made, refused = int(not reason), int(bool(reason))
+            self._budget.calls += made
+            return reason
+
+        answer = await self._asked.answer(prompt, admit=admit)
+        if refused:
+            return answer, Judging(over_budget=1)
         tokens = answer.usage.get("input_tokens", 0), answer.usage.get("output_tokens", 0)
-        if stored is None and not answer.error:
+        if made and not answer.error:
             self._budget.pay(answer.cost_usd, *tokens)
         return answer, Judging(
             calls=1,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.replies import NO, YES
 
-LONGEST_REPLY = 200_000
+LONGEST_REPLY = 1_000_000
 MOST_TRIES = 200
 
 _THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)

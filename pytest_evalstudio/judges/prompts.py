@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import PLACEHOLDERS, Question
-from pytest_evalstudio.judges.fence import fence_mark, fenced
+from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 from pytest_evalstudio.judges.wording import spoken
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Prompts:
         texts = {name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()}
         mark = fence_mark(_flat(texts), question.prompt)
         shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
-        task = self._rendered(question.prompt, {**question.settings, **shown, "texts": shown})
+        task = on_lines_of_their_own(self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark)
         more = "" if any(one.used for one in shown.values()) else "\n\n".join(map(str, shown.values()))
         reply = spoken(question.reply, reverse_options=reverse_options)
         return self._rendered(FRAME, {"task": task.strip(), "more": more, "mark": mark, "reply": reply}).strip() + "\n"

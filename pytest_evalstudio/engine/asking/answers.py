@@ -59,7 +59,8 @@ class AnswerCache:
         corpus = [self._digest(document) for document in prompt.corpus]
         schema = [] if prompt.reply_schema is None else [prompt.reply_schema]
         turns = [[[turn.role, turn.content] for turn in prompt.conversation]] if prompt.conversation else []
-        return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns])
+        sample = [f"sample {prompt.sample}"] if prompt.sample else []
+        return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample])
 
     def get(self, key: str) -> Answer | None:
         """The stored answer, None where there is none."""

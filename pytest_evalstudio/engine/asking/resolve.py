@@ -167,13 +167,19 @@ class ModelSession:
                 task.cancel()
             await asyncio.gather(*asked.values(), return_exceptions=True)
 
-    async def answer(self, prompt: Prompt) -> Answer:
-        """One answer, for coroutines of the session's own thread; see `ask`."""
+    async def answer(self, prompt: Prompt, *, admit: Callable[[], str] = lambda: "") -> Answer:
+        """One answer, for coroutines of the session's own thread; see `ask`.
+
+        Args:
+            admit: called when a request is about to be made, for no stored answer; it says why not, or "".
+        """
         key = self._answer_key(prompt)
         stored = self._stored(key)
         if stored is not None:
             return stored
         async with self._slots:
+            if reason := admit():
+                return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}")
             if self._breaker.refuses():
                 return self._failure(
                     f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last time: {self._breaker.last_fault}"

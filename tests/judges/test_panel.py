@@ -1,0 +1,200 @@
+"""Judges put to work: repairs, panels, budgets, replies that are stored, all through the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judging import Replies, ScriptedJudge, outcome, outcomes
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.judges.budget import Budget
+
+ROW = {"actual_output": "It is Paris.", "expected_output": "Paris", "context": ["Paris is the capital of France."]}
+BYOP = {"prompt": "Is {actual_output} right?"}
+YES, NO = {"reason": "so", "verdict": "true"}, {"reason": "not so", "verdict": "false"}
+
+
+def byop(script: Any, row: Any = ROW, **more: Any) -> Any:
+    return outcome("byop", script, row, options=BYOP, **more)
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
+    judge = ScriptedJudge({"could not be read": YES, "right?": "I think so."})
+    found = byop(judge)
+    assert found.scores["model_passes"] == 1.0
+    assert (found.judging.calls, found.judging.repairs, found.judging.unparsable) == (2, 1, 0)
+    assert "there is no JSON object in it" in judge.prompts[1]
+    assert "I think so." in judge.prompts[1]
+
+
+def test_a_repair_that_cannot_be_read_either_is_an_error_with_the_reply() -> None:
+    found = byop({"right?": "I think so."})
+    assert found.status == "error"
+    assert "could not be read" in found.reason
+    assert found.details["raw_reply"] == "I think so."
+    assert found.scores == {"model_parse_failures": 1.0}
+    assert found.judging.unparsable == 1
+
+
+def test_a_judge_that_fails_is_an_error_of_its_case_alone() -> None:
+    def judge(prompt: str) -> str:
+        if "London" in prompt:
+            raise RuntimeError("out of order")
+        return '{"reason": "so", "verdict": "true"}'
+
+    good, bad = outcomes("byop", judge, ROW, {**ROW, "actual_output": "It is London."}, options=BYOP)
+    assert good.scores["model_passes"] == 1.0
+    assert bad.status == "error"
+    assert "out of order" in bad.reason
+    assert "judge" in bad.reason
+
+
+def test_the_same_question_is_put_once() -> None:
+    judge = ScriptedJudge({"right?": YES})
+    outcomes("byop", judge, ROW, ROW, {**ROW, "actual_output": "Other."}, options=BYOP)
+    assert len(judge.prompts) == 2
+
+
+def test_replies_are_stored_and_nobody_is_asked_again(tmp_path: Path) -> None:
+    judge = ScriptedJudge({"right?": YES})
+    for _ in range(2):
+        found = byop(judge, judge={"cache": True}, cache=str(tmp_path))
+        assert found.judging.calls == 1, "what a verdict takes does not depend on whether its replies were stored"
+    assert len(judge.prompts) == 1
+
+
+def test_a_reply_that_could_not_be_read_is_not_stored(tmp_path: Path) -> None:
+    judge = ScriptedJudge({"right?": Replies(["hm", "hm", YES])})
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).status == "error"
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+
+
+def test_a_changed_prompt_is_asked_anew(tmp_path: Path) -> None:
+    judge = ScriptedJudge({"right?": YES, "Count": YES})
+    byop(judge, judge={"cache": True}, cache=str(tmp_path / "cache"))
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "byop.j2").write_text("Count.", encoding="utf-8")
+    byop(judge, judge={"cache": True, "templates": str(folder)}, cache=str(tmp_path / "cache"))
+    assert len(judge.prompts) == 2
+
+
+def panel(*scripts: Any, vote: str = "majority", id: str = "byop", options: Any = BYOP, row: Any = ROW) -> Any:
+    members = [
+        {"host": "python", "target": ScriptedJudge({"You judge": script}), "llm_model_name": f"judge-{number}"}
+        for number, script in enumerate(scripts, 1)
+    ]
+    return outcome(id, {}, row, options=options, judge={"host": None, "target": None, "panel": members, "vote": vote})
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "passes"),
+    [
+        pytest.param([YES, YES, NO], 1.0, id="two of three"),
+        pytest.param([NO, YES, NO], 0.0, id="one of three"),
+        pytest.param([YES, NO], 0.0, id="a tie fails"),
+        pytest.param([YES, YES, "no verdict"], 1.0, id="one without a vote"),
+    ],
+)
+def test_a_panel_votes(verdicts: list[Any], passes: float) -> None:
+    found = panel(*verdicts)
+    assert found.scores["model_passes"] == passes
+    assert found.scores["model_failures"] == 1.0 - passes
+    assert [one["judge"] for one in found.details["panel"]] == [f"judge-{number}" for number in range(1, len(verdicts) + 1)]
+    assert "judge-1:" in found.reason
+
+
+def test_a_panel_of_which_half_has_no_verdict_has_none() -> None:
+    found = panel(YES, "no verdict")
+    assert found.status == "error"
+
+
+def test_a_panel_may_average() -> None:
+    assert panel(YES, YES, NO, vote="mean").scores["model_passes"] == pytest.approx(2 / 3)
+
+
+def test_scores_that_are_no_votes_are_averaged() -> None:
+    replies = [{"answer": "", "evaluation_summary": "s", "evaluation_score": score} for score in (0.9, 0.5, 0.1)]
+    found = panel(*replies, id="fact_check", options={})
+    assert found.scores["fact_check"] == pytest.approx(0.5)
+    assert found.judging.calls == 3
+
+
+def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
+    judge = ScriptedJudge({"right?": YES})
+    found = outcomes("byop", judge, *({**ROW, "actual_output": f"It is {number}."} for number in range(5)), options=BYOP, judge={"max_calls": 3})
+    assert len(judge.prompts) == 3
+    refused = [one for one in found if one.status == "error"]
+    assert len(refused) == 2
+    assert all("judge.max_calls" in one.reason and one.judging.over_budget == 1 for one in refused)
+
+
+def test_a_budget_of_money_cannot_be_held_where_nobody_says_the_price() -> None:
+    judge = ScriptedJudge({"right?": YES})
+    rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(20)]
+    found = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
+    assert found[0].status == "score"
+    assert "does not say what a call costs" in found[-1].reason
+
+
+def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
+    def judge(prompt: str) -> dict[str, Any]:
+        return {"answer": '{"reason": "so", "verdict": "true"}', "cost_usd": 0.25}
+
+    rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(10)]
+    found = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
+    assert [one.status for one in found].count("score") == 4
+    assert sum(one.judging.cost_usd for one in found) == 1.0
+    assert "judge.max_cost" in found[-1].reason
+
+
+def test_workers_share_a_budget() -> None:
+    assert Budget(max_calls=10, max_cost_usd=1.0).share(4) == Budget(max_calls=2, max_cost_usd=0.25)
+
+
+def test_an_evaluator_may_have_a_judge_of_its_own() -> None:
+    general, own = ScriptedJudge({"right?": NO}), ScriptedJudge({"right?": YES})
+    found = outcome("byop", general, ROW, options={**BYOP, "judge": {"host": "python", "target": own}})
+    assert found.scores["model_passes"] == 1.0
+    assert not general.prompts
+
+
+def test_a_judge_may_be_a_configured_model() -> None:
+    judge = ScriptedJudge({"right?": YES})
+    found = outcome(
+        "byop", {}, ROW, options=BYOP, judge={"host": None, "target": None, "model": "m"}, model=[{"name": "m", "host": "python", "target": judge}]
+    )
+    assert found.scores["model_passes"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("judge", "message"),
+    [
+        pytest.param({"host": None, "target": None}, "none is configured: add a table .judge.", id="only limits"),
+        pytest.param({"host": None, "target": None, "model": "nobody"}, "no model named 'nobody'", id="a model that is not there"),
+        pytest.param({"model": "m"}, "give host or model, not both", id="host and model"),
+        pytest.param({"panel": [{"host": "python", "target": "a:b"}]}, "not both", id="host and panel"),
+        pytest.param({"vote": "loudest"}, "judge.vote", id="a vote nobody knows"),
+        pytest.param({"tempreature": 0.5}, "has no parameter 'tempreature'", id="a misspelt parameter"),
+    ],
+)
+def test_a_wrong_table_is_a_usage_error(judge: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        byop({"right?": YES}, judge=judge)
+
+
+def test_a_limit_of_the_run_is_none_of_an_evaluator() -> None:
+    with pytest.raises(ConfigurationError, match="limit of the whole run"):
+        outcome("byop", {"right?": YES}, ROW, options={**BYOP, "judge": {"max_calls": 3}})
+
+
+def test_no_judge_is_a_usage_error_that_says_how_to_get_one() -> None:
+    from pytest_evalstudio.engine.evaluate import evaluate
+    from pytest_evalstudio.formats.dataset import LlmDataset
+
+    dataset = LlmDataset()
+    dataset.add_input("Why?", key="a", actual_output="So.")
+    with pytest.raises(ConfigurationError, match=r"evaluator sexism: asks a judge, and none is configured: add a table \[judge\]"):
+        evaluate(dataset, ["sexism"])

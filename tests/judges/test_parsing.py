@@ -1,0 +1,109 @@
+"""Replies of judges, as models really give them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_evalstudio.core.replies import choice, number, record, several, text
+from pytest_evalstudio.judges.parsing import Unparsable, read_reply
+
+VERDICT = record(reason=text("Why."), verdict=choice("Is it so?"))
+CLAIMS = record(claims=several("Claims.", text("")))
+NUMBERED = record(verdicts={**several("", record(claim=number("", least=1, most=2, whole=True), verdict=choice(""))), "minItems": 2, "maxItems": 2})
+YES = {"reason": "so", "verdict": "yes"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param('{"reason": "so", "verdict": "yes"}', id="as asked"),
+        pytest.param('```json\n{"reason": "so", "verdict": "yes"}\n```', id="in a code fence"),
+        pytest.param('Sure! Here is my verdict:\n{"reason": "so", "verdict": "yes"}\nHope this helps.', id="in prose"),
+        pytest.param('{"verdict": "Yes.", "reason": "so"}', id="other order, other case"),
+        pytest.param('{"reason": "so", "verdict": true}', id="a boolean for yes"),
+        pytest.param('{"reason": "so", "verdict": "yes",}', id="trailing comma"),
+        pytest.param("{'reason': 'so', 'verdict': True}", id="Python's literals"),
+        pytest.param('{"reason": "so", "verdict": "yes", "confidence": 0.9}', id="a key nobody asked for"),
+        pytest.param('{"Reason": "so", "Verdict": "YES"}', id="keys in capitals"),
+        pytest.param('<think>{"reason": "hm", "verdict": "no"}</think>\n{"reason": "so", "verdict": "yes"}', id="after thinking aloud"),
+        pytest.param('[{"reason": "so", "verdict": "yes"}]', id="alone in a list"),
+        pytest.param('{"reason": "so", "verdict": "yes"}\n\n{"reason": "so", "verdict": "yes"}', id="the same twice"),
+        pytest.param('Some {braces} first, then {"reason": "so", "verdict": "yes"}', id="braces before it"),
+    ],
+)
+def test_a_verdict_is_read_however_it_is_wrapped(reply: str) -> None:
+    assert read_reply(reply, VERDICT) == YES
+
+
+def test_a_line_break_within_a_string_is_read() -> None:
+    assert read_reply('{"reason": "one\ntwo", "verdict": "no"}', VERDICT) == {"reason": "one\ntwo", "verdict": "no"}
+
+
+@pytest.mark.parametrize("reply", ["yes", "Yes.", "**YES**", "true", " 'yes' "])
+def test_the_bare_word_is_enough_where_one_choice_is_all_that_matters(reply: str) -> None:
+    assert read_reply(reply, VERDICT) == {"reason": "", "verdict": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        pytest.param("", "empty", id="empty"),
+        pytest.param("I'm sorry, but I can't help with that.", "no JSON object", id="refusal"),
+        pytest.param("untrue", "no JSON object", id="a word with another inside"),
+        pytest.param("yes and no", "no JSON object", id="both words"),
+        pytest.param('{"reason": "so", "verdict": "ye', "no JSON object", id="broken off"),
+        pytest.param('{"reason": "the answer says {\\"verdict\\"', "no JSON object", id="broken off within a quotation"),
+        pytest.param('{"reason": "so", "verdict": "maybe"}', "verdict: expected 'yes' or 'no'", id="a third word"),
+        pytest.param('{"reason": "so"}', "'verdict' is missing", id="no verdict"),
+        pytest.param(
+            '{"reason": "so", "verdict": "yes"} {"reason": "or not", "verdict": "no"}', "2 different objects", id="two verdicts, one may be quoted"
+        ),
+        pytest.param("[" * 100_000, "no JSON object", id="nested without end"),
+    ],
+)
+def test_a_reply_without_one_clear_verdict_is_unparsable(reply: str, why: str) -> None:
+    with pytest.raises(Unparsable, match=why):
+        read_reply(reply, VERDICT)
+
+
+def test_a_bare_list_is_read_where_the_object_has_nothing_but_a_list() -> None:
+    assert read_reply('["a", "b"]', CLAIMS) == {"claims": ["a", "b"]}
+    assert read_reply("[]", CLAIMS) == {"claims": []}
+
+
+def test_verdicts_must_be_as_many_as_were_asked_for() -> None:
+    one = {"claim": 1, "verdict": "yes"}
+    with pytest.raises(Unparsable, match="verdicts"):
+        read_reply(json.dumps({"verdicts": [one]}), NUMBERED)
+    with pytest.raises(Unparsable, match=r"verdicts\[1\]\.claim"):
+        read_reply(json.dumps({"verdicts": [one, {"claim": 3, "verdict": "no"}]}), NUMBERED)
+
+
+def test_numbers_in_quotes_and_whole_floats_are_numbers() -> None:
+    reply = {"verdicts": [{"claim": "1", "verdict": "yes"}, {"claim": 2.0, "verdict": "no"}]}
+    assert [one["claim"] for one in read_reply(json.dumps(reply), NUMBERED)["verdicts"]] == [1, 2]
+
+
+def test_what_is_wrong_is_said_without_the_reply() -> None:
+    with pytest.raises(Unparsable) as caught:
+        read_reply('{"reason": "card 4111 1111 1111 1111", "verdict": "4111 1111 1111 1111"}', VERDICT)
+    assert "4111" not in str(caught.value)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_or_refused(reply: str) -> None:
+    try:
+        found: Any = read_reply(reply, VERDICT)
+    except Unparsable:
+        return
+    assert found["verdict"] in ("yes", "no")
+
+
+@given(st.fixed_dictionaries({"reason": st.text(), "verdict": st.sampled_from(["yes", "no"])}), st.sampled_from(["", "Verdict:\n", "```json\n"]))
+def test_what_was_asked_for_is_always_read(reply: dict[str, str], before: str) -> None:
+    assert read_reply(before + json.dumps(reply) + ("\n```" if before.startswith("`") else ""), VERDICT) == reply

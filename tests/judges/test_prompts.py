@@ -1,0 +1,106 @@
+"""The prompts of judges, ours and the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from judging import unfenced
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.judging import Question
+from pytest_evalstudio.core.replies import choice, record, text
+from pytest_evalstudio.judges.prompts import FRAME, REPAIR, Prompts, names
+
+REPLY = record(reason=text("Why."), verdict=choice("Is it so?"))
+
+
+def question(**texts: str | list[str]) -> Question:
+    return Question(prompt="byop", texts=texts, settings={"instruction": "Is {actual_output} polite?"}, reply=REPLY)
+
+
+def test_what_is_judged_stands_inside_the_fence_and_what_to_do_outside() -> None:
+    prompt = Prompts().render(question(actual_output="Secret words."))
+    assert "Secret words." in prompt
+    outside = unfenced(prompt)
+    assert "Secret words." not in outside
+    assert "polite?" in outside
+    assert '- "verdict" ("yes" or "no"): Is it so?' in outside
+
+
+def test_several_texts_are_numbered_from_one() -> None:
+    prompt = Prompts().render(Question(prompt="claim_support", texts={"context": ["one", "two"], "claim": ["c"]}, reply=REPLY))
+    assert [line.split(" ", 1)[1] for line in prompt.splitlines() if line.startswith("<<<")] == ["context 1", "context 2", "claim 1"]
+
+
+def test_the_choices_can_be_named_in_the_other_order() -> None:
+    prompts = Prompts()
+    assert '("no" or "yes")' in prompts.render(question(actual_output="x"), reverse_options=True)
+
+
+def test_a_template_in_a_text_is_not_executed() -> None:
+    prompt = Prompts().render(question(actual_output="{{ 7 * 7 }} {% for x in y %} {actual_output}"))
+    assert "{{ 7 * 7 }} {% for x in y %} {actual_output}" in prompt
+
+
+def test_other_braces_of_a_users_prompt_stay_as_they_are() -> None:
+    asked = Question(prompt="byop", texts={"actual_output": "x"}, settings={"instruction": 'Is {ACTUAL_OUTPUT} JSON like {"a": {b}}?'}, reply=REPLY)
+    assert 'JSON like {"a": {b}}?' in Prompts().render(asked)
+
+
+def test_a_file_of_the_same_name_replaces_a_prompt(tmp_path: Path) -> None:
+    (tmp_path / "claims.j2").write_text("{# version: house-3 #}\nCount to three.", encoding="utf-8")
+    prompts = Prompts(tmp_path)
+    prompt = prompts.render(Question(prompt="claims", texts={"question": "Q?", "answer": "A."}, reply=REPLY))
+    assert "Count to three." in prompt
+    assert {"Q?", "A."} <= set(prompt.splitlines()), "a prompt that has a place for no text gets all of them at its end"
+    assert prompts.versions(["claims"])["claims"].startswith("house-3-")
+
+
+def test_a_changed_prompt_has_another_version(tmp_path: Path) -> None:
+    found = []
+    for words in ("Count.", "Count twice."):
+        (tmp_path / "claims.j2").write_text(words, encoding="utf-8")
+        found.append(Prompts(tmp_path).versions(["claims"])["claims"])
+    assert found[0] != found[1]
+    assert all(version.startswith("own-") for version in found)
+
+
+def test_versions_name_the_prompts_around_it_too() -> None:
+    versions = Prompts().versions(["claims"])
+    assert set(versions) == {"claims", FRAME, REPAIR}
+    assert all(version[0].isdigit() for version in versions.values())
+
+
+def test_every_prompt_of_ours_states_its_version() -> None:
+    assert all(Prompts().source(name).version[0].isdigit() for name in names())
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        pytest.param("clams.j2", "x", "no prompt has this name. Did you mean 'claims'", id="a name that is not one"),
+        pytest.param("claims.j2", "one\n{% if %}", r"claims\.j2:2: ", id="a template that does not parse"),
+    ],
+)
+def test_a_wrong_file_is_named_before_the_run(tmp_path: Path, file: str, content: str, message: str) -> None:
+    (tmp_path / file).write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=message):
+        Prompts(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="there is no folder"):
+        Prompts(tmp_path / "nowhere")
+
+
+def test_an_unknown_variable_in_a_users_prompt_is_named(tmp_path: Path) -> None:
+    (tmp_path / "claims.j2").write_text("{{ anwser }}", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"claims\.j2: 'anwser' is undefined"):
+        Prompts(tmp_path).render(Question(prompt="claims", texts={"answer": "A."}, reply=REPLY))
+
+
+def test_a_users_prompt_cannot_reach_into_python(tmp_path: Path) -> None:
+    (tmp_path / "claims.j2").write_text("{{ answer.__class__.__mro__ }}", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="unsafe"):
+        Prompts(tmp_path).render(Question(prompt="claims", texts={"answer": "A."}, reply=REPLY))

@@ -1,0 +1,110 @@
+"""A judge for tests: a function in place of a model, with the replies that a test scripts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.formats.dataset import LlmDataset
+
+Script = Mapping[str, Any] | Callable[..., Any]
+
+
+class ScriptedJudge:
+    """Replies by the words of a prompt.
+
+    Args:
+        script: words of a prompt to the reply, a value that becomes JSON, or text as it is; several replies in a list of the type
+            `Replies` are given one after the other.
+    """
+
+    def __init__(self, script: Mapping[str, Any]) -> None:
+        self._script = script
+        self._next: dict[str, int] = {}
+        self.prompts: list[str] = []
+
+    def __call__(self, prompt: str) -> str:
+        self.prompts.append(prompt)
+        found = self._found(prompt)
+        return found if isinstance(found, str) else json.dumps(found)
+
+    def _found(self, prompt: str) -> Any:
+        for words, reply in self._script.items():
+            if words in prompt:
+                if isinstance(reply, Replies):
+                    place = self._next.get(words, 0)
+                    self._next[words] = place + 1
+                    return reply[min(place, len(reply) - 1)]
+                return reply
+        raise AssertionError(f"no reply for:\n{prompt}")
+
+
+class Replies(list[Any]):
+    """Replies that come one after the other."""
+
+
+def outcomes(
+    evaluator: str,
+    script: Script,
+    *rows: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
+    judge: Mapping[str, Any] | None = None,
+    **more: Any,
+) -> list[Outcome]:
+    """Outcomes of rows under one evaluator, judged by a script."""
+    target = ScriptedJudge(script) if isinstance(script, Mapping) else script
+    dataset = LlmDataset()
+    for number, row in enumerate(rows):
+        dataset.add_input(row.get("input", "Why?"), key=f"case-{number}", **{key: value for key, value in row.items() if key != "input"})
+    table = {"host": "python", "target": target, **(judge or {})}
+    config: dict[str, Any] = {"judge": {key: value for key, value in table.items() if value is not None}, **more}
+    if options:
+        config["evaluator"] = {evaluator: dict(options)}
+    results = evaluate(dataset, [evaluator], config=config)
+    return [next(iter(result.outcomes[0].values())) for result in results]
+
+
+def outcome(evaluator: str, script: Script, row: Mapping[str, Any], **more: Any) -> Outcome:
+    """The outcome of one row."""
+    return outcomes(evaluator, script, row, **more)[0]
+
+
+def unfenced(prompt: str) -> str:
+    """A prompt without what stands between its fences: all that a judge may follow."""
+    mark = re.search(r"<<<([0-9a-f]{32})", prompt)
+    assert mark is not None, "the prompt announces no fence"
+    return re.sub(rf"^<<<{mark[1]} .*?^{mark[1]}>>>$", "", prompt, flags=re.DOTALL | re.MULTILINE)
+
+
+def verdicts(what: str, words: Iterable[str]) -> dict[str, Any]:
+    """The reply to a question about several numbered texts."""
+    return {"verdicts": [{what: number, "reason": "so", "verdict": word} for number, word in enumerate(words, 1)]}
+
+
+def answered(**fields: Any) -> Case:
+    """A case for functions that take one."""
+    return Case(**{"key": "k", "question": "Why?", **fields})
+
+
+def reply_for(schema: Mapping[str, Any], *, good: bool) -> Any:
+    """A value of a schema's form: of the choices the first or the last, of numbers the greatest or the least, lists as short as may be."""
+    if "enum" in schema:
+        return schema["enum"][0 if good else -1]
+    match schema.get("type"):
+        case "object":
+            return {name: reply_for(part, good=good) for name, part in schema["properties"].items()}
+        case "array":
+            items = [reply_for(schema["items"], good=good) for _ in range(schema.get("minItems", 1))]
+            for place, item in enumerate(items, 1):
+                for name in ("claim", "sentence", "statement", "chunk"):
+                    if isinstance(item, dict) and isinstance(item.get(name), int):
+                        item[name] = place
+            return items
+        case "number" | "integer":
+            return schema.get("maximum", 1) if good else schema.get("minimum", 0)
+    return "a statement"
