@@ -236,7 +236,7 @@ def test_a_faulty_suite_is_not_resolved(capsys):
     assert main(["resolve", suite({"prompt": 5}), "-o", "lab.json"]) == 2
     assert "/tests/0/test_cases/0/prompt: expected a string, found 5" in capsys.readouterr().err
     assert main(["resolve", write("d.json", {"inputs": []}), "-o", "lab.json"]) == 2
-    assert "d.json: is a dataset, not a TestSuite" in capsys.readouterr().err
+    assert "d.json: is a data set, which does not say whom to ask" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["sub/s.json", "./sub/s.json"])

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.formats.lab import TestLab
+    from pytest_evalstudio.formats.suite import TestSuite
 
     class Adds(Protocol):
         """Adds a command to the parser."""
@@ -48,3 +50,21 @@ def local(name: str) -> Path:
     from pytest_evalstudio.engine.asking.downloads import fetch_suite
 
     return fetch_suite(name, Path(".evalstudio") / "suites")
+
+
+def read_whole(path: Path, name: str) -> TestSuite | TestLab:
+    """A sound suite or lab.
+
+    Raises:
+        DataError: for the first thing that is wrong with it, or if it is a data set: nobody knows whom to ask its questions.
+    """
+    from pytest_evalstudio.core.errors import DataError
+    from pytest_evalstudio.formats.dataset import LlmDataset
+    from pytest_evalstudio.formats.files import read, read_source
+
+    file = read(read_source(path, name))
+    if file.errors:
+        raise file.errors[0]
+    if isinstance(file.content, LlmDataset):
+        raise DataError("is a data set, which does not say whom to ask: give a suite or a lab", source=name)
+    return file.content

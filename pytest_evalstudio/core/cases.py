@@ -51,6 +51,7 @@ class Case:
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         cost_usd: None where the host does not say.
         error: why there is no answer, "" where there is one.
+        counterpart: the answered case that this one is compared with, for evaluators that declare which one they need.
         folder: where relative paths of the case resolve.
         extra: further keys of the row, as they stand in the file.
     """
@@ -80,6 +81,7 @@ class Case:
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
     conversation: tuple[Turn, ...] = ()
+    counterpart: Case | None = None
     folder: str = "."
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
@@ -97,6 +99,7 @@ class Prompt:
         corpus: documents of the test: absolute paths or URLs.
         run: repeat number, 1 for the first; a part of the answer's cache key.
         conversation: the turns before the question, the first one first; hosts of chat services send them as messages.
+        sample: tells apart questions of one text that are to be answered anew, such as unchanged copies; a part of the answer's cache key.
         reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others ignore it.
     """
 
@@ -104,6 +107,7 @@ class Prompt:
     corpus: tuple[str, ...] = ()
     run: int = 1
     conversation: tuple[Turn, ...] = ()
+    sample: str = ""
     reply_schema: Mapping[str, Any] | None = None
 
 

@@ -14,6 +14,7 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
@@ -126,12 +127,13 @@ class LabBuilder:
                     corpus=tuple(resolved(document, self._documents) for document in test.documents),
                     run=run,
                     conversation=turns_of(case.conversation),
+                    sample=case.key if self._is_copy(case) else "",
                 )
                 for test, case, run in questions
             ]
             for (test, case, run), answer in zip(questions, session.ask(prompts, progress=progress), strict=True):
                 row = _row(self._suite, test, case, session.key, run)
-                _complete(row, answer, self._documents)
+                complete_row(row, answer, self._documents)
                 rows.append(row)
         self.lab.dataset = LlmDataset(inputs=rows)
         for model, (session, _) in zip(self.lab.models, self._sessions, strict=True):
@@ -150,6 +152,11 @@ class LabBuilder:
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def _is_copy(self, case: TestCase) -> bool:
+        """Whether it asks again what its original asks."""
+        sources = {link.target for link in case.relationships if link.type == SOURCE}
+        return bool(sources) and any(other.key in sources and other.prompt == case.prompt for _, other in self._suite.cases())
 
     def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
         return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]
@@ -190,7 +197,8 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int)
     )
 
 
-def _complete(row: Row, answer: Answer, folder: str) -> None:
+def complete_row(row: Row, answer: Answer, folder: str) -> None:
+    """Put an answer into its row; sources below the folder are named from there."""
     prefix = folder.rstrip(os.sep) + os.sep
     row.actual_output = answer.text
     row.context = list(answer.context)

@@ -10,6 +10,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.asking.secrets import MASK
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
@@ -69,9 +70,10 @@ class Models:
 
     def _as_described(self, info: ModelInfo) -> ModelTable | None:
         host = str(info.description.get("model_type", ""))
-        if host not in self._evals.registry.hosts:
+        settings = info.description.get("model_cfg", {})
+        if host not in self._evals.registry.hosts or MASK in str(settings):
             return None
-        return ModelTable.model_validate({**info.description.get("model_cfg", {}), "name": info.label, "host": host})
+        return ModelTable.model_validate({**settings, "name": info.label, "host": host})
 
     def is_wanted(self, *names: str) -> bool:
         """Whether the command line's choice of models, if any, has one of these names of one model."""

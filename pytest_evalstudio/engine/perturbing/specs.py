@@ -95,8 +95,8 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
     known = {level.lower(): level for level in spec.intensities}
     found = known.get(word.lower())
     if found is None:
-        listed = f"its intensities are {', '.join(known)}" if known else "it has none, leave it out"
-        raise ConfigurationError(f"perturbator {spec.id}: no intensity {word!r}. {nearest(word.lower(), known)} {listed}".replace(".  ", ". "))
+        listed = f"It has {', '.join(known)}" if known else "It has none; leave it out"
+        raise ConfigurationError(" ".join(filter(None, (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), known), listed))))
     return found
 
 
@@ -105,7 +105,7 @@ def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str,
     known = [field.name for field in dataclasses.fields(cls) if field.init]
     for key in options:
         if key not in known:
-            listed = f"its options are {', '.join(known)}" if known else "it has none"
+            listed = f"Its options are {', '.join(known)}" if known else "It has none"
             raise ConfigurationError(f"{place}.{key}: unknown option. {nearest(key, known) or listed}")
     check_options(cls, options, place)
     paths = {key: str(folder / str(options[key])) for key in getattr(cls, "path_options", ()) if options.get(key)}

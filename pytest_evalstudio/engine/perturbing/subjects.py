@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.engine.perturbing.texts import Perturber
-from pytest_evalstudio.engine.scoring.subjects import Subject
+from pytest_evalstudio.engine.scoring.subjects import Subject, resolved
 from pytest_evalstudio.formats.keys import Numbered
 
 
@@ -39,6 +39,7 @@ def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
             question=variant.text,
             categories=tuple(variant.filed_under(case.categories)),
             relationships=variant.links(case.key),
+            corpus=tuple(resolved(document, case.folder) for document in case.corpus),
             actual_output="",
             context=(),
             context_sources=(),

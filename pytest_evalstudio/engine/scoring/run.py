@@ -191,8 +191,12 @@ def _splitter_alone(_: Selected) -> Tools:
 
 
 def _prompts(subject: Subject) -> list[Prompt]:
-    case = subject.case
-    return [Prompt(text=case.question, corpus=case.corpus, run=run, conversation=case.conversation) for run in range(1, subject.model.runs + 1)]
+    case, source = subject.case, subject.source
+    sample = case.key if source is not None and source.case.question == case.question else ""
+    return [
+        Prompt(text=case.question, corpus=case.corpus, run=run, conversation=case.conversation, sample=sample)
+        for run in range(1, subject.model.runs + 1)
+    ]
 
 
 def masked(text: str) -> str:

@@ -1,0 +1,56 @@
+"""`evalstudio perturb`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("perturb", run, "Add perturbed cases to a suite or lab; the originals stay.")
+    parser.add_argument("suite", metavar="SUITE", help="suite or lab, path or URL")
+    parser.add_argument(
+        "-p",
+        "--perturb",
+        action="append",
+        required=True,
+        metavar="SPEC",
+        help="e.g. comma:medium,word_swap:low+qwerty: ',' separates cases, '+' chains perturbators into one case; repeatable",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="another one gives other cases (default: the configuration's)")
+    parser.add_argument("--where", metavar="EXPR", help="which cases, by their categories, as pytest's -m: 'fees and not internal'")
+    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.engine.perturbing.cases import perturb
+    from pytest_evalstudio.formats.suite import TestSuite
+
+    content = read_whole(local(arguments.suite), arguments.suite)
+    config = configuration_for(arguments.suite, arguments.config)
+    made = perturb(
+        content,
+        ",".join(arguments.perturb),
+        seed=config.perturbations.seed if arguments.seed is None else arguments.seed,
+        where=config.perturbations.where if arguments.where is None else arguments.where,
+        options=config.perturbator,
+        folder=config.folder,
+    )
+    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    made.content.save(arguments.output)
+    print(f"wrote {arguments.output}: {made.added} perturbed {'cases' if isinstance(content, TestSuite) else 'rows'} more")
+    if not isinstance(content, TestSuite) and made.added:
+        print(f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o {arguments.output}")
+    for note in made.notes:
+        print(note, file=sys.stderr)
+    return FINE if made.added else FINDINGS

@@ -1,0 +1,46 @@
+"""`evalstudio perturbators`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("perturbators", run, "List the perturbators with their intensities and options.")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    shelf = Registry().perturbators
+    entries = [
+        {
+            "id": id,
+            "name": spec.name,
+            "keeps_meaning": spec.keeps_meaning,
+            "intensities": [level.lower() for level in spec.intensities],
+            "description": spec.description,
+            "params": parameters(shelf.get(id)),
+        }
+        for id, spec in ((id, shelf.spec(id)) for id in shelf)
+    ]
+    if arguments.json:
+        print_json(entries)
+        return FINE
+    for id, spec in ((id, shelf.spec(id)) for id in shelf):
+        levels = ", ".join(level.lower() for level in spec.intensities) or "no intensities"
+        print(f"{id:<26}{levels}" + ("" if spec.keeps_meaning else "; changes the meaning"))
+        print(f"    {spec.description}")
+        options = ", ".join(parameters(shelf.get(id)))
+        if options:
+            print(f"    options: {options}")
+    return FINE

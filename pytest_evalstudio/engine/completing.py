@@ -1,0 +1,103 @@
+"""Labs that lack answers, such as those of perturbed questions: their models are asked what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.cases import Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.resolve import Progress
+from pytest_evalstudio.engine.asking.secrets import MASK
+from pytest_evalstudio.engine.labs import complete_row
+from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
+from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.formats.lab import Model, TestLab, labels
+
+
+def missing_rows(lab: TestLab) -> list[Row]:
+    """The rows of `raw_dataset` that `dataset` has no answer to."""
+    answered = {(row.key, row.model_key, row.run or 1) for row in lab.dataset.inputs}
+    return [row for row in lab.raw_dataset.inputs if (row.key, row.model_key, row.run or 1) not in answered]
+
+
+def table_of(model: Model, label: str, tables: Mapping[str, Mapping[str, Any]], registry: Registry) -> Mapping[str, Any]:
+    """How a lab's model is asked: the configured model of its name, else as the lab describes its host.
+
+    Raises:
+        ConfigurationError: if there is neither.
+    """
+    if label in tables:
+        return tables[label]
+    if model.model_type in registry.hosts and MASK not in str(model.model_cfg):
+        return {**model.model_cfg, "name": label, "host": model.model_type}
+    known = f"configured here: {', '.join(tables)}" if tables else "none is configured here"
+    raise ConfigurationError(
+        f"nobody says how model {label!r} of the lab is asked. Add a [[model]] with name = {label!r} to evalstudio.toml ({known})"
+    )
+
+
+def complete_lab(
+    lab: TestLab,
+    tables: Sequence[Mapping[str, Any]],
+    *,
+    folder: str | Path = ".",
+    documents: str | Path | None = None,
+    cache: str | Path | None = None,
+    registry: Registry | None = None,
+    refresh: bool = False,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Ask a lab's models what they have not answered yet, and put the answers into its data set.
+
+    Args:
+        tables: `[[model]]` tables.
+        folder, documents, cache, registry, refresh: as of `LabBuilder`.
+
+    Returns:
+        The new rows; one that could not be answered says why in its `error`.
+
+    Raises:
+        ConfigurationError: if nobody says how one of the models is asked.
+    """
+    known = registry or Registry()
+    home = Path(folder).absolute()
+    place = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
+    names = labels(lab.models)
+    waiting = missing_rows(lab)
+    wanted = {row.model_key for row in waiting}
+    by_name = {str(table["name"]): table for table in tables}
+    ways = {model.key: table_of(model, names[model.key], by_name, known) for model in lab.models if model.key in wanted}
+    questions = {(row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)}
+    store = AnswerCache(Path(cache)) if cache is not None else None
+    made: list[Row] = []
+    try:
+        for key, table in ways.items():
+            rows = [row.model_copy(deep=True) for row in waiting if row.model_key == key]
+            settings = {name: value for name, value in table.items() if name not in ("name", "runs")}
+            with open_model(str(table["name"]), settings, known, folder=home, cache=store, refresh=refresh) as session:
+                prompts = [_prompt(row, questions, place) for row in rows]
+                for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
+                    complete_row(row, answer, place)
+            made += rows
+    finally:
+        if store is not None:
+            store.close()
+    lab.dataset.inputs += made
+    return made
+
+
+def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:
+    is_copy = any(link.type == SOURCE and questions.get((link.target, row.model_key)) == row.input for link in row.relationships)
+    return Prompt(
+        text=row.input,
+        corpus=tuple(resolved(document, folder) for document in row.corpus),
+        run=row.run or 1,
+        conversation=turns_of(row.conversation),
+        sample=row.key if is_copy else "",
+    )
