@@ -32,11 +32,15 @@ class DocumentRecall:
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("document_recall", "Document recall", primary=True, description="Expected documents that chunks came from / expected documents."),
     )
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The chunks' sources are enough; what stands in them is not read."""
 
     def not_applicable(self, case: Case) -> str:
         if not any(name.strip() for name in case.expected_documents):
             return "no expected documents"
-        return "" if any(name.strip() for name in case.context_sources) else "the host does not say where its chunks come from"
+        if any(name.strip() for name in case.context_sources):
+            return ""
+        return "the host does not say where its chunks come from" if case.context else "no context"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [self._score(case) for case in cases]

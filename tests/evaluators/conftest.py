@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,11 +12,19 @@ from judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
 from language_models import WordLanguageModel, WordMatcher
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.models.sentences import split_sentences
+from schema_judges import any_judge
 
 
 @pytest.fixture(scope="session")
-def tools() -> Tools:
+def judge() -> Iterator[Judge]:
+    with any_judge() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def tools(judge: Judge) -> Tools:
     return Tools(
         split_sentences=split_sentences,
         embedder=WordEmbedder(),
@@ -26,6 +34,7 @@ def tools() -> Tools:
         bias_model=WordLabels(BIASED),
         language_model=lambda name: WordLanguageModel(),
         token_matcher=lambda name, layers: WordMatcher(),
+        judge=judge,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.cases import Case, Relationship, Turn
 from pytest_evalstudio.core.contracts import BOOLEAN_KEYS, SPEC, EvaluatorSpec, Tools
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
@@ -29,6 +29,9 @@ OWN = [
     "text_matching", "toxicity",
     "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",
     "summarization_with_reference_gptscore", "summarization_without_reference_gptscore",
+    "answer_correctness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "faithfulness", "ragas",
+    "chunk_relevance_judge", "context_sufficiency_judge", "correctness_judge", "custom_judge", "global_guideline_adherence_judge",
+    "groundedness_judge", "guideline_adherence_judge", "relevance_to_query_judge", "safety_judge",
 ]  # fmt: skip
 LACKING = {"hcat_completeness": importlib.util.find_spec("ot") is None}
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
@@ -64,6 +67,9 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
         "context": ("In 2023 the rate rose to 5.25 percent.", "Banks charge fees.\n1. Open the app.\n2. Pay them."),
         "context_sources": ("docs/rates.pdf", "docs/fees.pdf"),
         "expected_documents": ("rates.pdf", "other.pdf"),
+        "expected_facts": ("The rate is 5.25 percent.",),
+        "guidelines": ("The answer is in English.",),
+        "conversation": (Turn(role="user", content="I have a loan."), Turn(role="assistant", content="I see.")),
         "condition": '"rate" AND NOT "bonus"',
         "is_rag": True,
         "model_key": "m",
@@ -171,7 +177,7 @@ def test_it_pickles_with_what_it_says(every_evaluator: Any, tools: Tools) -> Non
     evaluator = every_evaluator()
     assert pickle.loads(pickle.dumps(evaluator)) == evaluator
     outcomes = evaluator.score([rich_case(ANSWER)], tools)
-    plain = [dataclasses.replace(outcome, scores=dict(outcome.scores), fragments=()) for outcome in outcomes]
+    plain = [dataclasses.replace(outcome, scores=dict(outcome.scores), details=dict(outcome.details), fragments=()) for outcome in outcomes]
     assert pickle.loads(pickle.dumps(plain)) == plain
 
 
