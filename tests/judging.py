@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.judges.panel import Panel
+from pytest_evalstudio.judges.prompts import Prompts
 
 Script = Mapping[str, Any] | Callable[..., Any]
 
@@ -108,3 +111,33 @@ def reply_for(schema: Mapping[str, Any], *, good: bool) -> Any:
         case "number" | "integer":
             return schema.get("maximum", 1) if good else schema.get("minimum", 0)
     return "a statement"
+
+
+class SaidByTest:
+    """A model that judges without a host.
+
+    Args:
+        say: prompt to an object, which is replied as JSON, to a text, which is replied as it is, or to an Answer.
+    """
+
+    name = "test"
+    stores = False
+
+    def __init__(self, say: Callable[[Prompt], Any]) -> None:
+        self._say = say
+        self.asked: list[str] = []
+
+    async def answer(self, prompt: Prompt, *, admit: Callable[[], str]) -> Answer:
+        if reason := admit():
+            return Answer(error=reason)
+        self.asked.append(prompt.text)
+        said = self._say(prompt)
+        return said if isinstance(said, Answer) else Answer(text=said if isinstance(said, str) else json.dumps(said))
+
+    def forget(self, prompt: Prompt) -> None:
+        """Nothing is kept."""
+
+
+def panel_of(*models: SaidByTest) -> Panel:
+    """Judges for tests that lend tools themselves; they are asked in this thread."""
+    return Panel(models, Prompts(), run=asyncio.run)

@@ -1,0 +1,246 @@
+"""The RAGAS family: its formulas by hand, what it asks and how often, and what it makes of nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
+
+from embedders import WordEmbedder
+from judging import SaidByTest, ScriptedJudge, outcome, outcomes, panel_of, verdicts
+from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.evaluators._ragas import average_precision, harmonic_mean, together
+from pytest_evalstudio.evaluators.answer_correctness import statement_f1
+from pytest_evalstudio.models.sentences import split_sentences
+
+REGISTRY = Registry()
+QUESTION, ANSWER, EXPECTED = "What does it cost?", "It costs five euros. It is fast.", "Five euros. Paid monthly."
+ROW = {"input": QUESTION, "actual_output": ANSWER, "expected_output": EXPECTED, "context": ["Price: five euros. It is red.", "Hours: nine to five."]}
+CASE = Case(key="c", question=QUESTION, actual_output=ANSWER, expected_output=EXPECTED, context=tuple(ROW["context"]))
+ANGLES = {QUESTION: 0.0, "How much?": 60.0, "How fast?": 90.0, "Why?": 120.0, ANSWER: 0.0, EXPECTED: 60.0}
+"""Degrees of texts in a plane: cosines 0.5, 0 and -0.5 with the question, 0.5 of the answer with the expected one."""
+
+CLAIMS, SUPPORT, QUESTIONS, USEFUL, ATTRIBUTION = (
+    "Break the answer down",
+    "each claim",
+    "fitting and complete answer",
+    "Piece of text",
+    "expected answer",
+)
+PARTS: Mapping[str, Any] = {
+    CLAIMS: {"claims": ["It costs five euros.", "It is fast."]},
+    SUPPORT: verdicts("claim", ["yes", "no"]),
+    QUESTIONS: {"questions": ["How much?", "How fast?", "Why?"]},
+    USEFUL: {"reason": "so", "verdict": "yes"},
+    ATTRIBUTION: verdicts("sentence", ["yes", "no"]),
+}
+
+
+def scored(id: str, say: Any, case: Case = CASE, **options: Any) -> tuple[Outcome, SaidByTest]:
+    """The outcome of a case, and the model that judged it, with texts that lie in a plane."""
+    model = SaidByTest(lambda prompt: ScriptedJudge(say)(prompt.text) if isinstance(say, Mapping) else say(prompt))
+    vectors = {text: [math.cos(math.radians(angle)), math.sin(math.radians(angle))] for text, angle in ANGLES.items()}
+    tools = Tools(split_sentences=split_sentences, embedder=WordEmbedder(vectors), judge=panel_of(model))
+    return REGISTRY.evaluators.get(id)(**options).score([case], tools)[0], model
+
+
+@pytest.mark.parametrize(("words", "value"), [(["yes", "yes"], 1.0), (["yes", "no"], 0.5), (["no", "no"], 0.0)], ids=["all", "one of two", "none"])
+def test_faithfulness_is_the_share_of_claims_that_the_context_bears_out(words: list[str], value: float) -> None:
+    found, _ = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", words)})
+    assert found.scores == {"faithfulness": value}
+
+
+def test_an_answer_without_claims_is_not_applicable_to_faithfulness() -> None:
+    found, model = scored("faithfulness", {CLAIMS: {"claims": ["  "]}})
+    assert (found.status, found.reason) == ("not_applicable", "the answer makes no claims")
+    assert len(model.asked) == 1
+
+
+def test_the_claim_that_is_not_borne_out_is_named() -> None:
+    found, _ = scored("faithfulness", PARTS)
+    assert found.reason == "not borne out by the context: It is fast."
+    assert [one["verdict"] for one in found.details["claims"]] == ["yes", "no"]
+
+
+def test_verdicts_in_another_order_are_put_in_theirs() -> None:
+    shuffled = {"verdicts": [{"claim": 2, "reason": "", "verdict": "no"}, {"claim": 1, "reason": "", "verdict": "yes"}]}
+    found, _ = scored("faithfulness", {**PARTS, SUPPORT: shuffled})
+    assert found.reason == "not borne out by the context: It is fast."
+
+
+def test_a_verdict_too_few_is_a_reply_that_cannot_be_read() -> None:
+    found, model = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", ["yes"])})
+    assert found.status == "error"
+    assert "verdicts" in found.reason
+    assert len(model.asked) == 3, "claims, verdicts, and their repair"
+
+
+def test_answer_relevancy_is_the_mean_cosine_with_the_judges_questions() -> None:
+    found, model = scored("answer_relevancy", {QUESTIONS: {"questions": ["How much?", "How fast?", QUESTION]}})
+    assert found.scores["answer_relevancy"] == pytest.approx((0.5 + 0.0 + 1.0) / 3)
+    assert len(model.asked) == 1
+
+
+def test_answer_relevancy_below_zero_counts_zero() -> None:
+    found, _ = scored("answer_relevancy", {QUESTIONS: {"questions": ["Why?"]}}, strictness=1)
+    assert found.scores == {"answer_relevancy": 0.0}
+
+
+def test_answer_relevancy_needs_as_many_questions_as_its_strictness() -> None:
+    found, _ = scored("answer_relevancy", {QUESTIONS: {"questions": ["How much?"]}})
+    assert found.status == "error"
+    with pytest.raises(ConfigurationError, match="strictness = 0"):
+        scored("answer_relevancy", PARTS, strictness=0)
+
+
+@pytest.mark.parametrize(
+    ("useful", "value"),
+    [
+        pytest.param([True, True, True], 1.0, id="all useful"),
+        pytest.param([True, False, True], (1 / 1 + 2 / 3) / 2, id="first and third"),
+        pytest.param([False, False, True], 1 / 3, id="the last only"),
+        pytest.param([False, False], 0.0, id="none"),
+    ],
+)
+def test_context_precision_by_hand(useful: list[bool], value: float) -> None:
+    assert average_precision(useful) == pytest.approx(value)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40))
+def test_context_precision_is_scikit_learns_average_precision(useful: list[bool]) -> None:
+    if any(useful):
+        ranked = list(range(len(useful), 0, -1))
+        assert average_precision(useful) == pytest.approx(average_precision_score(useful, ranked))
+
+
+def test_each_chunk_is_judged_by_itself_and_a_useless_one_on_top_costs_precision() -> None:
+    def say(prompt: Prompt) -> Any:
+        return {"reason": "so", "verdict": "yes" if "Hours" in prompt.text else "no"}
+
+    found, model = scored("context_precision", say)
+    assert found.scores == {"context_precision": 0.5}
+    assert found.reason == "not useful: chunk 1 of 2"
+    assert len(model.asked) == 2
+
+
+def test_an_empty_chunk_is_useless_and_nobody_is_asked() -> None:
+    case = Case(key="c", question="Q?", actual_output="A.", expected_output="E.", context=(" ", "Text."))
+    found, model = scored("context_precision", PARTS, case)
+    assert found.scores == {"context_precision": 0.5}
+    assert len(model.asked) == 1
+
+
+def test_context_recall_is_the_share_of_expected_sentences_in_the_context() -> None:
+    found, model = scored("context_recall", PARTS)
+    assert found.scores == {"context_recall": 0.5}
+    assert found.reason == "not in the context: Paid monthly."
+    assert len(model.asked) == 1
+
+
+def test_context_relevancy_is_the_share_of_relevant_sentences() -> None:
+    found, _ = scored("context_relevancy", {"sentences": {"relevant": [1, 1]}})
+    assert found.scores["context_relevancy"] == pytest.approx(1 / 3)
+    assert [fragment.scores["context_relevancy"] for fragment in found.fragments] == [1.0, 0.0, 0.0]
+
+
+def test_a_sentence_that_is_not_there_cannot_be_relevant() -> None:
+    found, _ = scored("context_relevancy", {"sentences": {"relevant": [4]}})
+    assert found.status == "error"
+
+
+@pytest.mark.parametrize(("counts", "value"), [((2, 1, 1), 2 / 3), ((3, 0, 0), 1.0), ((0, 2, 1), 0.0), ((1, 0, 2), 0.5)])
+def test_statement_f1_by_hand(counts: tuple[int, int, int], value: float) -> None:
+    assert statement_f1(*counts) == pytest.approx(value)
+
+
+def test_answer_correctness_weighs_statements_and_similarity() -> None:
+    statements = {"both": ["a", "b"], "answer_only": ["c"], "expected_only": ["d"]}
+    found, _ = scored("answer_correctness", {"Compare the statements": statements})
+    assert found.scores["answer_correctness"] == pytest.approx(0.75 * 2 / 3 + 0.25 * 0.5)
+    found, _ = scored("answer_correctness", {"Compare the statements": statements}, factuality_weight=1.0, similarity_weight=1.0)
+    assert found.scores["answer_correctness"] == pytest.approx((2 / 3 + 0.5) / 2)
+
+
+def test_texts_without_a_statement_are_not_applicable_to_answer_correctness() -> None:
+    found, _ = scored("answer_correctness", {"Compare the statements": {"both": [], "answer_only": [], "expected_only": []}})
+    assert found.status == "not_applicable"
+
+
+def test_ragas_is_the_harmonic_mean_of_its_four_parts() -> None:
+    found, model = scored("ragas", {**PARTS, QUESTIONS: {"questions": ["How much?", "How much?", "How much?"]}})
+    assert found.scores == {
+        "ragas": pytest.approx(4 / (1 / 0.5 + 1 / 0.5 + 1 / 1.0 + 1 / 0.5)),
+        "faithfulness": 0.5,
+        "answer_relevancy": pytest.approx(0.5),
+        "context_precision": 1.0,
+        "context_recall": 0.5,
+    }
+    assert len(model.asked) == 6, "claims, their support, questions, two chunks, sentences"
+
+
+def test_a_part_of_zero_makes_ragas_zero() -> None:
+    assert harmonic_mean([1.0, 0.0, 1.0]) == 0.0
+
+
+def test_ragas_leaves_out_a_part_that_is_not_applicable_and_says_so() -> None:
+    found, _ = scored("ragas", {**PARTS, CLAIMS: {"claims": []}, QUESTIONS: {"questions": ["How much?"] * 3}})
+    assert found.scores["faithfulness"] is None
+    assert found.scores["ragas"] == pytest.approx(3 / (1 / 0.5 + 1 / 1.0 + 1 / 0.5))
+    assert "faithfulness left out: the answer makes no claims" in found.reason
+
+
+def test_ragas_and_its_parts_ask_no_more_than_the_parts_need() -> None:
+    judge_ = ScriptedJudge(PARTS)
+    for id in ("faithfulness", "context_precision", "context_recall"):
+        outcome(id, judge_, ROW)
+    alone = len(judge_.prompts)
+    shared = ScriptedJudge(PARTS)
+    model = SaidByTest(lambda prompt: shared(prompt.text))
+    tools = Tools(split_sentences=split_sentences, embedder=WordEmbedder(), judge=panel_of(model))
+    for id in ("ragas", "faithfulness", "answer_relevancy", "context_precision", "context_recall"):
+        REGISTRY.evaluators.get(id)().score([CASE], tools)
+    assert len(set(model.asked)) == alone + 1, "the three, and the questions of answer relevancy"
+    assert len(model.asked) == len(set(model.asked)), "none of them twice"
+
+
+def test_an_empty_answer_deserves_nothing_and_nobody_is_asked() -> None:
+    case = Case(key="c", question="Q?", actual_output=" ", expected_output="E.", context=("C.",))
+    for id, keys in (("faithfulness", ["faithfulness"]), ("answer_relevancy", ["answer_relevancy"]), ("answer_correctness", ["answer_correctness"])):
+        found, model = scored(id, PARTS, case)
+        assert found.scores == dict.fromkeys(keys, 0.0)
+        assert not model.asked
+
+
+def test_a_judge_that_is_down_is_an_error_never_a_score() -> None:
+    for id in ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "answer_correctness", "ragas"):
+        found, _ = scored(id, lambda prompt: Answer(error="out of order"))
+        assert (found.status, dict(found.scores)) == ("error", {})
+
+
+def test_flows_that_go_on_together_ask_together() -> None:
+    def flow(*steps: int) -> Any:
+        taken = []
+        for count in steps:
+            taken += yield [f"{count}-{place}" for place in range(count)]
+        return taken
+
+    both = together([flow(1, 2), flow(2), flow()])
+    assert next(both) == ["1-0", "2-0", "2-1"]
+    assert both.send(["a", "b", "c"]) == ["2-0", "2-1"]
+    with pytest.raises(StopIteration) as end:
+        both.send(["d", "e"])
+    assert end.value.value == [["a", "d", "e"], ["b", "c"], []]
+
+
+def test_cases_are_judged_at_the_same_time() -> None:
+    found = outcomes("context_recall", PARTS, *[{**ROW, "input": f"{QUESTION} {number}"} for number in range(20)])
+    assert [one.scores["context_recall"] for one in found] == [0.5] * 20
