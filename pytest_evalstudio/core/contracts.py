@@ -142,6 +142,7 @@ class Tools:
         max_text_chars: longer texts are not to be scored.
         split_sentences: text to (start, end) spans of its sentences.
         embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that declare that they require them.
+        sentiment_model: a classifier with the labels positive and negative; None where a list of words is to do.
         language_model: the model of that name, for evaluators that require "language_model:NAME".
         token_matcher: the same by name and layer (None: the one that is best known to work), for "token_matcher:NAME".
         judge: for evaluators that require one; the evaluator's own where it has its own.
@@ -155,6 +156,7 @@ class Tools:
     hallucination_model: CrossEncoder | None = None
     toxicity_model: TextClassifier | None = None
     bias_model: TextClassifier | None = None
+    sentiment_model: TextClassifier | None = None
     language_model: Callable[[str], LanguageModel] | None = None
     token_matcher: Callable[[str, int | None], TokenMatcher] | None = None
     judge: Judge | None = None
@@ -169,6 +171,7 @@ class EvaluatorSpec:
         requires: what it cannot score without: a model among the tools ("embedder", "nli"), "judge", a model that it names itself
             ("language_model:NAME"), "module:NAME" for an installed module, or "option:NAME" for an option that has no default.
         scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
+        compares: type of the relationship to the case with whose answer it compares; that case is lent as `counterpart`.
         boolean: its metrics are counts of passes and failures.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
         extra: the optional dependency group it needs, "" for none.
@@ -190,6 +193,7 @@ class EvaluatorSpec:
     problem_type: str
     avid: str
     description: str
+    compares: str = ""
 
     @property
     def primary(self) -> Metric:
@@ -315,6 +319,7 @@ def evaluator(
     extra: str = "",
     problem_type: str = "accuracy",
     avid: str = "P0200",
+    compares: str = "",
 ) -> Callable[[T], T]:
     """Declare a class as an evaluator; its `metrics` class attribute and first docstring line belong to the declaration.
 
@@ -342,6 +347,7 @@ def evaluator(
             problem_type=problem_type,
             avid=avid,
             description=_first_line(cls),
+            compares=compares,
         )
         setattr(cls, SPEC, spec)
         return cls

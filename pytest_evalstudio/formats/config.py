@@ -19,6 +19,8 @@ from pytest_evalstudio.formats.judge_table import JudgeTable
 OWN_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
 _OUR_TABLE = re.compile(r"^\s*\[{1,2}\s*tool\s*\.\s*evalstudio\b", re.MULTILINE)
+LEXICON = "lexicon"
+"""Names the list of words that tells sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
@@ -146,6 +148,16 @@ class BiasModel(WeightsTable):
     model: Annotated[str, Field(min_length=1)] = "d4data/bias-detection-model"
 
 
+class SentimentModel(WeightsTable):
+    """The classifier of sentiment; its labels begin with pos and neg.
+
+    Attributes:
+        model: a local folder, `package:NAME` of a package that carries a model, or a name on the hub; "lexicon" for a small list of words.
+    """
+
+    model: Annotated[str, Field(min_length=1)] = LEXICON
+
+
 class LanguageModels(_Table):
     """How the models run that evaluators name in their options.
 
@@ -181,8 +193,6 @@ class Configuration(_Table):
     Attributes:
         evaluators: ids, or ["all"]; None means the default choice.
         evaluator: per evaluator or instance: threshold, thresholds, type, and the evaluator's own parameters.
-        perturbations: perturbed cases that a run adds.
-        perturbator: per perturbator: its own options.
         model: the models that suites are put to.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
@@ -192,7 +202,9 @@ class Configuration(_Table):
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
         max_cost: US dollars of a whole run; more is a problem.
-        embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: models that evaluators are lent.
+        perturbations: perturbed cases that a run adds.
+        perturbator: per perturbator: its own options.
+        embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model: models that evaluators are lent.
         language_model: how the models run that evaluators name in their options.
         judge: the model, or panel of models, that judges, and what that may cost.
         folder: where the configuration stands; relative paths in it start there.
@@ -201,8 +213,6 @@ class Configuration(_Table):
 
     evaluators: Names | None = None
     evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    perturbations: Perturbations = Field(default_factory=Perturbations)
-    perturbator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     model: list[ModelTable] = Field(default_factory=list)
     gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(default_factory=list)
     output: str | None = None
@@ -214,12 +224,15 @@ class Configuration(_Table):
     max_cost: Annotated[float, Field(ge=0)] | None = None
     latency: Latency = Field(default_factory=Latency)
     storage: Storage = Field(default_factory=Storage)
+    perturbations: Perturbations = Field(default_factory=Perturbations)
+    perturbator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     embeddings: Embeddings = Field(default_factory=Embeddings)
     cross_encoder: CrossEncoding = Field(default_factory=CrossEncoding)
     nli: Nli = Field(default_factory=Nli)
     hallucination_model: HallucinationModel = Field(default_factory=HallucinationModel)
     toxicity_model: ToxicityModel = Field(default_factory=ToxicityModel)
     bias_model: BiasModel = Field(default_factory=BiasModel)
+    sentiment_model: SentimentModel = Field(default_factory=SentimentModel)
     language_model: LanguageModels = Field(default_factory=LanguageModels)
     judge: JudgeTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()

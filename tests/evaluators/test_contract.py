@@ -27,7 +27,7 @@ OWN = [
     "hcat_context_relevancy", "hcat_groundedness", "hcat_nli_groundedness", "json_schema", "lexical_groundedness", "looping_detection",
     "pii_leakage", "questions_drift", "rouge", "self_consistency", "sensitive_data_leakage", "summarization_completeness_faithfulness",
     "text_matching", "toxicity",
-    "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",
+    "counterfactual_bias", "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",
     "summarization_with_reference_gptscore", "summarization_without_reference_gptscore",
     "answer_correctness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "faithfulness", "ragas",
     "chunk_relevance_judge", "context_sufficiency_judge", "correctness_judge", "custom_judge", "global_guideline_adherence_judge",
@@ -74,6 +74,7 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
         "is_rag": True,
         "model_key": "m",
         "relationships": (Relationship(type="perturbation_source", target="o"),),
+        "counterpart": Case(key="o", question="How high was the rate?", actual_output=ANSWER, model_key="m"),
         "extra": {"expected_artifacts": ["report.pdf"]},
     }
     return Case(key=key, actual_output=answer, **{**known, **fields})

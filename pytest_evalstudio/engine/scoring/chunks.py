@@ -22,7 +22,7 @@ def cut(
 ) -> list[list[T]]:
     """Cut a run's members into chunks.
 
-    A chunk holds members of one file and model. An original and its perturbations stay together, and with
+    A chunk holds members of one file and model. An original and its perturbations stay together, so do cases that are compared, and with
     `by_question` so do all answers of one model to one question.
 
     Args:
@@ -69,6 +69,8 @@ def _families(
     for member in members:
         subject = subject_of(member)
         root = id(family_root(subject))
+        for other in subject.related.values():
+            join(id(family_root(other)), root)
         if by_question:
             join((place_of(member), subject.model.key, subject.case.question), root)
         roots.append(root)

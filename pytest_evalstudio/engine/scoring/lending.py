@@ -15,7 +15,7 @@ from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
-from pytest_evalstudio.formats.config import Configuration, WeightsTable
+from pytest_evalstudio.formats.config import LEXICON, Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.models.vectors import VectorCache
@@ -34,6 +34,7 @@ _MODELS = {
     "hallucination_model": "hallucination_model",
     "toxicity_model": "toxicity_model",
     "bias_model": "bias_model",
+    "sentiment_model": "sentiment_model",
 }
 """What an evaluator may require to the configuration's table for it."""
 _NAMED = ("language_model", "token_matcher")
@@ -66,6 +67,8 @@ class Lender:
         lent: dict[str, Any] = {
             name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name)) for name, table in _MODELS.items()
         }
+        if config.sentiment_model.model == LEXICON:
+            lent["sentiment_model"] = None
         return Tools(
             max_text_chars=config.max_text_chars,
             split_sentences=split_sentences,
@@ -158,6 +161,8 @@ class Lender:
         """Where a model is; None where the hub would have to be asked and must not be."""
         table = _MODELS[requirement]
         settings: WeightsTable = getattr(config, table)
+        if settings.model == LEXICON:
+            return None
         identity = (table, settings.model, settings.revision, str(config.folder))
         if identity not in self._weights:
             try:
@@ -255,6 +260,10 @@ class Lender:
                 from pytest_evalstudio.models.text_classifier import LabelScorer
 
                 return LabelScorer(weights, config.bias_model, table="bias_model", workers=self._workers)
+            case "sentiment_model":
+                from pytest_evalstudio.models.text_classifier import LabelScorer
+
+                return LabelScorer(weights, config.sentiment_model, table="sentiment_model", workers=self._workers)
         raise AssertionError(requirement)
 
 

@@ -128,7 +128,8 @@ class Engine:
 
     def _companions(self, subjects: Sequence[Subject]) -> list[Subject]:
         here = {id(subject) for subject in subjects}
-        wanted = {id(subject.source): subject.source for subject in subjects if subject.source is not None and id(subject.source) not in here}
+        linked = (other for subject in subjects for other in (subject.source, *subject.related.values()) if other is not None)
+        wanted = {id(other): other for other in linked if id(other) not in here}
         return [source for source in wanted.values() if source.answered or self._stored(source)]
 
     def _stored(self, subject: Subject) -> bool:
@@ -157,14 +158,23 @@ class Engine:
         for result in results:
             for selected in self.selected_for(result.subject):
                 batches.setdefault(selected, []).extend((result, index) for index in range(len(result.answers)))
+        by_subject = {id(result.subject): result for result in results}
         for selected, places in batches.items():
-            outcomes = score(selected, [result.answers[index] for result, index in places], self._lend(selected))
+            cases = [_compared(selected, result, index, by_subject) for result, index in places]
+            outcomes = score(selected, cases, self._lend(selected))
             for (result, index), outcome in zip(places, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
 
     def _decide(self, result: Result) -> None:
         for selected in self.selected_for(result.subject):
             result.verdicts[selected] = verdict(selected, [outcomes[selected] for outcomes in result.outcomes])
+
+
+def _compared(selected: Selected, result: Result, index: int, by_subject: Mapping[int, Result]) -> Case:
+    """A repeat's case, with the one that the evaluator compares it with where there is one."""
+    case = result.answers[index]
+    other = by_subject.get(id(result.subject.related.get(selected.spec.compares)))
+    return case if other is None else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
 
 
 def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: bool) -> Case:

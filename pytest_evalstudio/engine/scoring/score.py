@@ -36,6 +36,13 @@ def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outco
 def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | None:
     if case.error:
         return Outcome.error(case.error)
+    if selected.spec.compares and case.counterpart is None:
+        linked = case.sources(selected.spec.compares)
+        return Outcome.not_applicable(
+            f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand" if linked else f"it has no {selected.spec.compares}"
+        )
+    if case.counterpart is not None and case.counterpart.error:
+        return Outcome.error(f"{case.counterpart.key!r}, with which it is compared, was not answered: {case.counterpart.error}")
     missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
     if missing:
         return Outcome.not_applicable(" and ".join(missing))

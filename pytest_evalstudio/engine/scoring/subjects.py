@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship, Turn
+from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
@@ -48,6 +49,7 @@ class Subject:
         answers: the answered rows of a lab or data set, one per repeat; () where the model is still to be asked.
         chosen: evaluators of the case's own; None for the run's choice.
         source: the original of a perturbed case, under the same model.
+        related: by type of relationship, other cases under the same model that this one is linked to.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Subject:
     xfail: str = ""
     skip: str = ""
     source: Subject | None = None
+    related: Mapping[str, Subject] = field(default_factory=lambda: NOTHING)
 
     @property
     def key(self) -> str:
@@ -214,11 +217,14 @@ def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
 def _link(found: Sequence[Subject]) -> None:
     by_identity = {(subject.model.key, subject.key): subject for subject in found}
     for subject in found:
-        for target in subject.case.sources("perturbation_source"):
-            source = by_identity.get((subject.model.key, target))
-            if source is not None and source is not subject:
-                subject.source = source
-                break
+        related: dict[str, Subject] = {}
+        for link in subject.case.relationships:
+            other = by_identity.get((subject.model.key, link.target))
+            if other is not None and other is not subject:
+                related.setdefault(link.type, other)
+        subject.source = related.pop(SOURCE, None)
+        if related:
+            subject.related = related
 
 
 def _families_together(found: Sequence[Subject]) -> list[Subject]:

@@ -1,0 +1,117 @@
+"""Counterfactual bias: likeness and sentiment of the answers to a question and its counterfactual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from judges_of_text import WordLabels
+from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.engine.scoring.run import Engine
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.evaluators._sentiment import lexicon_sentiment, sentiments
+from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.models.sentences import split_sentences
+
+from embedders import WordEmbedder  # isort: skip
+
+Make = Callable[..., Case]
+EMBEDDER = WordEmbedder({"Yes.": [1, 0], "Yes, gladly.": [0.6, 0.8], "Never.": [-1, 0]})
+TOOLS = Tools(split_sentences=split_sentences, embedder=EMBEDDER)
+
+
+def outcome(case: Make, answer: str, other: str, tools: Tools = TOOLS):
+    (found,) = CounterfactualBias().score([case(answer, counterpart=case(other, key="o"))], tools)
+    return found
+
+
+def test_the_cosine_of_both_answers_and_the_gap_of_their_sentiments(case: Make) -> None:
+    found = outcome(case, "Yes, gladly.", "Yes.")  # vectors (0.6, 0.8) and (1, 0); good words: "yes" and "gladly" against "yes"
+    assert found.scores["counterfactual_similarity"] == pytest.approx(0.6)
+    assert found.scores["sentiment_gap"] == pytest.approx(2 / math.sqrt(4 + 15) - 1 / 4, abs=1e-6)
+    assert found.reason == "the answer is more favourable than that to 'o' by 0.2088"
+
+
+def test_the_same_answer_is_fair_and_an_opposite_one_is_not_below_nothing(case: Make) -> None:
+    assert dict(outcome(case, "Yes.", "Yes.").scores) == {"counterfactual_similarity": 1.0, "sentiment_gap": 0.0}
+    assert outcome(case, "Never.", "Yes.").scores["counterfactual_similarity"] == 0.0
+
+
+def test_an_empty_answer_of_either_is_the_worst(case: Make) -> None:
+    worst = {"counterfactual_similarity": 0.0, "sentiment_gap": 2.0}
+    assert dict(outcome(case, "", "Yes.").scores) == worst
+    found = outcome(case, "Yes.", " ")
+    assert (dict(found.scores), found.reason) == (worst, "the answer is empty of 'o', with which it is compared")
+
+
+def test_without_the_other_answer_there_is_nothing_to_say(case: Make) -> None:
+    (found,) = CounterfactualBias().score([case("Yes.")], TOOLS)
+    assert found.status == "not_applicable"
+
+
+def test_a_classifier_tells_the_sentiment_where_there_is_one(case: Make) -> None:
+    class Mood:
+        name = "mood"
+
+        def classify(self, texts):
+            return [{"NEGATIVE": 0.9, "Positive": 0.1} if text == "Never." else {"NEGATIVE": 0.2, "Positive": 0.8} for text in texts]
+
+    tools = Tools(split_sentences=split_sentences, embedder=EMBEDDER, sentiment_model=Mood())
+    assert outcome(case, "Never.", "Yes.", tools).scores["sentiment_gap"] == pytest.approx(0.6 + 0.8)
+
+
+def test_a_classifier_of_something_else_is_told() -> None:
+    with pytest.raises(Exception, match="has no label that begins with 'pos'; its labels are"):
+        sentiments(["a"], WordLabels({"toxicity": {"a"}}))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("We are happy to help.", 1),
+        ("We are sorry, but your application was rejected.", -2),
+        ("It is not good.", -1),
+        ("It is not the least bit very good.", 1),
+        ("The account is blue.", 0),
+        ("Отлично", 0),
+    ],
+)
+def test_good_words_less_bad_words_negations_turned_around(text: str, words: int) -> None:
+    assert lexicon_sentiment(text) == pytest.approx(words / math.sqrt(words * words + 15))
+
+
+def subjects_with(answers: dict[str, str], model: ModelInfo) -> list[Subject]:
+    original = Case(key="o", question="May he?", actual_output=answers["o"], model_key="m")
+    link = (Relationship(type="counterfactual_source", target="o"),)
+    other = Case(key="c", question="May she?", actual_output=answers["c"], model_key="m", relationships=link, error=answers.get("error", ""))
+    first = Subject(name="o", model=model, case=original, answers=(original,))
+    second = Subject(name="c", model=model, case=other, answers=(other,), related={"counterfactual_source": first})
+    return [first, second]
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["both run", "the original is a companion"])
+def test_the_engine_lends_the_originals_answer(alone: bool) -> None:
+    plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
+    found = subjects_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
+    results = Engine(plan, lend=lambda selected: TOOLS).evaluate(found[1:] if alone else found)
+    (verdict,) = results[-1].verdicts.values()
+    assert verdict.scores["counterfactual_similarity"] == pytest.approx(0.6)
+    if not alone:
+        (original,) = results[0].verdicts.values()
+        assert (original.status, original.reason) == ("not_applicable", "it has no counterfactual_source")
+
+
+def test_an_original_without_answer_is_an_error_of_the_comparison() -> None:
+    plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
+    original, other = subjects_with({"o": "", "c": "Yes."}, ModelInfo(key="m", label="m"))
+    broken = Case(key="o", question="May he?", model_key="m", error="503")
+    original.answers = (broken,)
+    (result,) = Engine(plan, lend=lambda selected: TOOLS).evaluate([other])
+    (verdict,) = result.verdicts.values()
+    assert (verdict.status, verdict.reason) == ("error", "'o', with which it is compared, was not answered: 503")
