@@ -14,7 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import Judges
+from pytest_evalstudio.engine.asking.judging import HOW, Judges
 from pytest_evalstudio.formats.config import LEXICON, Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
@@ -119,7 +119,7 @@ class Lender:
 
     def spent(self) -> dict[str, float]:
         """What this process asked of judges, empty where there were none."""
-        return self.judges.spent() if "judges" in self.__dict__ else {}
+        return self.judges.spent() if "judges" in self.__dict__ and self.judges.budgets else {}
 
     def close(self) -> None:
         self._cached.close()
@@ -275,7 +275,7 @@ def left_out(reasons: Mapping[str, str]) -> str:
     """
     by_reason: dict[str, list[str]] = {}
     for id, reason in reasons.items():
-        by_reason.setdefault(reason.partition(WAYS)[0], []).append(id)
+        by_reason.setdefault(reason.partition(WAYS)[0].removesuffix(f": {HOW}"), []).append(id)
     return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
 
 
