@@ -49,6 +49,7 @@ OUTCOMES = {
     "csv": "1 passed, 1 skipped",
     "evaluator": "2 passed",
     "host": "1 passed",
+    "judged": "1 failed, 1 passed",
 }
 
 

@@ -142,13 +142,7 @@ class LlmDataset(FormatModel):
 
     def to_csv(self) -> str:
         """CSV text: list-valued columns hold JSON."""
-        rows = [_flat(row.to_dict()) for row in self.inputs]
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
+        return write_csv([row.to_dict() for row in self.inputs])
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas frame with a row per answer; list-valued columns hold JSON."""
@@ -254,9 +248,21 @@ def parse_csv(text: str, name: str) -> Source:
     Raises:
         DataError: if it has no header, a column stands in it twice, or a row has more cells than the header.
     """
+    names, records = read_csv(text, name)
+    if "input" not in names:
+        raise DataError("has no column `input`; an LLM data set needs `input` and `actual_output`", source=name, line=1, column=1)
+    return Source(name=name, text="", data={"inputs": [_unflat(record) for record in records]})
+
+
+def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
+    """The columns of a CSV text, and the cells of each row that are not empty.
+
+    Raises:
+        DataError: if a column stands in it twice, or a row has more cells than the header.
+    """
     csv.field_size_limit(MAX_CELL_CHARS)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    inputs = []
+    records = []
     try:
         names = list(reader.fieldnames or ())
         for place, column in enumerate(names):
@@ -265,12 +271,21 @@ def parse_csv(text: str, name: str) -> Source:
         for record in reader:
             if None in record:
                 raise DataError("has more cells than the header has columns", source=name, line=reader.line_num, column=1)
-            inputs.append(_unflat({key: cell for key, cell in record.items() if cell not in ("", None)}))
+            records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
     except csv.Error as exc:
         raise DataError(f"is not CSV: {exc}", source=name, line=reader.reader.line_num, column=1) from None
-    if "input" not in names:
-        raise DataError("has no column `input`; an LLM data set needs `input` and `actual_output`", source=name, line=1, column=1)
-    return Source(name=name, text="", data={"inputs": inputs})
+    return names, records
+
+
+def write_csv(records: list[dict[str, Any]]) -> str:
+    """CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
+    rows = [_flat(record) for record in records]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

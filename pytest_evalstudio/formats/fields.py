@@ -181,20 +181,15 @@ def write_json(path: str | Path, data: Any) -> None:
 
     A lone surrogate, which UTF-8 cannot hold, is written as its escape.
     """
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    Path(path).write_bytes(text.encode("utf-8", "surrogatepass") if not _has_surrogates(text) else _escaped(text).encode("utf-8"))
+    Path(path).write_bytes(encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
 
 
-def _has_surrogates(text: str) -> bool:
+def encoded(text: str) -> bytes:
+    """JSON text in UTF-8, with a lone surrogate as its escape."""
     try:
-        text.encode("utf-8")
+        return text.encode("utf-8")
     except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text)
+        return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode("utf-8")
 
 
 def _plain(value: Any) -> Any:

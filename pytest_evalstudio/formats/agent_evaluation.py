@@ -1,0 +1,399 @@
+"""Evaluation sets of Agent Evaluation: read into data sets and suites, and written from data sets, suites and labs.
+
+Files are JSON or YAML (a list of objects, or that list under `eval_set`), JSON Lines, or CSV, in whose cells lists and objects are JSON.
+
+Source: Mosaic AI Agent Evaluation, LLM judges reference.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from pytest_evalstudio.core.errors import DataError, unknown_name
+from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_csv, write_csv
+from pytest_evalstudio.formats.fields import FormatModel, Key, Text, Texts, Turn, encoded, shown, validate, write_json
+from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.formats.keys import Numbered
+from pytest_evalstudio.formats.lab import TestLab, labels
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, JSON_SUFFIXES, Source, parse, pointer, read_text
+from pytest_evalstudio.formats.suite import OURS, TestSuite, complete_keys
+
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+WRITTEN_SUFFIXES = (*JSON_SUFFIXES, *LINES_SUFFIXES, *CSV_SUFFIXES)
+ROOT = "eval_set"
+NO_RESPONSE = "the evaluation set has no response to this request"
+BY_NAME = "guidelines_by_name"
+"""Key of a row that keeps the names which its guidelines had."""
+
+_JSON_CELLS = ("request", "expected_facts", "retrieved_context", "expected_retrieved_context", "guidelines")
+_TAKEN: Mapping[str, str] = {
+    "key": "request_id",
+    "input": "request",
+    "conversation": "request",
+    "actual_output": "response",
+    "expected_output": "expected_response",
+    "context": "retrieved_context",
+    "context_sources": "retrieved_context",
+    "expected_documents": "expected_retrieved_context",
+}
+"""Keys of a row by what an evaluation set calls them."""
+_NO_PLACE = ("output_condition", "output_constraints", "categories", "relationships", "corpus", "xfail", "skip", "evaluators")
+
+
+class _Chunk(FormatModel):
+    content: Text = ""
+    doc_uri: Text = ""
+
+
+_Chunks = Annotated[list[_Chunk], BeforeValidator(lambda value: [] if value is None else value)]
+
+
+class _Entry(FormatModel):
+    request_id: Key = ""
+    request: Any = None
+    response: str | None = None
+    expected_response: Text = ""
+    expected_facts: Texts = Field(default_factory=list)
+    retrieved_context: _Chunks = Field(default_factory=list)
+    expected_retrieved_context: _Chunks = Field(default_factory=list)
+    guidelines: Any = None
+
+
+class _Lines(Source):
+    """JSON Lines as one list: a bracket or comma stands before each line."""
+
+    def locate(self, pointer: str) -> tuple[int, int]:
+        line, column = super().locate(pointer)
+        return line, max(1, column - 1)
+
+
+def load_evaluation_set(path: str | Path) -> LlmDataset:
+    """Read an evaluation set as a data set.
+
+    Where some requests have a response, those that have none are errors of their own; where none has, nobody has answered yet.
+
+    Raises:
+        DataError: for the first thing that is wrong with it.
+    """
+    source = evaluation_source(Path(path))
+    if not is_evaluation_set(source.data):
+        raise DataError(f"is no evaluation set: a list of objects with `request`, or that list under `{ROOT}`", source=str(path))
+    dataset, errors = read_evaluation_set(source)
+    if errors:
+        raise errors[0]
+    return dataset
+
+
+def evaluation_source(path: Path, name: str = "") -> Source:
+    """The parsed text of a file that may be an evaluation set, or any other of ours.
+
+    Raises:
+        DataError: if it cannot be parsed.
+    """
+    name = name or str(path)
+    suffix = path.suffix.lower()
+    if suffix in LINES_SUFFIXES:
+        return _parse_lines(read_text(path, name), name)
+    if suffix in CSV_SUFFIXES:
+        columns, records = read_csv(read_text(path, name), name)
+        if "request" in columns and "input" not in columns:
+            return Source(name=name, text="", data=[_unpacked(record) for record in records])
+    return read_source(path, name)
+
+
+def is_evaluation_set(data: Any) -> bool:
+    """Whether parsed data has the form of one, as far as its root tells."""
+    return isinstance(data, list) or (isinstance(data, dict) and ROOT in data)
+
+
+def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
+    """An evaluation set from a parsed file; an entry that is wrong leaves the others standing.
+
+    Raises:
+        DataError: if there are no entries to speak of.
+    """
+    at: tuple[object, ...] = () if isinstance(source.data, list) else (ROOT,)
+    entries = source.data if isinstance(source.data, list) else source.data[ROOT]
+    if not isinstance(entries, list):
+        raise source.error(pointer(*at), f"expected a list of requests, found {shown(entries)}")
+    some_answered = any(isinstance(entry, dict) and entry.get("response") is not None for entry in entries)
+    rows: list[Row] = []
+    errors: list[DataError] = []
+    places: dict[tuple[str, str, int], str] = {}
+    for index, data in enumerate(entries):
+        try:
+            row = _row(source, (*at, index), data, some_answered)
+            place = pointer(*at, index)
+            if row.key and (earlier := places.setdefault((row.key, row.model_key, row.run or 1), place)) != place:
+                raise source.error(pointer(*at, index, "request_id"), f"{row.key!r} is already used by {earlier}; ids must be unique in a set")
+            rows.append(row)
+        except DataError as exc:
+            errors.append(exc)
+    complete_row_keys(rows)
+    return LlmDataset(inputs=rows), errors
+
+
+def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
+    """The requests of an evaluation set as a test suite, to put to models; answers and retrieved context stay behind."""
+    suite = TestSuite(name=name)
+    test = suite.add_test()
+    first: dict[str, Row] = {}
+    for row in dataset.inputs:
+        first.setdefault(row.key, row)
+    for row in first.values():
+        test.add_case(
+            row.input,
+            key=row.key,
+            categories=row.categories,
+            relationships=row.relationships,
+            expected_output=row.expected_output,
+            condition=row.output_condition,
+            constraints=row.output_constraints,
+            **{name: getattr(row, name) for name in OURS},
+            **(row.model_extra or {}),
+        )
+    complete_keys(suite)
+    return suite
+
+
+def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[dict[str, Any]]:
+    """The entries of an evaluation set.
+
+    Of a suite they have no response; of a lab or data set all have but those whose row is an error.
+
+    Args:
+        model: key or name of the model whose answers are written; must be given where there are several.
+
+    Raises:
+        DataError: if there are answers of several models and none is chosen.
+        ConfigurationError: for a model that nobody knows.
+    """
+    if isinstance(content, TestSuite):
+        return [evaluation_entry(row, answered=False) for row in _rows_of_suite(content)]
+    rows = content.dataset.inputs if isinstance(content, TestLab) else content.inputs
+    names = labels(content.models) if isinstance(content, TestLab) else {}
+    complete_row_keys(rows)
+    unique = Numbered()
+    return [{**evaluation_entry(row), "request_id": unique(row.key)} for row in _of_model(rows, names, model)]
+
+
+def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
+    """A row as an entry of an evaluation set, without what it does not have.
+
+    Args:
+        answered: whether the row's answer is one; that of an error is none.
+    """
+    turns = [turn.to_dict() for turn in row.conversation]
+    chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")
+    more = dict(row.model_extra or {})
+    named = more.pop(BY_NAME, None)
+    found = {
+        "request_id": row.key,
+        "request": {"messages": [*turns, {"role": "user", "content": row.input}]} if turns else row.input,
+        "response": row.actual_output if answered and not row.error else None,
+        "expected_response": row.expected_output or None,
+        "expected_facts": row.expected_facts or None,
+        "retrieved_context": [_chunk(content, uri) for content, uri in chunks] or None,
+        "expected_retrieved_context": [{"doc_uri": uri} for uri in row.expected_documents] or None,
+        "guidelines": (named if isinstance(named, dict) and _flat(named) == row.guidelines else row.guidelines) or None,
+    }
+    return {name: value for name, value in found.items() if value is not None} | more
+
+
+def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
+    """Keys that say something here and that evaluation sets do not have."""
+    rows = _rows_of_suite(content) if isinstance(content, TestSuite) else content.dataset.inputs if isinstance(content, TestLab) else content.inputs
+    return [name.removeprefix("output_") for name in _NO_PLACE if any(getattr(row, name) for row in rows)]
+
+
+def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write entries as JSON, or as JSON Lines or CSV where the name ends so."""
+    records = [dict(entry) for entry in entries]
+    suffix = Path(path).suffix.lower()
+    if suffix in CSV_SUFFIXES:
+        Path(path).write_bytes(write_csv(records).encode("utf-8", "replace"))
+    elif suffix in LINES_SUFFIXES:
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
+        Path(path).write_bytes(encoded("".join(f"{line}\n" for line in lines)))
+    else:
+        write_json(path, records)
+
+
+def _row(source: Source, at: tuple[object, ...], data: Any, some_answered: bool) -> Row:
+    entry = validate(_Entry, data, source, *at)
+    question, turns = _asked(source, (*at, "request"), entry.request)
+    guidelines, named = _guidelines(source, (*at, "guidelines"), entry.guidelines)
+    more = dict(entry.model_extra or {})
+    for name, ours in _TAKEN.items():
+        if name in more:
+            raise source.error(pointer(*at, name), f"{name!r} is a key of data sets; in an evaluation set this is {ours!r}")
+    sources = [chunk.doc_uri for chunk in entry.retrieved_context]
+    _warn_of_lost(source, at, entry)
+    found = {
+        **more,
+        **({BY_NAME: named} if named else {}),
+        "key": entry.request_id,
+        "input": question,
+        "conversation": turns,
+        "actual_output": entry.response,
+        "expected_output": entry.expected_response,
+        "expected_facts": entry.expected_facts,
+        "context": [chunk.content for chunk in entry.retrieved_context],
+        "context_sources": sources if any(sources) else [],
+        "expected_documents": [chunk.doc_uri for chunk in entry.expected_retrieved_context if chunk.doc_uri],
+        "guidelines": guidelines,
+    }
+    if some_answered and entry.response is None:
+        found["error"] = more.get("error") or NO_RESPONSE
+    return validate(Row, found, source, *at)
+
+
+def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[Turn]]:
+    """The question, and the turns before it."""
+    turns: list[Turn] = []
+    if isinstance(request, dict) and "messages" in request:
+        place: tuple[object, ...] = (*at, "messages")
+        *turns, last = _turns(source, place, request["messages"]) or [Turn(role="user", content="")]
+        if last.role != "user":
+            raise source.error(
+                pointer(*place, len(turns), "role"), f"the last message is the question that is answered: its role must be 'user', not {last.role!r}"
+            )
+        question, at = last.content, (*place, len(turns), "content")
+        known = {"messages"}
+    elif isinstance(request, dict) and "query" in request:
+        question = request["query"]
+        history = request.get("history")
+        turns = _turns(source, (*at, "history"), [] if history is None else history)
+        at = (*at, "query")
+        known = {"query", "history"}
+    else:
+        question, known = request, set()
+    if not isinstance(question, str):
+        expected = "a text, or an object with `messages`, or with `query` and `history`" if not known else "a text"
+        raise source.error(pointer(*at), f"expected {expected}, found {'nothing' if question is None else shown(question)}")
+    if not question.strip():
+        raise source.error(pointer(*at), "the request is blank; write the question")
+    if isinstance(request, dict) and (lost := sorted(map(str, set(request) - known))):
+        source.warnings.append(f"{source.name} {pointer(*at)}: {', '.join(lost)}: not kept of a request")
+    return question, turns
+
+
+def _turns(source: Source, at: tuple[object, ...], data: Any) -> list[Turn]:
+    if not isinstance(data, list):
+        raise source.error(pointer(*at), f"expected a list of messages, found {shown(data)}")
+    return [validate(Turn, item, source, *at, place) for place, item in enumerate(data)]
+
+
+def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, Any]]:
+    """The guidelines, and the same by name where the file has names."""
+    if data is None:
+        return [], {}
+    if isinstance(data, dict):
+        for name, own in data.items():
+            _check_texts(source, (*at, name), own)
+        return _flat(data), data
+    _check_texts(source, at, data)
+    return [data] if isinstance(data, str) else list(data), {}
+
+
+def _check_texts(source: Source, at: tuple[object, ...], data: Any) -> None:
+    if isinstance(data, str):
+        return
+    if not isinstance(data, list):
+        raise source.error(pointer(*at), f"expected a list of texts, found {shown(data)}")
+    for place, text in enumerate(data):
+        if not isinstance(text, str):
+            raise source.error(pointer(*at, place), f"expected a text, found {shown(text)}")
+
+
+def _flat(named: Mapping[str, Any]) -> list[str]:
+    return [text for own in named.values() for text in ([own] if isinstance(own, str) else own)]
+
+
+def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None:
+    for name in ("retrieved_context", "expected_retrieved_context"):
+        chunks: list[_Chunk] = getattr(entry, name)
+        lost = {key for chunk in chunks for key in chunk.model_extra or {}}
+        if name == "expected_retrieved_context" and any(chunk.content for chunk in chunks):
+            lost.add("content")
+        if lost:
+            source.warnings.append(f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: not kept of a document")
+
+
+def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list[Row]:
+    keys = list(dict.fromkeys(row.model_key for row in rows))
+    known = [name for key in keys for name in dict.fromkeys((names.get(key, key), key))]
+    if model and model not in known:
+        raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
+    if not model and len(keys) > 1:
+        found = ", ".join(names.get(key, key) for key in keys)
+        raise DataError(f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {found}")
+    return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
+
+
+def _rows_of_suite(suite: TestSuite) -> list[Row]:
+    complete_keys(suite)
+    return [
+        Row(
+            key=case.key,
+            input=case.prompt,
+            corpus=test.documents,
+            categories=list(dict.fromkeys((*case.categories, *test.categories, *suite.categories))),
+            relationships=case.relationships,
+            expected_output=case.expected_output,
+            output_condition=case.condition,
+            output_constraints=case.constraints,
+            **{name: getattr(case, name) for name in OURS},
+            **(case.model_extra or {}),
+        )
+        for test, case in suite.cases()
+    ]
+
+
+def _chunk(content: str, uri: str) -> dict[str, str]:
+    return {**({"doc_uri": uri} if uri else {}), "content": content}
+
+
+def _parse_lines(text: str, name: str) -> Source:
+    """JSON Lines; blank lines count for nothing.
+
+    Raises:
+        DataError: naming the line that is not JSON.
+    """
+    entries: list[Any] = []
+    warnings: list[str] = []
+    joined: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            joined.append("")
+            continue
+        try:
+            one = parse(line, name)
+        except DataError as exc:
+            raise DataError(exc.message, source=name, line=number, column=exc.column) from None
+        warnings += one.warnings
+        joined.append(("," if entries else "[") + one.text)
+        entries.append(one.data)
+    return _Lines(name=name, text="\n".join(joined) + "]", data=entries, warnings=warnings)
+
+
+def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
+    """A row of CSV with its lists and objects; a request is one only where it has the form of one."""
+    found = dict(record)
+    for name in _JSON_CELLS:
+        cell = found.get(name, "")
+        if cell[:1] not in ("[", "{") or (name == "request" and cell[:1] == "["):
+            continue
+        try:
+            value = json.loads(cell)
+        except (ValueError, RecursionError):
+            continue
+        if name != "request" or (isinstance(value, dict) and {"messages", "query"} & set(value)):
+            found[name] = value
+    return found
