@@ -7,13 +7,13 @@ that the same inputs give the same record whatever the order in which workers fi
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.scoring.entries import line
 
 FILE = "record.jsonl"
@@ -149,7 +149,7 @@ def read_items(path: Path) -> Iterator[dict[str, Any]]:
             start = end
         for _, start, end in sorted(spans.values()):
             file.seek(start)
-            yield json.loads(file.read(end - start))
+            yield quick_json.read(file.read(end - start))
 
 
 def _complete(header: dict[str, Any]) -> None:
@@ -161,6 +161,6 @@ def _complete(header: dict[str, Any]) -> None:
 
 def _entry(raw: bytes, path: Path, number: int) -> Any:
     try:
-        return json.loads(raw)
+        return quick_json.read(raw)
     except (ValueError, RecursionError) as exc:
         raise DataError(f"is not a line of a record: {exc}", source=str(path), line=number, column=1) from None

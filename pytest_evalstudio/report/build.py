@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
@@ -21,7 +21,7 @@ from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.folders import ExplainerFolder, describe_format, pack, remove_stale, tree
+from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, remove_stale, tree
 from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
 from pytest_evalstudio.report.sections import More, contributed_sections
 
@@ -29,6 +29,9 @@ PAGE = "interpretation.html"
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
 ARCHIVE = "evalstudio-report.zip"
+LARGE_PAGE = 2_000_000
+"""Bytes from which on a page consists of compressed data, which does not shrink again."""
+
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,23 +73,24 @@ def build_report(
     output.mkdir(parents=True, exist_ok=True)
     remove_stale(output)
     folders = {id: ExplainerFolder(output, str(header.get("run_id", "")), info) for id, info in evaluators.items()}
-    failures = FailureBook(header, evaluators)
-    descriptions = {id: describe_evaluator(info, [folders[id].results.name]) for id, info in evaluators.items()}
-    places = {id: folder.results for id, folder in folders.items()}
-    with TextStore() as texts:
+    with Archive(output / ARCHIVE) as archive, TextStore() as texts:
+        archive.add(record, FILE)
+        failures = FailureBook(header, evaluators)
         data = PageData(Columns(header, evaluators), texts)
-        with ResultsWriter(places, evaluators, header.get("models", {}), descriptions) as results:
+        with _results_writer(header, folders) as results:
             analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add))
         content = Content(analysis, failures, folders, data.columns, record)
         for id, folder in folders.items():
-            _write_pages(content, folder)
-            write_explainer(folder, analysis, rows=results.rows[id])
-            write_descriptor(folder, str(header.get("run_id", "")))
+            _write_explainer(content, folder, rows=results.rows[id])
+            for path in tree(folder.path):
+                archive.add(path, path.relative_to(output).as_posix())
         write_json(output / DATA, interpretation(analysis, folders))
         _write_text(output / SUMMARY, markdown.summary(analysis))
         with open_text(output / PAGE) as file:
             file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
-    _pack_all(record, output, folders)
+        archive.add(output / PAGE, PAGE, compress=(output / PAGE).stat().st_size < LARGE_PAGE)
+        for name in (DATA, SUMMARY):
+            archive.add(output / name, name)
     return Report(
         page=output / PAGE,
         data=output / DATA,
@@ -97,23 +101,26 @@ def build_report(
     )
 
 
-def _write_pages(content: Content, folder: ExplainerFolder) -> None:
+def _results_writer(header: Mapping[str, Any], folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
+    return ResultsWriter(
+        {id: folder.results for id, folder in folders.items()},
+        {id: folder.info for id, folder in folders.items()},
+        header.get("models", {}),
+        {id: describe_evaluator(folder.info, [folder.results.name]) for id, folder in folders.items()},
+    )
+
+
+def _write_explainer(content: Content, folder: ExplainerFolder, *, rows: int) -> None:
+    """All files of an evaluator but its results, which lie there already."""
     id = folder.info.id
     _write_text(folder.fragment / "text_html" / "explanation.html", page.render_evaluator(content, id))
     _write_text(folder.leaderboard / "text_html" / "explanation.html", page.render_leaderboard(content, content.analysis.leaderboards[id]))
     describe_format(folder.fragment, "text_html", "text/html")
     describe_format(folder.leaderboard, "text_html", "text/html")
+    write_explainer(folder, content.analysis, rows=rows)
+    write_descriptor(folder, str(content.analysis.header.get("run_id", "")))
 
 
 def _write_text(path: Path, text: str) -> None:
     with open_text(path) as file:
         file.write(text)
-
-
-def _pack_all(record: Path, output: Path, folders: Mapping[str, ExplainerFolder]) -> None:
-    """The archive of all that was written, replaced in one move."""
-    files = [(record, FILE), *((output / name, name) for name in (PAGE, DATA, SUMMARY))]
-    files += [(path, path.relative_to(output).as_posix()) for folder in folders.values() for path in tree(folder.path)]
-    unfinished = output / f"{ARCHIVE}.tmp"
-    pack(unfinished, files)
-    os.replace(unfinished, output / ARCHIVE)

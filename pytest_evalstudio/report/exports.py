@@ -11,7 +11,7 @@ from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.report import markdown
-from pytest_evalstudio.report.folders import DESCRIPTOR, LEADERBOARD_MARKDOWN, PRODUCER, ExplainerFolder, describe_format, pack, tree
+from pytest_evalstudio.report.folders import DESCRIPTOR, LEADERBOARD_MARKDOWN, PRODUCER, Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json
 
 SCHEMA_VERSION = 1
@@ -66,7 +66,10 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
         },
         "problems": [problem_entry(problem) for problem in analysis.problems],
         "insights": [insight_entry(insight) for insight in analysis.insights],
-        "flips": {"rates": [asdict(rate) for rate in analysis.flip_rates]},
+        "flips": {
+            "rates": [asdict(rate) for rate in analysis.flip_rates],
+            "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
+        },
         "judging": {"this_run": header.get("judging", {}), "evaluators": [asdict(figures) for figures in analysis.judging]},
         "gates": [{"gate": gate.gate.text, "met": gate.met, "values": dict(gate.values), "missed": list(gate.missed)} for gate in analysis.gates],
         "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
@@ -95,7 +98,9 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
     write_json(folder.work / "leaderboard.json", leaderboard_entry(board))
     for place, line in enumerate(line for line in board.standings if line.table):
         write_json(folder.work / f"model-wide-{place}.json", {"model_key": line.model, "model_name": line.name, "table": line.table})
-    pack(folder.archive / "application_zip" / "explanation.zip", [(path, path.relative_to(folder.path).as_posix()) for path in tree(folder.work)])
+    with Archive(folder.archive / "application_zip" / "explanation.zip") as archive:
+        for path in tree(folder.work):
+            archive.add(path, path.relative_to(folder.path).as_posix())
     describe_format(folder.archive, "application_zip", "application/zip")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import uuid
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -90,22 +92,46 @@ def describe_format(folder: Path, mime_folder: str, mime: str, **more: Any) -> N
     write_json(folder / f"{mime_folder}.meta", {"mime": mime, "files": files, **more})
 
 
-def pack(target: Path, files: Iterable[tuple[Path, str]]) -> None:
-    """A ZIP archive whose bytes depend on the files alone.
+class Archive:
+    """A ZIP archive whose bytes depend on the files alone, packed by a thread of its own; use it as a context manager.
 
     Args:
-        files: paths with their names in the archive.
+        target: where it lies once all is in it; what is there before is replaced in one move.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL) as archive:
-        for path, name in sorted(files, key=lambda entry: entry[1]):
-            entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            entry.file_size = path.stat().st_size
-            entry._compresslevel = _COMPRESSION_LEVEL  # type: ignore[attr-defined]  # open() of an entry has no other way to say it
-            with open(path, "rb") as source, archive.open(entry, "w") as packed:
-                shutil.copyfileobj(source, packed, 1 << 20)
+
+    def __init__(self, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self._target = target
+        self._unfinished = target.with_name(f"{target.name}.tmp")
+        self._zip = zipfile.ZipFile(self._unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
+        self._packer = ThreadPoolExecutor(1, thread_name_prefix="evalstudio-archive")
+        self._tasks: list[Future[None]] = []
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def add(self, path: Path, name: str, *, compress: bool = True) -> None:
+        """Have a file packed, in the order of the calls; it must not change from here on."""
+        self._tasks.append(self._packer.submit(self._pack, path, name, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED))
+
+    def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
+        self._packer.shutdown(cancel_futures=kind is not None)
+        self._zip.close()
+        if kind is not None:
+            self._unfinished.unlink()
+            return
+        for task in self._tasks:
+            task.result()
+        os.replace(self._unfinished, self._target)
+
+    def _pack(self, path: Path, name: str, method: int) -> None:
+        entry = zipfile.ZipInfo(name, _EPOCH)
+        entry.compress_type = method
+        entry.external_attr = 0o644 << 16
+        entry.file_size = path.stat().st_size
+        entry._compresslevel = _COMPRESSION_LEVEL  # type: ignore[attr-defined]  # open() of an entry has no other way to say it
+        with open(path, "rb") as source, self._zip.open(entry, "w") as packed:
+            shutil.copyfileobj(source, packed, 1 << 20)
 
 
 def tree(folder: Path) -> list[Path]:

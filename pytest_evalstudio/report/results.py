@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.engine.scoring.entries import portable
 from pytest_evalstudio.report.highlight import segments
 
@@ -17,9 +18,8 @@ ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
-FORMULA = frozenset("=+-@\t\r")
-
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
+"""What spreadsheets take for the start of a formula (OWASP, CSV injection); an empty text starts with none of them."""
 
 
 def open_text(path: Path) -> IO[str]:
@@ -34,19 +34,32 @@ def write_json(path: Path, content: Any) -> None:
         file.write(json.dumps(portable(content), ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
-def cell(value: Any) -> str:
-    """A value as a cell of a CSV file (RFC 4180); a text that a spreadsheet would run as a formula gets an apostrophe before it.
+def csv_cells(values: Iterable[Any]) -> str:
+    """Values as cells of a CSV file (RFC 4180); what a spreadsheet would run as a formula gets an apostrophe before it.
 
-    >>> print(cell("=1+1"), cell(-1.5), cell(["a"]), cell(None), sep=",")
+    >>> print(csv_cells(["=1+1", -1.5, ["a"], None]))
     "'=1+1",-1.5,"[""a""]",
     """
-    if value is None:
-        return ""
-    if isinstance(value, (int, float)):
-        return str(value)
-    if isinstance(value, (list, dict)):
-        value = _encode(value) if value else "[]" if isinstance(value, list) else "{}"
-    text = str(value)
+    return ",".join(
+        [
+            (_quoted(value) if value[:1] in FORMULA or '"' in value else f'"{value}"')
+            if (kind := value.__class__) is str
+            else ""
+            if value is None
+            else repr(value)
+            if kind is float or kind is int
+            else _EMPTY[kind]
+            if not value and kind in _EMPTY
+            else _quoted(written(value).decode())
+            for value in values
+        ]
+    )
+
+
+_EMPTY = {list: '"[]"', dict: '"{}"'}
+
+
+def _quoted(text: str) -> str:
     guard = "'" if text[:1] in FORMULA else ""
     return '"' + guard + text.replace('"', '""') + '"'
 
@@ -63,24 +76,23 @@ class ResultsWriter:
     def __init__(
         self, folders: Mapping[str, Path], evaluators: Mapping[str, EvaluatorInfo], models: Mapping[str, Any], descriptions: Mapping[str, Any]
     ) -> None:
-        self.rows = dict.fromkeys(folders, 0)
         self._files = ExitStack()
         self._models = models
         self._descriptions = descriptions
-        self._evaluators = evaluators
-        self._columns = {id: _metric_names(evaluators[id]) for id in folders}
-        self._json = {id: self._files.enter_context(open_text(folder / "application_json" / "explanation.json")) for id, folder in folders.items()}
-        self._csv = {id: self._table(id, folder / "text_csv" / "explanation.csv") for id, folder in folders.items()}
+        self._sheets = {id: _Sheet(evaluators[id], folder, self._files) for id, folder in folders.items()}
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Evaluator id to the lines of its results."""
+        return {id: sheet.rows for id, sheet in self._sheets.items()}
 
     def __enter__(self) -> ResultsWriter:
-        for file in self._json.values():
-            file.write('{"results": [')
         return self
 
     def __exit__(self, *exc: object) -> None:
-        for id, file in self._json.items():
-            models = json.dumps(portable(list(self._models.values())), ensure_ascii=False)
-            file.write(f'\n],\n"models": {models},\n"evaluator": {json.dumps(portable(self._descriptions[id]), ensure_ascii=False)}\n}}\n')
+        models = written(portable(list(self._models.values())))
+        for id, sheet in self._sheets.items():
+            sheet.close(models, written(portable(self._descriptions[id])))
         self._files.close()
 
     def add(self, item: Mapping[str, Any]) -> None:
@@ -89,36 +101,57 @@ class ResultsWriter:
             outcomes = row.get("outcomes", {})
             if not outcomes:
                 continue
-            base = _base(item, row)
-            head = _encode(base)[:-1]
-            cells = ",".join(map(cell, base.values()))
+            values = _values(item, row)
+            entry = written(dict(zip(_COLUMNS, values, strict=True)))[:-1]
+            line = csv_cells(values)
             for id, outcome in outcomes.items():
-                if id in self._json:
-                    self._write(id, item, row, outcome, head, cells)
+                if id in self._sheets:
+                    self._sheets[id].add(row, outcome, entry, line)
 
-    def _write(self, id: str, item: Mapping[str, Any], row: Mapping[str, Any], outcome: Mapping[str, Any], head: str, cells: str) -> None:
-        info = self._evaluators[id]
+
+class _Sheet:
+    """The results of one evaluator, as JSON and as CSV."""
+
+    def __init__(self, info: EvaluatorInfo, folder: Path, files: ExitStack) -> None:
+        self.rows = 0
+        self._info = info
+        names = _metric_names(info)
+        self._keys = list(names)
+        self._names = list(names.values())
+        self.json = files.enter_context(_open_bytes(folder / "application_json" / "explanation.json"))
+        self.json.write(b'{"results": [')
+        self._csv = files.enter_context(open_text(folder / "text_csv" / "explanation.csv"))
+        self._csv.write(csv_cells([*_COLUMNS, *self._names, "status", "reason", "result_error_message"]) + "\r\n")
+
+    def add(self, row: Mapping[str, Any], outcome: Mapping[str, Any], entry: bytes, line: str) -> None:
+        """Write one row.
+
+        Args:
+            entry: what all evaluators say of the row, as JSON without its end.
+            line: the same as CSV.
+        """
         scores = outcome.get("scores", {})
-        reason = outcome.get("reason", "")
-        values = {name: scores.get(key) for key, name in self._columns[id].items()}
-        fault = row.get("error") or (reason if outcome["status"] == "error" else "")
+        values = [scores.get(key) for key in self._keys]
+        status, reason = outcome["status"], outcome.get("reason", "")
+        fault = row.get("error") or (reason if status == "error" else "")
         tail = {
-            **values,
-            "outcomes": {id: {"status": outcome["status"], "reason": reason}},
+            **dict(zip(self._names, values, strict=True)),
+            "outcomes": {self._info.id: {"status": status, "reason": reason}},
             "result_error_message": fault,
-            "actual_output_meta": _sentences(info, row, outcome),
+            "actual_output_meta": _sentences(self._info, row, outcome) if outcome.get("fragments") else [],
         }
-        self._json[id].write(("\n" if not self.rows[id] else ",\n") + head + ", " + _encode(tail)[1:])
-        ends = (*values.values(), outcome["status"], reason, fault)
-        self._csv[id].write(cells + "," + ",".join(map(cell, ends)) + "\n")
-        self.rows[id] += 1
+        self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
+        self._csv.write(f"{line},{csv_cells((*values, status, reason, fault))}\r\n")
+        self.rows += 1
 
-    def _table(self, id: str, path: Path) -> IO[str]:
-        file = self._files.enter_context(open_text(path))
-        file.write(
-            ",".join([*KEYS, *PLACE, *ROW, *ROW_FIGURES, *map(cell, self._columns[id].values()), "status", "reason", "result_error_message"]) + "\n"
-        )
-        return file
+    def close(self, models: bytes, description: bytes) -> None:
+        """Write what follows the rows."""
+        self.json.write(b'\n],\n"models": %s,\n"evaluator": %s\n}\n' % (models, description))
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return open(path, "wb", buffering=1 << 18)
 
 
 def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict[str, Any]:
@@ -151,21 +184,24 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
     }
 
 
-def _base(item: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+_COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES)
+_OF_ROW = (*ROW, *ROW_FIGURES)
+
+
+def _values(item: Mapping[str, Any], row: Mapping[str, Any]) -> list[Any]:
+    """What all evaluators' results say of a row, in the order of the columns."""
     key, model = item["key"], item["model_key"]
-    base: dict[str, Any] = {
-        "key": key if key.endswith(f"_{model}") else f"{key}_{model}",
-        "test_key": item.get("test_key", ""),
-        "test_case_key": key,
-        "model_key": model,
-        "file": item["file"],
-        "nodeid": item["nodeid"],
-        "verdict": item["verdict"],
-        "run": row.get("run", 1),
-    }
-    for name in (*ROW, *ROW_FIGURES):
-        base[name] = row.get(name)
-    return base
+    return [
+        key if key.endswith(f"_{model}") else f"{key}_{model}",
+        item.get("test_key", ""),
+        key,
+        model,
+        item["file"],
+        item["nodeid"],
+        item["verdict"],
+        row.get("run", 1),
+        *map(row.get, _OF_ROW),
+    ]
 
 
 def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
@@ -175,10 +211,7 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
 
 
 def _sentences(info: EvaluatorInfo, row: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[dict[str, Any]]:
-    fragments = outcome.get("fragments")
-    if not fragments:
-        return []
-    made = segments(row.get("actual_output", ""), fragments, info.primary)
+    made = segments(row.get("actual_output", ""), outcome["fragments"], info.primary)
     data = [{"text": part.text, "metrics": dict(part.scores or {}), "meta": {"error_message": part.message} if part.message else {}} for part in made]
     scored = any(part.scores for part in made)
     return [{"tokenization": "sentence_level" if scored else "fragment_level", "data": data}]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
-import zlib
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.engine.scoring.entries import portable
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe
@@ -120,11 +119,11 @@ class PageData:
 
 
 def _json(id: str, value: object) -> Block:
-    return Block(id, _letters(compressed(json.dumps(value, ensure_ascii=False, allow_nan=False, check_circular=False))))
+    return Block(id, _letters(compressed(written(value))))
 
 
 def _binary(id: str, *columns: npt.NDArray[np.generic]) -> Block:
-    return Block(id, _letters(zlib.compress(b"".join(column.tobytes() for column in columns), 4, 31)))
+    return Block(id, _letters(compressed(b"".join(column.tobytes() for column in columns))))
 
 
 def _letters(data: bytes) -> str:

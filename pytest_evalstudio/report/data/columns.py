@@ -98,16 +98,20 @@ class Columns:
     def add(self, item: Mapping[str, Any]) -> None:
         """Take one item of the record."""
         place = len(self._case)
-        model = item["model_key"]
-        self._case.append(self._number(item))
-        self._model.append(self.models.setdefault(model, len(self.models)))
+        model, case = item["model_key"], self._number(item)
+        number = self.models.setdefault(model, len(self.models))
+        self._case.append(case)
+        self._model.append(number)
         self._verdict.append(VERDICT_CODES[item["verdict"]])
-        self._flags.append(_flags(item))
         if item["nodeid"] != f"{item['file']}::{item['key']}[{self._names.get(model, model)}]":
             self.nodeids[place] = item["nodeid"]
+        flags = BROKEN if item["verdict"] == "error" else 0
+        if item.get("flips"):
+            flags |= FLIPPED
         for id, verdict in item.get("verdicts", {}).items():
             if id in self.opinions:
-                _note(self.opinions[id], place, verdict)
+                flags |= _note(self.opinions[id], place, verdict)
+        self._flags.append(flags)
 
     def notable(self, place: int) -> bool:
         """Whether people will want to see the item first: it failed, broke, was expected to, or flipped."""
@@ -183,35 +187,24 @@ class Columns:
         return number
 
 
-def _note(kept: Opinions, place: int, verdict: Mapping[str, Any]) -> None:
+def _note(kept: Opinions, place: int, verdict: Mapping[str, Any]) -> int:
+    """Keep what an evaluator said, and return the bits that it adds to the item's."""
     kept.items.append(place)
-    kept.states.append(_state(verdict))
     own = verdict.get("thresholds")
     kept.limits.append(0 if not own else _limit_set(kept, own))
     scores = verdict.get("scores", {})
     for metric, column in zip(kept.metrics, kept.scores, strict=True):
         value = scores.get(metric.key)
-        column.append(math.nan if value is None else value if type(value) is float else number(value))
+        column.append(math.nan if value is None else value if value.__class__ is float else number(value))
+    if verdict["status"] == "score":
+        passed = verdict.get("passed")
+        kept.states.append(5 if passed is None else 1 if passed else 2)
+        return MISSED if passed is False else 0
+    broken = verdict["status"] == "error"
+    kept.states.append(3 if broken else 4)
+    return BROKEN if broken else 0
 
 
 def _limit_set(kept: Opinions, own: Mapping[str, Any]) -> int:
     limits = tuple(None if own.get(metric.key) is None else number(own[metric.key]) for metric in kept.metrics)
     return kept.limit_sets.setdefault(limits, min(len(kept.limit_sets), MOST_LIMIT_SETS))
-
-
-def _flags(item: Mapping[str, Any]) -> int:
-    flags = FLIPPED if item.get("flips") else 0
-    for verdict in item.get("verdicts", {}).values():
-        if verdict.get("passed") is False:
-            flags |= MISSED
-        elif verdict["status"] == "error":
-            flags |= BROKEN
-    return flags | (BROKEN if item["verdict"] == "error" else 0)
-
-
-def _state(verdict: Mapping[str, Any]) -> int:
-    status = verdict["status"]
-    if status == "score":
-        passed = verdict.get("passed")
-        return 5 if passed is None else 1 if passed else 2
-    return 3 if status == "error" else 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import zlib
 from collections import deque
@@ -10,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
+
+from pytest_evalstudio.engine.quick_json import written
 
 BLOCK_CHARS = 1 << 17
 BLOCK_ENTRIES = 1 << 10
@@ -21,11 +22,9 @@ BUDGET = 12_000_000
 
 TEXT_CHARS = 20_000
 CHUNKS = 16
-_LEVEL = 4
+_LEVEL = 1
 _GZIP = 31
 _WAITING = 2
-
-_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 @dataclass(slots=True)
@@ -33,7 +32,7 @@ class _Shelf:
     """Blocks of one kind: those being filled, being compressed, and done as (number, offset, size)."""
 
     number: int = -1
-    entries: list[str] = field(default_factory=list)
+    entries: list[Any] = field(default_factory=list)
     chars: int = 0
     waiting: deque[tuple[int, Future[bytes]]] = field(default_factory=deque)
     done: list[tuple[int, int, int]] = field(default_factory=list)
@@ -78,11 +77,10 @@ class TextStore:
         if not rows:
             return NOWHERE, NOWHERE
         if notable:
-            return self._add("notable", _entry(item, rows, contexts=True)), NOWHERE
-        place = self._add("other", _entry(item, rows, contexts=False))
-        if not any(row.get("context") for row in rows):
-            return place, NOWHERE
-        return place, self._add("context", [_contexts(row) for row in rows])
+            return self._add("notable", _entry(item, rows, contexts=True), _size(rows) + _context_size(rows)), NOWHERE
+        place = self._add("other", _entry(item, rows, contexts=False), _size(rows))
+        size = _context_size(rows)
+        return place, self._add("context", [_contexts(row) for row in rows], size) if size else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """The blocks that a page can bear, with their numbers: of notable cases, then of others, then contexts."""
@@ -99,17 +97,16 @@ class TextStore:
                 self._file.seek(offset)
                 yield number, self._file.read(size)
 
-    def _add(self, kind: str, entry: Any) -> int:
+    def _add(self, kind: str, entry: Any, size: int) -> int:
         shelf = self._shelves[kind]
         if shelf.size > self._budget:
             return NOWHERE
         if shelf.number < 0:
             shelf.number = self._blocks
             self._blocks += 1
-        text = _encode(entry)
         place = shelf.number * BLOCK_ENTRIES + len(shelf.entries)
-        shelf.entries.append(text)
-        shelf.chars += len(text)
+        shelf.entries.append(entry)
+        shelf.chars += size
         if shelf.chars >= BLOCK_CHARS or len(shelf.entries) == BLOCK_ENTRIES:
             self._close(shelf)
         return place
@@ -118,8 +115,7 @@ class TextStore:
         """Have a block compressed; sizes are taken in a fixed number of blocks later, whatever the other thread's pace."""
         if not shelf.entries:
             return
-        text = "[" + ",\n".join(shelf.entries) + "]"
-        shelf.waiting.append((shelf.number, self._compressor.submit(compressed, text)))
+        shelf.waiting.append((shelf.number, self._compressor.submit(compressed, written(shelf.entries))))
         shelf.number, shelf.entries, shelf.chars = -1, [], 0
         if len(shelf.waiting) > _WAITING:
             self._store(shelf)
@@ -134,9 +130,9 @@ class TextStore:
         self._end += len(data)
 
 
-def compressed(text: str) -> bytes:
-    """JSON as gzip, the same bytes for the same text; half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape."""
-    return zlib.compress(text.encode("utf-8", "backslashreplace"), _LEVEL, _GZIP)
+def compressed(data: bytes) -> bytes:
+    """Data as gzip, the same bytes for the same data."""
+    return zlib.compress(data, _LEVEL, _GZIP)
 
 
 def _entry(item: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, contexts: bool) -> dict[str, Any]:
@@ -181,6 +177,15 @@ def _contexts(row: Mapping[str, Any]) -> dict[str, Any]:
         "sources": list(row.get("context_sources", ()))[:CHUNKS],
         "left_out": max(0, len(chunks) - CHUNKS),
     }
+
+
+def _size(rows: Iterable[Mapping[str, Any]]) -> int:
+    """About how many characters the entry of an item has."""
+    return sum(200 + len(row["input"]) + len(row.get("expected_output", "")) + min(TEXT_CHARS, len(row.get("actual_output", ""))) for row in rows)
+
+
+def _context_size(rows: Iterable[Mapping[str, Any]]) -> int:
+    return sum(len(chunk) for row in rows for chunk in row.get("context", ()))
 
 
 def _cut(text: str) -> str | list[Any]:
