@@ -12,6 +12,8 @@ from pytest_evalstudio.evaluators.detectors import Hit, describe, redact
 from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
 
 EMPTY_ANSWER = "the answer is empty"
+PERSONAL_DATA, SECRET = "Personal data", "A secret"
+"""What can leak."""
 MAX_SHOWN = 5
 MAX_FRAGMENTS = 100
 _CONDITION_CHARS = 300
@@ -154,7 +156,9 @@ def leak_outcome(case: Case, metrics: Sequence[Metric], find: Callable[[str], li
 
 
 def leak_finding(description: str, place: str, what: str, actions: str) -> Finding:
-    return Finding(description=f"{what} in the {place}: {description}", severity="high", problem_type="privacy", avid="P0300", actions=actions)
+    """A leak: of personal data a privacy problem, of a secret one of security."""
+    kind, avid = ("security", "S0500") if what == SECRET else ("privacy", "P0300")
+    return Finding(description=f"{what} in the {place}: {description}", severity="high", problem_type=kind, avid=avid, actions=actions)
 
 
 def place_of(part: str) -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.engine.analysis.flip_rates import COPY
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
+    from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
     from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
     from pytest_evalstudio.report.build import Report
 
@@ -29,6 +31,8 @@ def write_summary(terminal: Any, report: Report, start: Path) -> None:
     for text in problem_lines(analysis):
         terminal.write_line(text)
     for text in judging_lines(analysis):
+        terminal.write_line(text)
+    for text in flip_lines(analysis):
         terminal.write_line(text)
     for gate in analysis.gates:
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
@@ -82,15 +86,36 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def problem_lines(analysis: Analysis) -> Iterator[str]:
-    """How many problems of which severity, the gravest of them, and the flips."""
+    """How many problems of which severity."""
     counts = Counter(problem.severity for problem in analysis.problems)
     if not counts:
         yield "problems: none"
     else:
         yield "problems: " + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+
+
+def flip_lines(analysis: Analysis) -> Iterator[str]:
+    """Flips of all, then of each perturbator; copies and what changes the meaning below them."""
     every = next((rate for rate in analysis.flip_rates if rate.group == "all"), None)
-    if every is not None and every.compared:
-        flipped = every.pass_to_fail + every.fail_to_pass
-        low, high = every.interval
-        rate = f"{every.rate:.1%}, 95% interval {low:.1%} to {high:.1%}"
-        yield f"flips: {flipped} of {every.compared} comparisons ({rate}); {every.pass_to_fail} from pass to fail, {every.fail_to_pass} back"
+    if every is not None:
+        yield f"flips: {_share(every)}; {every.pass_to_fail} from pass to fail, {every.fail_to_pass} back"
+    rates = [rate for rate in analysis.flip_rates if rate.group == "perturbator"]
+    kept = sorted((rate for rate in rates if rate.meaning_kept and rate.name != COPY), key=lambda rate: (-rate.rate, rate.name))
+    apart = [rate for rate in rates if not rate.meaning_kept]
+    width = max((min(LABEL_CHARS, len(rate.name)) for rate in rates), default=0)
+    for rate in kept[:ROWS] if len(kept) > 1 else ():
+        yield f"  {_fitted(rate.name, width)}  {_share(rate)}"
+    if len(kept) > ROWS:
+        yield f"  ... and {len(kept) - ROWS} more perturbators in the report"
+    for rate in rates:
+        if rate.name == COPY:
+            yield f"  {_fitted(rate.name, width)}  {_share(rate)}: the models' own noise"
+    if apart:
+        yield "flips where the meaning changed, which fail nothing:"
+        for rate in apart[:ROWS]:
+            yield f"  {_fitted(rate.name, width)}  {_share(rate)}"
+
+
+def _share(rate: FlipRate) -> str:
+    low, high = rate.interval
+    return f"{rate.flips} of {rate.compared} comparisons ({rate.rate:.1%}, 95% interval {low:.1%} to {high:.1%})"

@@ -27,7 +27,8 @@ def test_a_clean_answer_passes(case: Make, tools: Tools, evaluator: Any, leak: s
 def test_a_leak_in_the_answer_is_a_generation_failure_with_a_finding(case: Make, tools: Tools, evaluator: Any, leak: str) -> None:
     (outcome,) = evaluator().score([case(f"It is {leak}.", context=("Fine.",), is_rag=True)], tools)
     assert [outcome.scores[f"model_{key}"] for key in ("passes", "failures", "retrieval_failures", "generation_failures")] == [0, 1, 0, 1]
-    assert [(finding.severity, finding.problem_type, finding.avid) for finding in outcome.findings] == [("high", "privacy", "P0300")]
+    kind = ("high", "privacy", "P0300") if evaluator is PiiLeakage else ("high", "security", "S0500")
+    assert [(finding.severity, finding.problem_type, finding.avid) for finding in outcome.findings] == [kind]
     (fragment,) = outcome.fragments
     assert (fragment.part, fragment.start, fragment.end) == ("answer", 6, 6 + len(leak))
     assert leak not in outcome.reason + fragment.message + outcome.findings[0].description

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
-from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, flip_rates
+from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
 from pytest_evalstudio.engine.analysis.gates import GateResult, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
@@ -112,6 +112,7 @@ class Analysis:
     problems: tuple[Problem, ...]
     insights: tuple[Insight, ...]
     flip_rates: tuple[FlipRate, ...]
+    sensitivities: tuple[Sensitivity, ...]
     gates: tuple[GateResult, ...]
     verdicts: Mapping[str, int]
     models: tuple[ModelFigures, ...]
@@ -154,13 +155,15 @@ def analyse(
 def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float) -> Analysis:
     header = tally.header
     names = {key: model_name(header, key) for key in sorted(tally.models)}
+    rates = flip_rates(tally)
     return Analysis(
         header=header,
         evaluators=tally.evaluators,
         leaderboards=boards,
         problems=tuple(find_problems(tally, boards, storage_mb=storage_mb)),
-        insights=tuple(find_insights(tally, boards)),
-        flip_rates=flip_rates(tally),
+        insights=tuple(find_insights(tally, boards, rates)),
+        flip_rates=rates,
+        sensitivities=sensitivities(tally),
         gates=tuple(evaluate_gates([parse_gate(text) for text in header.get("gates", ())], boards, names)),
         verdicts={verdict: tally.verdicts[verdict] for verdict in VERDICTS},
         models=tuple(_model(tally, key, tally.models[key]) for key in sorted(tally.models, key=lambda key: (names[key], key))),

@@ -1,30 +1,38 @@
-"""How often a perturbed question turns a verdict: by perturbator, intensity, category, metric and model."""
+"""How often a perturbed question turns a verdict: by perturbator, intensity, category, metric and model, and along the intensities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.core.perturbators import INTENSITIES
 from pytest_evalstudio.engine.analysis.run_info import model_name
 from pytest_evalstudio.engine.analysis.statistics import Interval, wilson_interval
 from pytest_evalstudio.engine.analysis.tallies import Perturbed, Tally
 
 Group = Literal["all", "perturbator", "intensity", "category", "metric", "model"]
 GROUPS: tuple[Group, ...] = ("all", "perturbator", "intensity", "category", "metric", "model")
+COPY = "copy"
+"""The perturbator that leaves the text as it is: its flips are the models' own noise."""
+
+_Place = tuple[Group, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlipRate:
     """Flips among the comparisons of one group; a comparison is one metric of a perturbed case and of its original.
 
+    Perturbations that change the meaning, and unchanged copies, stand in the group "perturbator" alone; all others count in every group.
+
     Attributes:
         group: what the comparisons have in common.
         name: which one of that group.
-        compared: comparisons with both scores in this run.
-        rate: flips in either direction / compared; the line of `copy` is the models' own noise.
+        compared: comparisons with both scores.
+        rate: flips in either direction / compared.
         interval: Wilson's, 95 %.
-        meaning_kept: False where the perturbation changes what is asked, None where no flip tells.
+        meaning_kept: False where the perturbation changes what is asked, so that an answer is allowed to change.
+        noise, noise_interval: the same rate of unchanged copies: of the same metric, model or category, else of all; None without copies.
     """
 
     group: Group
@@ -34,7 +42,42 @@ class FlipRate:
     fail_to_pass: int
     rate: float
     interval: Interval
-    meaning_kept: bool | None = None
+    meaning_kept: bool = True
+    noise: float | None = None
+    noise_interval: Interval | None = None
+
+    @property
+    def flips(self) -> int:
+        return self.pass_to_fail + self.fail_to_pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitivityPoint:
+    """The flips at one intensity."""
+
+    intensity: str
+    compared: int
+    flips: int
+    rate: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """How a model's flips grow with the intensity of one perturbator.
+
+    Attributes:
+        model: its key.
+        points: in the order of the intensities; at least one.
+        noise: the model's flip rate on unchanged copies, None without any.
+    """
+
+    perturbator: str
+    model: str
+    model_name: str
+    meaning_kept: bool
+    points: tuple[SensitivityPoint, ...]
+    noise: float | None
 
 
 @dataclass(slots=True)
@@ -42,63 +85,119 @@ class _Count:
     compared: int = 0
     pass_to_fail: int = 0
     fail_to_pass: int = 0
-    meaning_kept: bool | None = None
+    meaning_kept: bool = True
+
+    @property
+    def flips(self) -> int:
+        return self.pass_to_fail + self.fail_to_pass
+
+    def add(self, direction: str) -> None:
+        self.compared += 1
+        self.pass_to_fail += direction == "pass_to_fail"
+        self.fail_to_pass += direction == "fail_to_pass"
 
 
 def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
     """The rates of a run, group by group, names in order; empty where nothing was perturbed."""
-    counts: dict[tuple[Group, str], _Count] = {}
+    counts: dict[_Place, _Count] = {}
+    noise: dict[_Place, _Count] = {}
+    for entry, pair, direction in comparisons(tally):
+        label = "+".join(entry.origin.by) or "unknown"
+        own = counts.setdefault(("perturbator", label), _Count())
+        own.add(direction)
+        own.meaning_kept = entry.origin.meaning_kept
+        if is_copy(entry) or entry.origin.meaning_kept:
+            into = noise if is_copy(entry) else counts
+            for place in _places(tally, entry, pair):
+                into.setdefault(place, _Count()).add(direction)
+    order = sorted(counts, key=lambda place: (GROUPS.index(place[0]), place[1]))
+    return tuple(_rate(place, counts[place], noise.get(place) or noise.get(("all", "all"))) for place in order)
+
+
+def sensitivities(tally: Tally) -> tuple[Sensitivity, ...]:
+    """A curve per perturbator and model, for perturbators that worked alone and have intensities."""
+    counts: dict[tuple[str, str], dict[str, _Count]] = {}
+    noise: dict[str, _Count] = {}
+    kept: dict[str, bool] = {}
+    for entry, _, direction in comparisons(tally):
+        if is_copy(entry):
+            noise.setdefault(entry.model, _Count()).add(direction)
+        if len(entry.origin.by) == 1:
+            name, _, level = entry.origin.by[0].partition(":")
+            if level in INTENSITIES:
+                kept[name] = entry.origin.meaning_kept
+                counts.setdefault((name, entry.model), {}).setdefault(level, _Count()).add(direction)
+    return tuple(
+        Sensitivity(
+            perturbator=name,
+            model=model,
+            model_name=model_name(tally.header, model),
+            meaning_kept=kept[name],
+            points=_points(counts[name, model]),
+            noise=noise[model].flips / noise[model].compared if model in noise else None,
+        )
+        for name, model in sorted(counts, key=lambda pair: (pair[0], model_name(tally.header, pair[1]), pair[1]))
+    )
+
+
+def comparisons(tally: Tally) -> Iterator[tuple[Perturbed, tuple[str, str], str]]:
+    """Each perturbed case with each (evaluator, metric) that scored it and its original, and the direction of the flip, "" for none."""
     metrics = [(id, metric.key) for id, info in tally.evaluators.items() for metric in info.flip_metrics]
     for entry in tally.perturbed:
         bits = _comparable(tally, entry)
-        if not bits:
-            continue
-        groups = list(_groups(tally, entry))
-        flipped = {(id, metric): (direction, entry.origin.meaning_kept) for id, metric, direction in entry.flips}
+        flipped = {(id, metric): direction for id, metric, direction in entry.flips}
         for pair in metrics:
-            if not bits & tally.flip_bit(*pair):
-                continue
-            direction, kept = flipped.get(pair, ("", None))
-            for place in (*groups, ("metric", ".".join(pair))):
-                _count(counts.setdefault(place, _Count()), direction, kept)
-    order = sorted(counts, key=lambda place: (GROUPS.index(place[0]), place[1]))
-    return tuple(_rate(place, counts[place]) for place in order)
+            if bits & tally.flip_bit(*pair):
+                yield entry, pair, flipped.get(pair, "")
+
+
+def is_copy(entry: Perturbed) -> bool:
+    """Whether the question was asked again as it was."""
+    return bool(entry.origin.by) and all(name.partition(":")[0] == COPY for name in entry.origin.by)
 
 
 def _comparable(tally: Tally, entry: Perturbed) -> int:
+    """Bits of the metrics that both have scores for; those of an original that is not in the record are as its companion had them."""
+    own = tally.scored_bits.get((entry.case, entry.model), 0)
     source = tally.cases.ids.get(tally.cases.sources.get(entry.case, ("", "")))
-    if source is None:
-        return 0
-    return tally.scored_bits.get((entry.case, entry.model), 0) & tally.scored_bits.get((source, entry.model), 0)
+    there = None if source is None else tally.scored_bits.get((source, entry.model))
+    return own & (entry.companion_bits if there is None else there)
 
 
-def _groups(tally: Tally, entry: Perturbed) -> Iterator[tuple[Group, str]]:
+def _places(tally: Tally, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_Place]:
     yield "all", "all"
-    yield "perturbator", "+".join(entry.origin.by) or "unknown"
     for level in sorted({part.partition(":")[2] for part in entry.origin.by} - {""}):
         yield "intensity", level
     for category in sorted(set(entry.categories)):
         yield "category", category
+    yield "metric", ".".join(pair)
     yield "model", model_name(tally.header, entry.model)
 
 
-def _count(count: _Count, direction: str, kept: bool | None) -> None:
-    count.compared += 1
-    count.pass_to_fail += direction == "pass_to_fail"
-    count.fail_to_pass += direction == "fail_to_pass"
-    if kept is not None:
-        count.meaning_kept = kept
+def _points(by_level: Mapping[str, _Count]) -> tuple[SensitivityPoint, ...]:
+    return tuple(
+        SensitivityPoint(
+            intensity=level,
+            compared=count.compared,
+            flips=count.flips,
+            rate=count.flips / count.compared,
+            interval=wilson_interval(count.flips, count.compared),
+        )
+        for level in INTENSITIES
+        if (count := by_level.get(level)) is not None
+    )
 
 
-def _rate(place: tuple[Group, str], count: _Count) -> FlipRate:
-    flips = count.pass_to_fail + count.fail_to_pass
+def _rate(place: _Place, count: _Count, noise: _Count | None) -> FlipRate:
     return FlipRate(
         group=place[0],
         name=place[1],
         compared=count.compared,
         pass_to_fail=count.pass_to_fail,
         fail_to_pass=count.fail_to_pass,
-        rate=flips / count.compared,
-        interval=wilson_interval(flips, count.compared),
-        meaning_kept=count.meaning_kept if place[0] == "perturbator" else None,
+        rate=count.flips / count.compared,
+        interval=wilson_interval(count.flips, count.compared),
+        meaning_kept=count.meaning_kept,
+        noise=noise.flips / noise.compared if noise is not None else None,
+        noise_interval=wilson_interval(noise.flips, noise.compared) if noise is not None else None,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
+from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
 from pytest_evalstudio.engine.analysis.statistics import is_tie
@@ -13,8 +14,12 @@ from pytest_evalstudio.engine.analysis.tallies import FIRST_KEYS, CaseMarks, Tal
 from pytest_evalstudio.engine.analysis.wording import rounded, row_attributes
 
 
-def find_insights(tally: Tally, boards: Mapping[str, Leaderboard]) -> list[Insight]:
-    """The insights of a run: models against each other (two or more, no ties), then the hardest prompts."""
+def find_insights(tally: Tally, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()) -> list[Insight]:
+    """The insights of a run: models against each other (two or more, no ties), then the hardest prompts and perturbations.
+
+    Args:
+        rates: the run's flip rates.
+    """
     found: list[Insight] = []
     for board in boards.values():
         found += best_and_worst(board)
@@ -25,6 +30,7 @@ def find_insights(tally: Tally, boards: Mapping[str, Leaderboard]) -> list[Insig
         found += prompts(tally, info, tally.marks[id])
     found += least_grounded(tally)
     found += retrieval_alone(tally)
+    found += sensitive_to(rates)
     return found
 
 
@@ -161,6 +167,22 @@ def retrieval_alone(tally: Tally) -> Iterator[Insight]:
                     attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
                     actions="Such answers come from the model's own memory and change with the model: mend the retrieval.",
                 )
+
+
+def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
+    """The perturbation that turns most verdicts, where that is clearly more than what unchanged copies turn."""
+    kept = [rate for rate in rates if rate.group == "perturbator" and rate.meaning_kept and rate.name != COPY]
+    clear = [rate for rate in kept if rate.noise_interval is not None and rate.interval[0] > rate.noise_interval[1]]
+    if not clear:
+        return
+    most = max(clear, key=lambda rate: (rate.rate, rate.name))
+    yield Insight(
+        description=f"The models are most sensitive to {most.name}: {most.rate:.1%} of {most.compared} comparisons flip"
+        f" (95 % interval {most.interval[0]:.1%} to {most.interval[1]:.1%}), against {most.noise or 0.0:.1%} of unchanged copies.",
+        insight_type="robustness",
+        attributes={"perturbator": most.name, "rate": most.rate, "compared": most.compared, "noise": most.noise},
+        actions="Run it at other intensities to see where the models break, and look at the flipped cases: what do they share?",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
@@ -16,6 +16,8 @@ from pytest_evalstudio.engine.analysis.tallies import Sample, Tally, excerpt
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
 
 LEAKS = ("privacy", "security")
+_OF_FLIPS = "Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its own noise."
+_OF_COPIES = "The question was not changed: this is the model's own noise. Lower its temperature, or ask each question several times (runs)."
 
 
 def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0) -> list[Problem]:
@@ -116,13 +118,16 @@ def findings(tally: Tally) -> Iterator[Problem]:
 
 
 def flips(tally: Tally) -> Iterator[Problem]:
-    """One per flip; those beyond the limit, and those under perturbations that change the meaning, in groups."""
+    """One per perturbed case, model and evaluator; those beyond the limit, and those under perturbations that change the meaning, in groups."""
     changed: dict[tuple[str, str], Sample] = {}
+    together: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for entry in tally.flips:
         if entry.get("meaning_kept", True):
-            yield _flip(tally, entry)
+            together.setdefault((entry["nodeid"], entry["model"], entry["evaluator"]), []).append(entry)
         else:
             changed.setdefault((entry["evaluator"], entry["model"]), Sample()).note(entry["key"])
+    for entries in together.values():
+        yield _flip(tally, entries)
     for pair, sample in changed.items():
         yield _flips_in_sum(tally, *pair, sample, "low", "metric flips under perturbations that change the meaning of the question")
     for pair, sample in tally.more_flips.items():
@@ -174,34 +179,39 @@ def nothing_encoded(tally: Tally) -> Iterator[Problem]:
             )
 
 
-def _flip(tally: Tally, entry: Mapping[str, Any]) -> Problem:
-    info = tally.evaluators[entry["evaluator"]]
-    name = model_name(tally.header, entry["model"])
-    book = tally.cases
-    original = book.excerpt(book.ids.get((entry["file"], entry["source"])))
-    perturbed = book.excerpt(book.ids.get((entry["file"], entry["key"])))
-    direction = "from pass to fail" if entry["direction"] == "pass_to_fail" else "from fail to pass"
-    said = "+".join(entry.get("perturbators", ())) or "a perturbation"
+def _flip(tally: Tally, entries: Sequence[Mapping[str, Any]]) -> Problem:
+    first = entries[0]
+    info = tally.evaluators[first["evaluator"]]
+    name = model_name(tally.header, first["model"])
+    made_by = list(first.get("perturbators", ()))
+    keys = ("metric", "direction", "source_score", "score", "threshold")
     return Problem(
-        description=f"{info.name}: {entry['metric']} of model {name!r} flipped {direction} under {said}"
-        f" ({rounded(entry['source_score'])} → {rounded(entry['score'])}, threshold {rounded(entry['threshold'])})."
-        f" Original question: {excerpt(original) or entry['source']!r}. Perturbed: {excerpt(perturbed) or entry['key']!r}.",
+        description=f"{info.name}: {'; '.join(map(_turned, entries))} under {'+'.join(made_by) or 'a perturbation'} (model {name!r})."
+        f" Original question: {_question(tally, first, 'source')!r}. Perturbed: {_question(tally, first, 'key')!r}.",
         severity="high",
         problem_type="robustness",
         avid="P0200",
         attributes={
             "evaluator": info.id,
-            "metric": entry["metric"],
-            "threshold": entry["threshold"],
-            "score": entry["score"],
-            "source_score": entry["source_score"],
-            "direction": entry["direction"],
-            "source": entry["source"],
-            "perturbators": list(entry.get("perturbators", ())),
-            **row_attributes(entry["model"], name, [entry["key"]]),
+            **{key: first[key] for key in keys},
+            "flips": [{key: entry[key] for key in keys} for entry in entries],
+            "source": first["source"],
+            "perturbators": made_by,
+            **row_attributes(first["model"], name, [first["key"]]),
         },
-        actions="Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its own noise.",
+        actions=_OF_COPIES if made_by == ["copy"] else _OF_FLIPS,
     )
+
+
+def _turned(entry: Mapping[str, Any]) -> str:
+    direction = "pass to fail" if entry["direction"] == "pass_to_fail" else "fail to pass"
+    moved = f"{rounded(entry['source_score'])} → {rounded(entry['score'])}, threshold {rounded(entry['threshold'])}"
+    return f"{entry['metric']} flipped from {direction} ({moved})"
+
+
+def _question(tally: Tally, entry: Mapping[str, Any], which: str) -> str:
+    book = tally.cases
+    return excerpt(book.excerpt(book.ids.get((entry["file"], entry[which])))) or str(entry[which])
 
 
 def _flips_in_sum(tally: Tally, id: str, model: str, sample: Sample, severity: Severity, what: str) -> Problem:

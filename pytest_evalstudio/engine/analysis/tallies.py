@@ -131,6 +131,8 @@ class Perturbed:
     categories: tuple[str, ...]
     flips: tuple[tuple[str, str, str], ...]
     """evaluator, metric, direction"""
+    companion_bits: int = 0
+    """the flip bits of an original that was scored beside the run and is not in the record"""
 
 
 @dataclass(slots=True)
@@ -355,7 +357,9 @@ class Tally:
             return
         categories = rows[0].get("categories", ()) if rows else ()
         changes = tuple((flip["evaluator"], flip["metric"], flip["direction"]) for flip in flips)
-        self.perturbed.append(Perturbed(case, item["model_key"], _origin(item, categories), tuple(visible_categories(categories)), changes))
+        beside = item.get("perturbed", {}).get("compared", ())
+        bits = sum(bit for (id, _), bit in self._bits.items() if id in beside)
+        self.perturbed.append(Perturbed(case, item["model_key"], _origin(item, categories), tuple(visible_categories(categories)), changes, bits))
         for flip in flips:
             entry = {**flip, "model": item["model_key"], "key": item["key"], "file": item["file"], "nodeid": item["nodeid"]}
             if len(self.flips) < LISTED:

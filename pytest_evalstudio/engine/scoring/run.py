@@ -48,6 +48,7 @@ class Result:
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
         origin: how a perturbed case was made; None for an original.
+        compared_beside: evaluators that compared it with an original which is no part of this run, but was scored beside it.
         seconds: the subject's share of the chunk's wall time.
     """
 
@@ -57,6 +58,7 @@ class Result:
     verdicts: dict[Selected, Verdict] = field(default_factory=dict)
     flips: list[Flip] = field(default_factory=list)
     origin: Origin | None = None
+    compared_beside: frozenset[str] = frozenset()
     seconds: float = 0.0
 
     @property
@@ -106,6 +108,7 @@ class Engine:
         ]
         self._score(results)
         by_subject = {id(result.subject): result for result in results}
+        beside = {id(companion) for companion in companions}
         for result in results:
             self._decide(result)
         for result in results[: len(subjects)]:
@@ -114,6 +117,7 @@ class Engine:
             result.origin = origin(result.subject.case.categories, self.plan.perturbators)
             original = by_subject.get(id(result.subject.source))
             if original is not None:
+                result.compared_beside = _scored(result) & _scored(original) if id(original.subject) in beside else frozenset()
                 result.flips = flips(result.subject, result.verdicts, original.verdicts, result.origin, strict=self._strict_flips)
         share = (time.perf_counter() - started) / max(1, len(subjects))
         for result in results:
@@ -160,7 +164,10 @@ class Engine:
                 batches.setdefault(selected, []).extend((result, index) for index in range(len(result.answers)))
         by_subject = {id(result.subject): result for result in results}
         for selected, places in batches.items():
-            cases = [_compared(selected, result, index, by_subject) for result, index in places]
+            if selected.spec.compares:
+                cases = [_compared(selected, result, index, by_subject) for result, index in places]
+            else:
+                cases = [result.answers[index] for result, index in places]
             outcomes = score(selected, cases, self._lend(selected))
             for (result, index), outcome in zip(places, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
@@ -194,6 +201,11 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: boo
         retries=answer.retries,
         error=answer.error,
     )
+
+
+def _scored(result: Result) -> frozenset[str]:
+    """Ids of the evaluators that scored it."""
+    return frozenset(selected.id for selected, own in result.verdicts.items() if own.status == "score")
 
 
 def _splitter_alone(_: Selected) -> Tools:
@@ -237,9 +249,14 @@ def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, 
         "rows": [shortened(row_entry(case, outcomes, masked), case.folder) for case, outcomes in zip(result.answers, result.outcomes, strict=True)],
         "verdicts": verdicts,
         "flips": flip_entries(result.flips),
-        **({"perturbed": {"by": list(result.origin.by), "meaning_kept": result.origin.meaning_kept}} if result.origin is not None else {}),
+        **({"perturbed": _origin_entry(result.origin, result.compared_beside)} if result.origin is not None else {}),
         **({"xfail": subject.xfail} if subject.xfail else {}),
     }
+
+
+def _origin_entry(made: Origin, compared_beside: frozenset[str]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"by": list(made.by), "meaning_kept": made.meaning_kept}
+    return {**entry, "compared": sorted(compared_beside)} if compared_beside else entry
 
 
 def shortened(entry: dict[str, Any], folder: str) -> dict[str, Any]:

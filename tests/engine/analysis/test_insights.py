@@ -6,7 +6,7 @@ import pytest
 
 from pytest_evalstudio.core.problems import INSIGHT_TYPES
 from pytest_evalstudio.engine.analysis.analyse import analyse
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric, score
+from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
 
 
 @pytest.fixture
@@ -116,3 +116,24 @@ def test_the_least_grounded_sentence(insights):
     (found,) = insights(builder)
     assert "the least grounded sentence is 'Is made up.' of model 'one' (Score 0.2)" in found.description
     assert found.attributes["test_case_keys"] == ["a"]
+
+
+def sensitive(flipped, copies_flipped, compared=20):
+    builder = RecordBuilder()
+    for number in range(compared):
+        builder.add(f"k{number}", "one", quality(0.9))
+        for name, turned in (("comma:LOW", number < flipped), ("copy", number < copies_flipped)):
+            flips = [flip(f"k{number}", perturbators=[name])] if turned else []
+            builder.add(f"k{number}-{name}", "one", quality(0.6, **perturbed(f"k{number}", name)), flips=flips)
+    return builder
+
+
+def test_the_perturbation_that_turns_more_than_noise_does(insights):
+    (found,) = insights(sensitive(12, 0))
+    assert found.insight_type == "robustness"
+    assert "most sensitive to comma:LOW: 60.0% of 20 comparisons flip" in found.description
+    assert found.attributes["noise"] == 0.0
+
+
+def test_flips_within_the_noise_are_no_insight(insights):
+    assert insights(sensitive(5, 3)) == ()

@@ -216,3 +216,28 @@ def test_a_guardrail_suite_in_which_nothing_was_encoded(problems):
     assert (found.severity, found.problem_type) == ("low", "data_quality")
     builder.add("b", "one", {"outcomes": {"encoding_guardrail": {**outcome, "reason": ""}}})
     assert problems(builder) == ()
+
+
+def test_flips_of_one_evaluator_on_one_case_are_one_problem_that_keeps_each(problems):
+    builder = RecordBuilder(evaluator("quality", metric(), metric("size", primary=False)), boolean_evaluator())
+    builder.add("k", "one", quality(1.0))
+    turned = [
+        flip("k", score=0.4),
+        flip("k", metric="size", source_score=0.2, score=0.9, direction="fail_to_pass"),
+        flip("k", "text_matching", metric="model_passes"),
+    ]
+    builder.add("k-comma", "one", quality(1.0, **perturbed("k", "comma:HIGH")), flips=turned)
+    first, second = problems(builder)
+    assert "score flipped from pass to fail (1 → 0.4, threshold 0.5); size flipped from fail to pass (0.2 → 0.9, threshold 0.5)" in first.description
+    assert [(entry["metric"], entry["direction"], entry["score"]) for entry in first.attributes["flips"]] == [
+        ("score", "pass_to_fail", 0.4),
+        ("size", "fail_to_pass", 0.9),
+    ]
+    assert second.attributes["evaluator"] == "text_matching"
+
+
+def test_a_flip_of_an_unchanged_copy_is_called_noise(problems):
+    builder = RecordBuilder()
+    builder.add("k", "one", quality(1.0))
+    builder.add("k-copy", "one", quality(0.6, **perturbed("k", "copy")), flips=[flip("k", perturbators=["copy"])])
+    assert "the model's own noise" in problems(builder)[0].actions
