@@ -18,10 +18,10 @@ from pytest_evalstudio.report.build import build_report
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.records import RecordBuilder, evaluator, metric
 
-MODELS = ("one", "two", "three")
+MODELS = ("one", "two", "three", "four", "five", "six")
 
 
-def synthetic_record(folder: Path, items: int, evaluators: int) -> Path:
+def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3) -> Path:
     """A record of items of about one kilobyte (one evaluator), two in ten of them failing."""
     rng = random.Random(7)
     words = [
@@ -46,7 +46,7 @@ def synthetic_record(folder: Path, items: int, evaluators: int) -> Path:
         "bank",
     ]
     ids = [f"quality_{number}" for number in range(evaluators)]
-    builder = RecordBuilder(*(evaluator(id, metric()) for id in ids), models=MODELS)
+    builder = RecordBuilder(*(evaluator(id, metric()) for id in ids), models=MODELS[:models])
     path = folder / "record.jsonl"
     with open(path, "w", encoding="utf-8") as file:
         file.write(json.dumps(builder.header) + "\n")
@@ -54,7 +54,7 @@ def synthetic_record(folder: Path, items: int, evaluators: int) -> Path:
             texts = [" ".join(rng.choices(words, k=size)) for size in (12, 15, 20, 25)]
             outcomes = {id: {"status": "score", "scores": {"score": round(min(1.0, rng.random() + 0.3), 4)}, "reason": ""} for id in ids}
             row = {"input": texts[0], "expected_output": texts[1], "actual_output": texts[2], "context": [texts[3]], "outcomes": outcomes}
-            file.write(json.dumps(builder.add(f"case-{index // len(MODELS)}", MODELS[index % len(MODELS)], row)) + "\n")
+            file.write(json.dumps(builder.add(f"case-{index // models}", MODELS[index % models], row)) + "\n")
             builder.items.clear()
     return path
 
