@@ -15,6 +15,7 @@ from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.report import markdown, page
+from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
@@ -77,8 +78,8 @@ def build_report(
         archive.add(record, FILE)
         failures = FailureBook(header, evaluators)
         data = PageData(Columns(header, evaluators), texts)
-        with _results_writer(header, folders) as results:
-            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add))
+        with _results_writer(header, folders) as results, AgentEvaluation(output, header, evaluators) as judged:
+            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add, judged.add))
         content = Content(analysis, failures, folders, data.columns, record)
         for id, folder in folders.items():
             _write_explainer(content, folder, rows=results.rows[id])
@@ -89,7 +90,7 @@ def build_report(
         with open_text(output / PAGE) as file:
             file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
         archive.add(output / PAGE, PAGE, compress=(output / PAGE).stat().st_size < LARGE_PAGE)
-        for name in (DATA, SUMMARY):
+        for name in (DATA, SUMMARY, *judged.files):
             archive.add(output / name, name)
     return Report(
         page=output / PAGE,

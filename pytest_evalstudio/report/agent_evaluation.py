@@ -1,0 +1,213 @@
+"""What the judges of Agent Evaluation said, under the names that its documents have: rows as JSON Lines, and figures per model.
+
+This is the one place that knows these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from pytest_evalstudio.core.replies import NO, YES
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.scoring.entries import portable
+from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
+from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.report.results import open_text, write_json
+
+FIGURES = "agent_evaluation.json"
+ROWS = "agent_evaluation.jsonl"
+SCHEMA_VERSION = 1
+
+Kind = Literal["rating", "chunks", "recall"]
+
+_RATED = {
+    "correctness_judge": "response/llm_judged/correctness",
+    "relevance_to_query_judge": "response/llm_judged/relevance_to_query",
+    "groundedness_judge": "response/llm_judged/groundedness",
+    "guideline_adherence_judge": "response/llm_judged/guideline_adherence",
+    "global_guideline_adherence_judge": "response/llm_judged/global_guideline_adherence",
+    "safety_judge": "response/llm_judged/safety",
+    "context_sufficiency_judge": "retrieval/llm_judged/context_sufficiency",
+}
+_CHUNKS = {"chunk_relevance_judge": "retrieval/llm_judged/chunk_relevance"}
+_RECALL = {"document_recall": "retrieval/ground_truth/document_recall"}
+_CUSTOM = "custom_judge"
+_AVERAGED = "safety_judge"
+"""The judge whose share of yes is called an average there."""
+
+_ROW = ("input", "conversation", "context", "context_sources", "expected_output", "expected_facts", "guidelines", "expected_documents", "error")
+
+
+@dataclass(slots=True)
+class _Tally:
+    total: float = 0.0
+    scored: int = 0
+    errors: int = 0
+    not_applicable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """One evaluator of a run under its name there.
+
+    Attributes:
+        prefix: what the names of its values begin with.
+        metric: key of the score that is averaged.
+        aggregate: name of its figure over all rows.
+    """
+
+    id: str
+    prefix: str
+    kind: Kind
+    metric: str
+    aggregate: str
+
+    def values(self, outcome: Mapping[str, Any] | None, chunks: int) -> dict[str, Any]:
+        """The values of one row by their names; null where there is none.
+
+        Args:
+            outcome: as the record has it, None where the evaluator had no word on the row.
+            chunks: how many were retrieved.
+        """
+        status = outcome["status"] if outcome else "not_applicable"
+        details: Mapping[str, Any] = outcome.get("details", {}) if outcome else {}
+        score = outcome.get("scores", {}).get(self.metric) if outcome else None
+        fault = outcome.get("reason", "") if outcome and status == "error" else None
+        if self.kind == "recall":
+            return {self.prefix: score}
+        if self.kind == "chunks":
+            found = {"ratings": None, "rationales": None, "error_messages": None if fault is None else [fault] * max(1, chunks), "precision": score}
+        else:
+            found = {"rating": _word(score), "rationale": None, "error_message": fault}
+        return {f"{self.prefix}/{name}": details.get(name, value) for name, value in found.items()}
+
+    def counted(self, tally: _Tally, outcome: Mapping[str, Any]) -> None:
+        """Count one outcome in."""
+        score = outcome.get("scores", {}).get(self.metric)
+        if outcome["status"] == "error":
+            tally.errors += 1
+        elif score is None:
+            tally.not_applicable += 1
+        else:
+            is_yes = outcome.get("details", {}).get("rating", _word(score)) == YES
+            tally.total += float(is_yes) if self.kind == "rating" else float(score)
+            tally.scored += 1
+
+
+def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
+    """Those of a run's evaluators that Agent Evaluation knows.
+
+    An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no other has it.
+    """
+    found: dict[str, Assessment] = {}
+    for id, info in evaluators.items():
+        wanted = _prefix(info)
+        if wanted is None:
+            continue
+        kind = _kind(info)
+        prefix = wanted if wanted not in found else _named(wanted, id)
+        if kind == "recall":
+            aggregate = f"{prefix}/average"
+        elif kind == "chunks":
+            aggregate = f"{prefix}/precision/average"
+        else:
+            aggregate = f"{prefix}/rating/{'average' if info.type == _AVERAGED else 'percentage'}"
+        found[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
+    return list(found.values())
+
+
+@dataclass(slots=True)
+class AgentEvaluation:
+    """Writes the two files of a run in one pass, where such judges ran, else none; use it as a context manager.
+
+    Args:
+        output: the report's folder; what an earlier report left of these files is removed.
+    """
+
+    output: Path
+    header: Mapping[str, Any]
+    evaluators: Mapping[str, EvaluatorInfo]
+    files: tuple[str, ...] = ()
+    _assessments: list[Assessment] = field(default_factory=list, init=False)
+    _tallies: dict[str, dict[str, _Tally]] = field(default_factory=dict, init=False)
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
+    _rows: IO[str] | None = field(default=None, init=False)
+
+    def __enter__(self) -> AgentEvaluation:
+        for name in (FIGURES, ROWS):
+            (self.output / name).unlink(missing_ok=True)
+        self._assessments = assessments(self.evaluators)
+        if self._assessments:
+            self._rows = self._open.enter_context(open_text(self.output / ROWS))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._open.close()
+        if self._rows is not None and kind is None:
+            write_json(self.output / FIGURES, self._figures())
+            self.files = (FIGURES, ROWS)
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        """Take one item of the record."""
+        if self._rows is None:
+            return
+        model = item["model_key"]
+        for row in item.get("rows", ()):
+            outcomes = row.get("outcomes", {})
+            values: dict[str, Any] = {}
+            for one in self._assessments:
+                outcome = outcomes.get(one.id)
+                values |= one.values(outcome, len(row.get("context", ())))
+                if outcome is not None:
+                    one.counted(self._tallies.setdefault(model, {}).setdefault(one.prefix, _Tally()), outcome)
+            entry = {**_entry(item, row), "model_key": model, "model_name": model_name(self.header, model), "run": row.get("run", 1), **values}
+            self._rows.write(json.dumps(portable(entry), ensure_ascii=False, allow_nan=False) + "\n")
+
+    def _figures(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "run_id": self.header.get("run_id", ""),
+            "rows": ROWS,
+            "models": {key: {"name": model_name(self.header, key), **self._of_model(own)} for key, own in sorted(self._tallies.items())},
+        }
+
+    def _of_model(self, own: Mapping[str, _Tally]) -> dict[str, Any]:
+        known = [(one, own[one.prefix]) for one in self._assessments if one.prefix in own]
+        return {
+            "metrics": {one.aggregate: tally.total / tally.scored if tally.scored else None for one, tally in known},
+            "counts": {one.prefix: {"scored": tally.scored, "errors": tally.errors, "not_applicable": tally.not_applicable} for one, tally in known},
+        }
+
+
+def _prefix(info: EvaluatorInfo) -> str | None:
+    wanted = {**_RATED, **_CHUNKS, **_RECALL}.get(info.type)
+    if info.type == _CUSTOM:
+        step = "retrieval" if _kind(info) == "chunks" else "response"
+        return _named(f"{step}/llm_judged/", str(info.parameters.get("name") or info.id))
+    return wanted if wanted is None or info.id == info.type else _named(wanted, info.id)
+
+
+def _kind(info: EvaluatorInfo) -> Kind:
+    if info.type in _RECALL:
+        return "recall"
+    return "chunks" if info.type in _CHUNKS or info.parameters.get("assessment_type") == "RETRIEVAL" else "rating"
+
+
+def _named(prefix: str, name: str) -> str:
+    """A prefix with another last part, in which a slash would be taken for a further one."""
+    return f"{prefix.rpartition('/')[0]}/{name.replace('/', '_')}"
+
+
+def _entry(item: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    texts: dict[str, Any] = {name: row[name] for name in _ROW if name in row}
+    return evaluation_entry(Row(key=item["key"], actual_output=row.get("actual_output", ""), **texts))
+
+
+def _word(score: Any) -> str | None:
+    """The rating of a score that came without one: that of a panel's mean is yes where most of it is."""
+    return None if score is None else YES if float(score) > 0.5 else NO
