@@ -48,6 +48,7 @@ class OpenAIServer:
     """Answers `replies` one by one, then `default`, which may be a function of the question.
 
     Attributes:
+        by_request: in place of `default`, where it depends on the whole request.
         requests: JSON bodies in the order of arrival.
         headers: their headers.
         times: when they arrived, monotonic seconds.
@@ -58,6 +59,7 @@ class OpenAIServer:
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self.default: Reply | Callable[[str], Reply] = Reply()
+        self.by_request: Callable[[dict[str, Any]], Reply] | None = None
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.times: list[float] = []
@@ -76,6 +78,8 @@ class OpenAIServer:
             self.peak = max(self.peak, self._busy)
             if self.replies:
                 return self.replies.pop(0)
+        if self.by_request is not None:
+            return self.by_request(body)
         return self.default(body["messages"][-1]["content"]) if callable(self.default) else self.default
 
     def end(self) -> None:

