@@ -8,6 +8,7 @@ import sys
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -345,3 +346,21 @@ def test_a_reader_that_leaves_early_is_no_error():
     done = subprocess.run(["bash", "-o", "pipefail", "-c", f"({command}) | head -c 1"], capture_output=True, text=True, check=False)
     assert done.stdout == "{"
     assert "Traceback" not in done.stderr
+
+
+def test_a_judge_is_checked_against_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"key": key, "input": "Q?", "actual_output": f"Answer {key}.", "model_key": "m"} for key in "ab"]
+    (tmp_path / "answers_lab.json").write_text(json.dumps({"dataset": {"inputs": rows}, "models": [{"key": "m", "name": "m"}]}), encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("key,model_key,label\na,m,1\nb,m,0\n", encoding="utf-8")
+    (tmp_path / "house_judge.py").write_text('def judge(prompt):\n    return "same" if "Answer a." in prompt else "different"\n', encoding="utf-8")
+    (tmp_path / "evalstudio.toml").write_text('[judge]\nhost = "python"\ntarget = "house_judge:judge"\n', encoding="utf-8")
+    arguments = ["judge-check", "labels.csv", "--lab", "answers_lab.json", "--evaluator", "language_mismatch"]
+
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["agreement"], found["kappa"], found["flips"]["repeats"]) == (1.0, 1.0, {"compared": 2, "flipped": 0, "rate": 0.0, "interval": ANY})
+    assert main(arguments) == 0
+    assert "agreement with people   1.000" in capsys.readouterr().out
+    assert main([*arguments[:-1], "rouge"]) == 2
+    assert "asks no judge" in capsys.readouterr().err

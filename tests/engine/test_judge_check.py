@@ -1,0 +1,190 @@
+"""Measuring a judge: against people, against itself, and what it takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.engine.analysis.statistics import cohen_kappa
+from pytest_evalstudio.engine.judge_check import check_judge, read_labels, told
+from pytest_evalstudio.formats.config import configuration
+
+PROMPT = "Is {actual_output} borne out by {context}?"
+LABELS = {"a": 1, "b": 1, "c": 1, "d": 0, "e": 0, "f": 0}
+HARSH = {"a": "true", "b": "true", "c": "false", "d": "false", "e": "false", "f": "true"}
+"""Against the labels: two good answers found and one missed, two bad ones found and one missed."""
+
+
+def setting(tmp_path: Path, labels: Mapping[str, int] = LABELS) -> tuple[Path, dict[tuple[str, str], int]]:
+    rows = [
+        {"key": key, "input": "Q?", "actual_output": f"Answer {key}.", "context": [f"One {key}.", f"Two {key}."], "model_key": "m"} for key in labels
+    ]
+    lab = tmp_path / "answers_lab.json"
+    lab.write_text(json.dumps({"dataset": {"inputs": rows}, "models": [{"key": "m", "name": "m", "model_type": "h2ogpte"}]}), encoding="utf-8")
+    return lab, {(key, "m"): label for key, label in labels.items()}
+
+
+def check(tmp_path: Path, judge: Callable[..., Any], *, repeats: int = 0, cache: bool = False, **table: Any) -> dict[str, Any]:
+    lab, labels = setting(tmp_path)
+    config = configuration(
+        {"judge": {"host": "python", "target": judge, "cache": cache, **table}, "evaluator": {"support": {"type": "byop", "prompt": PROMPT}}},
+        folder=tmp_path,
+    )
+    return check_judge(lab, labels, "support", config=config, repeats=repeats, cache=tmp_path / "cache")
+
+
+def of(prompt: str) -> str:
+    """The key of the case that a prompt is about."""
+    return next(key for key in LABELS if f"Answer {key}." in prompt)
+
+
+def harsh(prompt: str) -> str:
+    return HARSH[of(prompt)]
+
+
+def test_agreement_with_people_by_hand(tmp_path: Path) -> None:
+    found = check(tmp_path, harsh)
+    assert (found["answers"], found["verdicts"]) == (6, 6)
+    assert found["agreement"] == pytest.approx(4 / 6)
+    assert found["kappa"] == pytest.approx((4 / 6 - 0.5) / 0.5)
+    assert found["good"] == {"precision": pytest.approx(2 / 3), "recall": pytest.approx(2 / 3)}
+    assert found["bad"] == {"precision": pytest.approx(2 / 3), "recall": pytest.approx(2 / 3)}
+    low, high = found["agreement_interval"]
+    assert low < 4 / 6 < high
+
+
+def test_a_steady_judge_flips_nowhere(tmp_path: Path) -> None:
+    found = check(tmp_path, harsh, repeats=2)
+    assert [(flips["compared"], flips["flipped"]) for flips in found["flips"].values()] == [(6, 0)] * 3
+
+
+def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
+    asked: dict[str, int] = {}
+
+    def moody(prompt: str) -> str:
+        key = of(prompt)
+        asked[prompt] = asked.get(prompt, 0) + 1
+        return "false" if key == "a" and asked[prompt] == 3 else HARSH[key]
+
+    found = check(tmp_path, moody, repeats=3, cache=True)
+    assert (found["flips"]["repeats"]["flipped"], found["flips"]["repeats"]["rate"]) == (1, pytest.approx(1 / 6))
+    assert found["agreement"] == pytest.approx(4 / 6), "the first round is held against the labels"
+
+
+def test_repeats_pass_by_what_is_stored(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def counting(prompt: str) -> str:
+        asked.append(prompt)
+        return harsh(prompt)
+
+    check(tmp_path, counting, cache=True)
+    first = len(asked)
+    check(tmp_path, counting, cache=True)
+    assert (first, len(asked)) == (18, 18), "as it is, chunks reversed, choices reversed; then all from what is stored"
+    check(tmp_path, counting, cache=True, repeats=2)
+    assert len(asked) == 18 + 2 * 6
+
+
+def test_a_judge_that_minds_the_order_of_chunks_is_found_out(tmp_path: Path) -> None:
+    def first_chunk(prompt: str) -> str:
+        return "true" if prompt.index("One ") < prompt.index("Two ") else "false"
+
+    flips = check(tmp_path, first_chunk)["flips"]
+    assert (flips["chunk_order"]["flipped"], flips["option_order"]["flipped"]) == (6, 0)
+
+
+def test_a_judge_that_takes_the_first_choice_is_found_out(tmp_path: Path) -> None:
+    def first_choice(prompt: str) -> str:
+        return "true" if prompt.rindex('"true"') < prompt.rindex('"false"') else "false"
+
+    flips = check(tmp_path, first_choice)["flips"]
+    assert (flips["chunk_order"]["flipped"], flips["option_order"]["flipped"]) == (0, 6)
+
+
+def test_replies_that_cannot_be_read_are_counted_and_are_no_verdicts(tmp_path: Path) -> None:
+    found = check(tmp_path, lambda prompt: "hm" if of(prompt) == "c" else harsh(prompt))
+    assert (found["verdicts"], found["parse_failures"], found["parse_failure_rate"]) == (5, 1, pytest.approx(1 / 6))
+    assert found["repair_rate"] == pytest.approx(1 / 6)
+    assert found["agreement"] == pytest.approx(4 / 5)
+    assert "could not be read" in found["faults"][0]
+
+
+def test_the_price_of_a_verdict(tmp_path: Path) -> None:
+    def priced(prompt: str) -> dict[str, Any]:
+        return {"answer": harsh(prompt), "cost_usd": 0.002, "usage": {"input_tokens": 300, "output_tokens": 4}}
+
+    found = check(tmp_path, priced)
+    assert found["cost_usd_per_verdict"] == pytest.approx(0.002)
+    assert (found["calls_per_verdict"], found["input_tokens_per_verdict"], found["output_tokens_per_verdict"]) == (1.0, 300.0, 4.0)
+    assert check(tmp_path, harsh)["cost_usd_per_verdict"] is None
+
+
+def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def counting(prompt: str) -> str:
+        asked.append(prompt)
+        return harsh(prompt)
+
+    check(tmp_path, counting, max_calls=8)
+    assert len(asked) == 8
+
+
+def test_what_was_found_reads_well(tmp_path: Path) -> None:
+    text = "\n".join(told(check(tmp_path, harsh, repeats=1)))
+    assert "agreement with people   0.667" in text
+    assert "Cohen's kappa           0.333" in text
+    assert "0 of 6" in text
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1))
+def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    found = cohen_kappa(first, second)
+    if found is None:
+        assert len({*first, *second}) == 1
+    else:
+        assert found == pytest.approx(cohen_kappa_score(first, second, labels=[False, True]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param("key,label\na,1\n", r":1: there is no column 'model_key'", id="no column"),
+        pytest.param("key,model_key,label\na,m,yes\n", r":2: label 'yes' is neither 1", id="another label"),
+        pytest.param("key,model_key,label\na,m,1\na,m,0\n", r":3: 'a' of model 'm' has another label", id="two labels"),
+        pytest.param("key,model_key,label\na,m,\n", "there are no labels", id="none"),
+    ],
+)
+def test_wrong_labels_are_told_with_their_place(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        read_labels(path)
+
+
+def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
+    lab, _ = setting(tmp_path)
+    with pytest.raises(DataError, match=r"none of its answers has a label; the file has e\.g\. key 'a', model_key 'm'"):
+        check_judge(lab, {("z", "m"): 1}, "sexism", config=configuration({"judge": {"host": "python", "target": harsh}}))
+
+
+def test_an_evaluator_without_a_judge_is_an_error(tmp_path: Path) -> None:
+    lab, labels = setting(tmp_path)
+    with pytest.raises(ConfigurationError, match="'rouge' asks no judge"):
+        check_judge(lab, labels, "rouge", config=configuration({"judge": {"host": "python", "target": harsh}}))
+
+
+def test_no_judge_is_an_error_that_says_how_to_get_one(tmp_path: Path) -> None:
+    lab, labels = setting(tmp_path)
+    with pytest.raises(ConfigurationError, match="none is configured"):
+        check_judge(lab, labels, "sexism", config=configuration({}))
