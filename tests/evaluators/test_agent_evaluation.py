@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judging import outcome, outcomes, unfenced
+from judging import outcome, outcomes, reply_for, unfenced
 from openai_server import OpenAIServer, Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators._assessments import precision
@@ -233,6 +233,19 @@ def test_earlier_turns_are_given_and_fenced(id: str, options: Mapping[str, Any])
     judge = Says()
     outcome(id, judge, ROW, options=options)
     assert "arlier" not in judge.prompts[0]
+
+
+@pytest.mark.parametrize("id", ["faithfulness", "context_precision", "context_recall", "context_relevancy", "fact_check", "sexism", "stereotypes"])
+def test_other_judges_that_are_shown_the_question_see_the_earlier_turns_too(id: str) -> None:
+    prompts: list[str] = []
+
+    def judge(prompt: str, reply_schema: Mapping[str, Any]) -> str:
+        prompts.append(prompt)
+        return json.dumps(reply_for(reply_schema, good=True))
+
+    outcome(id, judge, {**ROW, "conversation": [{"role": "user", "content": "I want a card."}]})
+    assert "user: I want a card." in prompts[0]
+    assert "user: I want a card." not in unfenced(prompts[0])
 
 
 def test_facts_stand_beside_the_expected_answer_or_in_its_place() -> None:

@@ -11,6 +11,7 @@ from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
 TEXT_CHARS = 600
 CONTEXT_CHARS = 200
 CONTEXT_CHUNKS = 3
+EARLIER_TURNS = 4
 
 
 def headline(result: Result) -> str:
@@ -60,7 +61,8 @@ def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _case_lines(case: Case) -> list[str]:
-    lines = [f"question: {short(case.question)}"]
+    lines = [f"earlier {turn.role}: {short(turn.content, CONTEXT_CHARS)}" for turn in case.conversation[-EARLIER_TURNS:]]
+    lines.append(f"question: {short(case.question)}")
     if case.expected_output:
         lines.append(f"expected: {short(case.expected_output)}")
     if case.condition:
