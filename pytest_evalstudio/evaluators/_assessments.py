@@ -69,7 +69,7 @@ def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failin
     asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = dict(zip(asked, (yield [ask(case.context[index]) for index in asked]), strict=True))
     ratings: list[str | None] = [NO] * len(case.context)
-    rationales: list[str | None] = ["the chunk is empty"] * len(case.context)
+    rationales: list[str | None] = ["the chunk has no words"] * len(case.context)
     errors: list[str | None] = [None] * len(case.context)
     for index, reply in replies.items():
         if reply.fault is not None:

@@ -165,7 +165,7 @@ def test_an_empty_chunk_counts_and_is_not_asked_about(id: str, options: Mapping[
     found = outcome(id, judge, {**ROW, "context": ["alpha", " \n", ""]}, options=options)
     assert found.scores == {metric: pytest.approx(1 / 3)}
     assert found.details["ratings"] == ["yes", "no", "no"]
-    assert found.details["rationales"][1] == "the chunk is empty"
+    assert found.details["rationales"][1] == "the chunk has no words"
     assert len(judge.prompts) == 1
 
 

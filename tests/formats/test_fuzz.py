@@ -38,6 +38,7 @@ SOUND = {
                 "documents": ["d.md"],
                 "test_cases": [
                     {"key": "a", "prompt": "q", "condition": '"x"', "constraints": ["y", ["z"]], "evaluators": {"rouge": {"threshold": 0.1}}},
+                    {"key": "c", "prompt": "q", "conversation": [{"role": "user", "content": "x"}], "guidelines": ["g"]},
                     {"prompt": "p", "relationships": [{"type": "perturbation_source", "target": "a"}], "categories": ["c"]},
                 ],
             }
