@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
@@ -19,7 +19,7 @@ from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.contracts import EvaluatorSpec, parameters
 from pytest_evalstudio.engine.asking.limits import Limits
-from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 
 README = Path(__file__).parents[1] / "README.md"
@@ -103,13 +103,18 @@ def configuration() -> Iterator[str]:
         if name in NOT_IN_FILES:
             continue
         default = field.get_default(call_default_factory=True)
-        if isinstance(default, BaseModel):
-            for inner, inner_field in type(default).model_fields.items():
-                yield _row(f"`{name}.{inner}`", _default(inner_field.get_default()), _said(type(default), inner))
+        table = type(default) if isinstance(default, BaseModel) else next((arm for arm in get_args(field.annotation) if _is_table(arm)), None)
+        if table is not None:
+            for inner, inner_field in table.model_fields.items():
+                yield _row(f"`{name}.{inner}`", _default(inner_field.get_default(call_default_factory=True)), _said(table, inner))
         elif name in elsewhere:
             yield _row(f"`{name}`", elsewhere[name], _said(Configuration, name).partition(";")[0].rstrip(".") + ".")
         else:
             yield _row(f"`{name}`", _default(default), _said(Configuration, name))
+
+
+def _is_table(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel) and not issubclass(annotation, ModelTable)
 
 
 def limits() -> Iterator[str]:

@@ -50,6 +50,7 @@ OUTCOMES = {
     "evaluator": "2 passed",
     "host": "1 passed",
     "judged": "1 failed, 1 passed",
+    "byop": "1 failed, 1 passed",
 }
 
 

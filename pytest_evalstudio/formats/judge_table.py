@@ -43,6 +43,8 @@ class JudgeTable(JudgeMember):
     """The judge of a configuration.
 
     Attributes:
+        host: the host that is asked; its parameters and limits are further keys.
+        model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
         panel: several judges, each with `host` or `model`; they vote.
         vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged) or "mean".
         templates: folder of prompts that are used in place of those of the same name.
