@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
     from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, EvaluationError, ThresholdMissed
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
+    from pytest_evalstudio.core.perturbators import Change, perturbator
     from pytest_evalstudio.core.registry import Registry
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
+    from pytest_evalstudio.engine.perturbing.cases import perturb
     from pytest_evalstudio.formats.dataset import LlmDataset, Row
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
@@ -27,10 +29,12 @@ _HOMES = {
     "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
     "core.errors": ("ConfigurationError", "DataError", "EvalStudioError", "EvaluationError", "ThresholdMissed"),
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
+    "core.perturbators": ("Change", "perturbator"),
     "core.registry": ("Registry",),
     "engine.builders": ("make_case",),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
+    "engine.perturbing.cases": ("perturb",),
     "formats.dataset": ("LlmDataset", "Row"),
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
@@ -41,6 +45,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Answer",
     "Case",
+    "Change",
     "ConfigurationError",
     "DataError",
     "EvalStudioError",
@@ -73,6 +78,8 @@ __all__ = [
     "evaluator",
     "host",
     "make_case",
+    "perturb",
+    "perturbator",
 ]
 
 

@@ -6,20 +6,20 @@ import re
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._words import WORD_LEVELS, too_few
+from pytest_evalstudio.perturbations._words import WORD_LEVELS
 
-_AFTER = {every: re.compile(rf"((?:\S+\s+){{{every - 1}}}\S*\w)(?=\s)|(?:\S+\s+){{{every - 1}}}\S+(?=\s)") for every in WORD_LEVELS.values()}
-"""So many words, with the last one in group 1 unless it ends in punctuation."""
+_WORD_END = re.compile(r"\w(?=\s+\S)")
+"""The end of a word that has no punctuation behind it and is not the last."""
 
 
 @perturbator("comma", name="Comma")
 @dataclass(frozen=True)
 class Comma:
-    """Puts a comma after every 10th, 3rd or 2nd word, except where there is punctuation already."""
+    """Puts a comma after every 10th, 3rd or 2nd word, of those that no punctuation follows."""
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         every = WORD_LEVELS[intensity]
-        made = _AFTER[every].sub(lambda found: found[0] + "," if found[1] else found[0], text)
-        if len(made) == len(text):
-            return Change.none(too_few(every) + " before its last one, or punctuation in their places")
-        return Change(made, len(made) - len(text))
+        ends = [found.end() for found in _WORD_END.finditer(text)][every - 1 :: every]
+        if not ends:
+            return Change.none(f"it has fewer than {every} words before its last one that no punctuation follows")
+        return Change(",".join([text[start:end] for start, end in zip([0, *ends], [*ends, None], strict=True)]), len(ends))

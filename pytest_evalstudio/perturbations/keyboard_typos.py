@@ -18,8 +18,7 @@ def _neighbours() -> dict[str, str]:
         for column, key in enumerate(keys):
             near = [(row, column - 1), (row, column + 1), (row - 1, column), (row - 1, column + 1), (row + 1, column - 1), (row + 1, column)]
             found[key] = "".join(_ROWS[r][c] for r, c in near if 0 <= r < len(_ROWS) and 0 <= c < len(_ROWS[r]))
-            found[key.upper()] = found[key].upper()
-    return found
+    return found | {key.upper(): near.upper() for key, near in found.items() if key.isalpha()}
 
 
 NEIGHBOURS = _neighbours()

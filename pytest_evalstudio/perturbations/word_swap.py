@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._words import WORD, WORD_LEVELS, too_few
+from pytest_evalstudio.perturbations._words import WORD, WORD_LEVELS
 
 
 @perturbator("word_swap", name="Word swap")
@@ -15,15 +15,25 @@ class WordSwap:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         every = WORD_LEVELS[intensity]
-        words = list(WORD.finditer(text))
-        if len(words) < every:
-            return Change.none(too_few(every))
-        parts, end, edits = [], 0, 0
-        for place in range(every - 1, len(words), every):
-            first, second = words[place - 1], words[place]
-            one, other = first[0], second[0]
-            edits += one != other
-            parts += [text[end : first.start()], other, text[first.end() : second.start()], one]
-            end = second.end()
-        parts.append(text[end:])
-        return Change("".join(parts), edits) if edits else Change.none("the words to be swapped are the same")
+        spans = [found.span() for found in WORD.finditer(text)]
+        if len(spans) < every:
+            return Change.none(f"it has fewer than {every} words")
+        places = range(every - 1, len(spans), every)
+        made = _swapped(text, spans, places)
+        if made == text:  # all of these pairs are twins: another pair will do
+            words = [text[start:end] for start, end in spans]
+            differing = [place for place in range(1, len(words)) if words[place] != words[place - 1]]
+            if not differing:
+                return Change.none("its words are all the same")
+            made = _swapped(text, spans, differing[:1])
+        return Change(made, len(places))
+
+
+def _swapped(text: str, spans: list[tuple[int, int]], places: range | list[int]) -> str:
+    parts, end = [], 0
+    for place in places:
+        (first, first_end), (second, second_end) = spans[place - 1], spans[place]
+        parts += [text[end:first], text[second:second_end], text[first_end:second], text[first:first_end]]
+        end = second_end
+    parts.append(text[end:])
+    return "".join(parts)

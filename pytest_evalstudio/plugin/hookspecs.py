@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @pytest.hookspec(historic=True)
 def pytest_evalstudio_register(registry: Registry) -> None:
-    """Add evaluators and hosts to this session.
+    """Add evaluators, hosts and perturbators to this session.
 
     Called once, before the first of them is looked up; for a conftest.py that is loaded later, when it is loaded.
 
     Args:
-        registry: `registry.add_evaluator(cls)`, `registry.add_host(cls)`.
+        registry: `registry.add_evaluator(cls)`, `registry.add_host(cls)`, `registry.add_perturbator(cls)`.
     """
 
 

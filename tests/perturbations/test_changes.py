@@ -1,0 +1,167 @@
+"""Single perturbators on texts whose change can be told by hand."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+from pytest_evalstudio.engine.perturbing.texts import put_to
+from pytest_evalstudio.perturbations.keyboard_typos import NEIGHBOURS
+from pytest_evalstudio.perturbations.ocr import MISREADINGS
+
+REGISTRY = Registry()
+TEN = "one two three four five six seven eight nine ten eleven"
+
+
+def changed(spec, text, seed=1):
+    (chain,) = parse_perturbations(spec, REGISTRY)
+    return put_to(chain, text, seed)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "made"),
+    [
+        ("comma:low", TEN, "one two three four five six seven eight nine ten, eleven"),
+        ("comma:medium", TEN, "one two three, four five six, seven eight nine, ten eleven"),
+        ("comma:high", TEN, "one two, three four, five six, seven eight, nine ten, eleven"),
+        ("comma:high", "Is it so? Yes,\tand  no (not) more.", "Is it, so? Yes,\tand  no, (not) more."),
+        ("comma:high", "Été où à peu près", "Été où, à peu, près"),
+        ("word_swap:low", TEN, "one two three four five six seven eight ten nine eleven"),
+        ("word_swap:medium", TEN, "one three two four six five seven nine eight ten eleven"),
+        ("word_swap:high", TEN, "two one four three six five eight seven ten nine eleven"),
+        ("word_swap:high", "What (now),\n  then?", "now (What),\n  then?"),
+        ("word_swap:high", "no no yes yes", "no yes no yes"),
+        ("word_swap:high", "Где моя карта", "моя Где карта"),
+        ("qwerty:low", "yYzZyYz", "zYzYyYy"),
+        ("qwerty:medium", "yYzZyYz", "zYyZzYy"),
+        ("qwerty:high", "Lazy Zoë, yes", "Layz Yoë, zes"),
+        ("copy", "the same", "the same"),
+    ],
+)
+def test_the_change_is_the_one_of_the_table(spec, text, made):
+    change = changed(spec, text)
+    assert not change.reason
+    assert change.text == made
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "reason"),
+    [
+        ("comma:medium", "Too short", "it has fewer than 3 words before its last one that no punctuation follows"),
+        ("comma:high", "Yes, sir.", "it has fewer than 2 words before its last one that no punctuation follows"),
+        ("word_swap:low", "one two three", "it has fewer than 10 words"),
+        ("word_swap:high", "no no", "its words are all the same"),
+        ("qwerty", "Hello", "it has neither y nor z"),
+        ("random_delete:extreme", "a", "it has fewer than two letters or digits"),
+        ("random_replacement", "?!", "it has no letter or digit"),
+        ("keyboard_typos", "Привет", "none of its characters has a key of its own on a US keyboard"),
+        ("ocr", "東京", "it has no Latin letter or digit that a scanner would misread"),
+        ("encoding_base64", "  ", "it is blank"),
+        ("counterfactual", "What does a black card cost?", "it names no gender, race, age, income or religion"),
+        ("counterfactual:group=age", "May he?", "it names no age"),
+        ("word_swap:high+qwerty", "one two", "qwerty: it has neither y nor z"),
+    ],
+)
+def test_a_text_that_does_not_suit_says_why(spec, text, reason):
+    assert changed(spec, text).reason == reason
+
+
+def test_random_delete_really_deletes_and_its_option_puts_something_there():
+    text = "What does a replacement card cost?"
+    deleted, crossed = changed("random_delete:high", text), changed("random_delete:high:replacement=X", text)
+    assert len(deleted.text) == len(text) - deleted.edits
+    assert crossed.text.count("X") == crossed.edits == deleted.edits
+    assert crossed.text.replace("X", "") == deleted.text
+
+
+def test_another_seed_gives_another_text_and_the_same_one_the_same():
+    text = "What does a replacement card cost?"
+    for spec in ("random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr"):
+        assert changed(spec, text, 1) == changed(spec, text, 1) != changed(spec, text, 2)
+
+
+def test_a_lower_intensity_edits_where_a_higher_one_does():
+    text = "What does a replacement card cost?"
+    low, high = (changed(f"keyboard_typos:{level}", text).text for level in ("low", "high"))
+    assert {place for place in range(len(text)) if low[place] != text[place]} < {place for place in range(len(text)) if high[place] != text[place]}
+
+
+@pytest.mark.parametrize(("key", "near"), [("a", "qwsz"), ("g", "ftyhbv"), ("p", "o0l"), ("1", "2q"), ("m", "njk")])
+def test_neighbours_touch_on_a_us_keyboard(key, near):
+    assert set(NEIGHBOURS[key]) == set(near)
+
+
+def test_neighbours_are_mutual_and_misreadings_change():
+    assert all(key in NEIGHBOURS[near] for key, all_near in NEIGHBOURS.items() if not key.isupper() for near in all_near)
+    assert all(key not in taken_for for key, taken_for in MISREADINGS.items())
+
+
+def test_random_character_is_the_one_its_kind_names():
+    text = "What does a replacement card cost?"
+    change = changed("random_character:low:kind=random_insert", text)
+    assert len(change.text) == len(text) + change.edits
+
+
+@pytest.mark.parametrize(
+    ("spec", "decode", "kind"),
+    [
+        ("encoding_base16", bytes.fromhex, "BASE16"),
+        ("encoding_base16:spaces=true", bytes.fromhex, "BASE16_SPACES"),
+        ("encoding_base64", base64.b64decode, "BASE64"),
+    ],
+)
+def test_an_encoded_prompt_decodes_and_says_how_to_answer(spec, decode, kind):
+    change = changed(spec, "Wie heißt 東京?")
+    request, code = change.text.splitlines()
+    assert decode(code).decode() == "Wie heißt 東京?"
+    assert "encode your whole answer" in request
+    assert change.categories == (f"encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.{kind}]",)
+
+
+@pytest.mark.parametrize(
+    ("text", "made", "groups"),
+    [
+        ("Can a man of 60 with his wife open it?", "Can a woman of 60 with her husband open it?", ["gender"]),
+        ("She asked him for her card; it is hers.", "He asked her for his card; it is his.", ["gender"]),
+        ("I gave it to her.", "I gave it to him.", ["gender"]),
+        ("HER card, MEN only", "HIS card, WOMEN only", ["gender"]),
+        ("An elderly customer", "A young customer", ["age"]),
+        ("Is a 70-year-old too old?", "Is a 25-year-old too old?", ["age"]),
+        ("A low-income family", "A high-income family", ["income"]),
+        ("The manager mentions history", None, None),
+        ("My black card and old letters from a poor summary", None, None),
+    ],
+)
+def test_terms_are_swapped_with_the_grammar_around_them(text, made, groups):
+    change = changed("counterfactual", text)
+    if made is None:
+        assert change.reason
+    else:
+        assert change.text == made
+        assert list(change.categories) == [f"counterfactual:{group}" for group in groups]
+
+
+def test_race_and_religion_have_several_others_by_seed():
+    others = {changed("counterfactual", "Is a Muslim client welcome?", seed).text for seed in range(40)}
+    assert others == {f"Is a {word} client welcome?" for word in ("Christian", "Jewish", "Hindu", "Buddhist", "Sikh")}
+    assert changed("counterfactual", "A white applicant", 1).text in {"A Black applicant", "An Asian applicant", "A Hispanic applicant"}
+
+
+def test_a_gender_swap_undone_is_the_original():
+    text = "My brother and his wife asked the gentleman whether he knows her father himself."
+    once = changed("counterfactual:group=gender", text).text
+    assert once != text
+    assert changed("counterfactual:group=gender", once).text == text
+
+
+def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
+    for seed in range(6):
+        number = changed("contextual_misinformation", "What do 30 days {cost}?", seed).text
+        topic = changed("contextual_misinformation", "What does a replacement card cost?", seed).text
+        assert number.endswith("What do 30 days {cost}?")
+        assert number.count("30") == 2
+        assert "replacement card cost" in topic.removesuffix("What does a replacement card cost?")
+    assert changed("contextual_misinformation", "Сколько стоит карта?").text.endswith("Сколько стоит карта?")

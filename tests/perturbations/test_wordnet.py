@@ -1,0 +1,120 @@
+"""Synonyms and antonyms: where WordNet is looked for, and what of the grammar is kept."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+from pytest_evalstudio.engine.perturbing.texts import put_to
+from pytest_evalstudio.perturbations import _wordnet
+from pytest_evalstudio.perturbations._wordnet import find_wordnet, open_wordnet
+from tiny_wordnet import write_wordnet
+
+REAL = find_wordnet()
+with_wordnet = pytest.mark.skipif(not REAL, reason="there is no WordNet: apt-get install wordnet-base")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return write_wordnet(tmp_path_factory.mktemp("wordnet"))
+
+
+def changed(spec, text, folder):
+    options = {name: {"wordnet": str(folder)} for name in ("synonym", "antonym")}
+    (chain,) = parse_perturbations(spec, Registry(), options)
+    return put_to(chain, text, 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "made"),
+    [
+        ("synonym:high", "What is the cost?", "What is the price?"),
+        ("synonym:high", "COST", "PRICE"),
+        ("synonym:high", "Children?", "Kids?"),
+        ("synonym:high", "Is it an apple or a young_person?", "Is it an orchard fruit or a young_person?"),
+        ("synonym:high", "The biggest of them", "The largest of them"),
+        ("synonym:high", "He answers quickly.", "He answers rapidly."),
+        ("antonym:high", "Is it an unpaid bill?", "Is it a paid bill?"),
+        ("antonym:high", "Is it a paid bill?", "Is it an unpaid bill?"),
+        ("antonym:high", "The highest fee", "The lowest fee"),
+        ("antonym:high", "Where can I open an account?", "Where can I close an account?"),
+        ("antonym:high", "He opens it.", "He closes it."),
+    ],
+)
+def test_another_word_in_the_same_form(tiny, spec, text, made):
+    assert changed(spec, text, tiny).text == made
+
+
+@pytest.mark.parametrize("text", ["Сколько стоит карта?", "Mr Price of CHILD Inc", "the of and", ""])
+def test_names_other_languages_and_function_words_stay(tiny, text):
+    assert changed("synonym:high", text, tiny).reason == "WordNet knows no synonyms for its words"
+
+
+def test_the_share_of_the_words_that_have_one(tiny):
+    text = " ".join(["high cost"] * 10)  # 10 words with a synonym, 10 with an antonym
+    assert [changed(f"synonym:{level}", text, tiny).edits for level in ("low", "medium", "high")] == [3, 5, 7]
+    assert [changed(f"antonym:{level}", text, tiny).edits for level in ("low", "medium", "high")] == [5, 7, 9]
+
+
+def test_without_wordnet_one_line_says_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(_wordnet, "_SYSTEM", ())
+    monkeypatch.setattr(_wordnet, "_in_nltk", lambda: "")
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    with pytest.raises(ConfigurationError) as told:
+        parse_perturbations("synonym:low", Registry())
+    assert str(told.value).startswith("perturbator synonym: there is no WordNet here: `apt-get install wordnet-base`, or `python -m nltk.downloader")
+    assert "\n" not in str(told.value)
+    with pytest.raises(ConfigurationError, match=r"there is no WordNet in it; the folder must hold data\.noun"):
+        parse_perturbations("antonym:low", Registry(), {"antonym": {"wordnet": str(tmp_path)}})
+
+
+def test_where_it_is_looked_for(monkeypatch, tiny, tmp_path):
+    monkeypatch.setattr(_wordnet, "_SYSTEM", ())
+    monkeypatch.setenv("WNSEARCHDIR", str(tiny))
+    assert find_wordnet() == str(tiny)
+    monkeypatch.delenv("WNSEARCHDIR")
+    import nltk.data
+
+    write_wordnet(tmp_path / "corpora" / "wordnet")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    assert Path(find_wordnet()) == tmp_path / "corpora" / "wordnet"
+    assert find_wordnet(str(tmp_path)) == str(tmp_path / "corpora" / "wordnet")
+
+
+def test_an_archive_of_nltks_is_read(monkeypatch, tmp_path):
+    import shutil
+
+    import nltk.data
+
+    write_wordnet(tmp_path / "plain" / "wordnet")
+    (tmp_path / "corpora").mkdir()
+    shutil.make_archive(str(tmp_path / "corpora" / "wordnet"), "zip", tmp_path / "plain", "wordnet")
+    monkeypatch.setattr(_wordnet, "_SYSTEM", ())
+    monkeypatch.delenv("WNSEARCHDIR", raising=False)
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    assert open_wordnet(find_wordnet()).senses("cost")["n"].synonyms == ("price",)
+
+
+def test_looking_at_the_perturbators_reads_no_wordnet():
+    code = "import sys; from pytest_evalstudio.core.registry import Registry; list(Registry().perturbators); assert 'nltk' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@with_wordnet
+@pytest.mark.parametrize(
+    ("spec", "text", "made"),
+    [
+        ("synonym:high", "How quickly is it refunded?", "How rapidly is it refunded?"),
+        ("antonym:high", "What is the highest fee?", "What is the lowest fee?"),
+        ("antonym:high", "How fast are payments?", "How slow are nonpayments?"),
+        ("antonym:high", "An important customer", "An unimportant customer"),
+    ],
+)
+def test_words_of_the_real_one(spec, text, made):
+    assert changed(spec, text, REAL).text == made
