@@ -42,7 +42,12 @@ class Panel:
         run: starts a coroutine where the members' requests run, and waits for it.
         repeat: 1 for the first; another number asks again what is stored.
         reverse_options: name the choices of a reply in the other order.
+
+    Attributes:
+        progress: called with (done, total) after each flow, in the thread of the requests; None for nobody.
     """
+
+    progress: Callable[[int, int], None] | None = None
 
     def __init__(
         self,
@@ -67,6 +72,17 @@ class Panel:
 
     async def _followed(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Opinion]]:
         tasks = [[asyncio.create_task(judge.opinion(make())) for judge in self._judges] for make in flows]
+        done = 0
+
+        def count(_: object) -> None:
+            nonlocal done
+            done += 1
+            if self.progress is not None:
+                self.progress(done, len(flows) * len(self._judges))
+
+        for row in tasks:
+            for task in row:
+                task.add_done_callback(count)
         try:
             return [list(await asyncio.gather(*row)) for row in tasks]
         finally:

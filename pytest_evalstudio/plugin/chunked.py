@@ -7,14 +7,14 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.run import Engine, Result
+from pytest_evalstudio.engine.scoring.run import Engine, Progress, Result
 from pytest_evalstudio.formats.config import Configuration
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ class Chunk:
 
     def _work(self, item: EvalItem) -> None:
         items = list(self._waiting.values()) if item.nodeid in self._waiting else [item]
-        with Progress(item) as progress:
+        with ProgressLine(item) as progress:
             results = self.engine.evaluate([member.subject for member in items], progress=progress)
         self._results.update(zip((member.nodeid for member in items), results, strict=True))
 
 
-class Progress:
-    """Shows on a terminal how many answers have come, behind what stands there; elsewhere it says nothing."""
+class ProgressLine:
+    """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it says nothing."""
 
     def __init__(self, item: EvalItem) -> None:
         self._label = item.subject.model.label[:30]
@@ -90,16 +90,16 @@ class Progress:
         self._next = 0.0
         self._shown = False
 
-    def __enter__(self) -> Callable[[int, int], None]:
+    def __enter__(self) -> Progress:
         return self._show
 
-    def _show(self, done: int, total: int) -> None:
+    def _show(self, done: int, total: int, /, *, what: str = "answers") -> None:
         now = time.monotonic()
         if not self._wanted or now < self._next:
             return
         self._next = now + PROGRESS_EVERY_S
         self._shown = True
-        self._write(f"{SAVE_CURSOR} {self._label}: {done}/{total} answers{CLEAR_TO_END}{RESTORE_CURSOR}")
+        self._write(f"{SAVE_CURSOR} {self._label}: {done}/{total} {what}{CLEAR_TO_END}{RESTORE_CURSOR}")
 
     def __exit__(self, *_: object) -> None:
         if self._shown:

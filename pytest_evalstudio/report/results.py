@@ -1,4 +1,4 @@
-"""Results files: every row of an evaluator as JSON and CSV, written while items go by."""
+"""Results files: every row of an evaluator as JSON, CSV and, where pyarrow is installed, Parquet; written while items go by."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import IO, Any
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.engine.scoring.entries import portable
+from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.highlight import segments
 
 ROW = ("input", "corpus", "context", "context_sources", "categories", "relationships", "expected_output", "output_condition", "actual_output")
@@ -106,11 +107,11 @@ class ResultsWriter:
             line = csv_cells(values)
             for id, outcome in outcomes.items():
                 if id in self._sheets:
-                    self._sheets[id].add(row, outcome, entry, line)
+                    self._sheets[id].add(row, outcome, values, entry, line)
 
 
 class _Sheet:
-    """The results of one evaluator, as JSON and as CSV."""
+    """The results of one evaluator."""
 
     def __init__(self, info: EvaluatorInfo, folder: Path, files: ExitStack) -> None:
         self.rows = 0
@@ -121,13 +122,19 @@ class _Sheet:
         self.json = files.enter_context(_open_bytes(folder / "application_json" / "explanation.json"))
         self.json.write(b'{"results": [')
         self._csv = files.enter_context(open_text(folder / "text_csv" / "explanation.csv"))
-        self._csv.write(csv_cells([*_COLUMNS, *self._names, "status", "reason", "result_error_message"]) + "\r\n")
+        columns = [*_COLUMNS, *self._names, "status", "reason", "result_error_message"]
+        self._csv.write(csv_cells(columns) + "\r\n")
+        self._parquet: parquet.ParquetSheet | None = None
+        if parquet.available():
+            self._parquet = parquet.ParquetSheet(folder / parquet.FOLDER / "explanation.parquet", columns, self._names)
+            files.callback(self._parquet.close)
 
-    def add(self, row: Mapping[str, Any], outcome: Mapping[str, Any], entry: bytes, line: str) -> None:
+    def add(self, row: Mapping[str, Any], outcome: Mapping[str, Any], shared: Sequence[Any], entry: bytes, line: str) -> None:
         """Write one row.
 
         Args:
-            entry: what all evaluators say of the row, as JSON without its end.
+            shared: what all evaluators' results say of the row.
+            entry: the same as JSON without its end.
             line: the same as CSV.
         """
         scores = outcome.get("scores", {})
@@ -142,6 +149,8 @@ class _Sheet:
         }
         self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
         self._csv.write(f"{line},{csv_cells((*values, status, reason, fault))}\r\n")
+        if self._parquet is not None:
+            self._parquet.add((*shared, *values, status, reason, fault))
         self.rows += 1
 
     def close(self, models: bytes, description: bytes) -> None:
@@ -165,6 +174,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
         "model_types": list(info.model_types),
         "parameters": dict(info.parameters),
         **({"embedder": info.embedder} if info.embedder else {}),
+        **({"judge": dict(info.judge)} if info.judge else {}),
         "metrics_meta": [
             {
                 "key": metric.key,

@@ -26,7 +26,11 @@ REMEMBERED_CHARS = 20_000
 WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
 """Types of problems that no question excuses."""
 
-Progress = Callable[[int, int], None]
+
+class Progress(Protocol):
+    """Called with how much of the work at hand is done, in the thread that does it."""
+
+    def __call__(self, done: int, total: int, /, *, what: str = "answers") -> None: ...
 
 
 class Asked(Protocol):
@@ -106,7 +110,7 @@ class Engine:
         results = [
             Result(subject, answers, [{} for _ in answers]) for subject, answers in zip(together, self._answers(together, progress), strict=True)
         ]
-        self._score(results)
+        self._score(results, progress)
         by_subject = {id(result.subject): result for result in results}
         beside = {id(companion) for companion in companions}
         for result in results:
@@ -157,7 +161,7 @@ class Engine:
                 )
         return found
 
-    def _score(self, results: Sequence[Result]) -> None:
+    def _score(self, results: Sequence[Result], progress: Progress | None) -> None:
         batches: dict[Selected, list[tuple[Result, int]]] = {}
         for result in results:
             for selected in self.selected_for(result.subject):
