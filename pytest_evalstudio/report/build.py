@@ -34,7 +34,6 @@ LARGE_PAGE = 2_000_000
 """Bytes from which on a page consists of compressed data, which does not shrink again."""
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What was built, and where it lies."""
@@ -86,7 +85,7 @@ def build_report(
             for path in tree(folder.path):
                 archive.add(path, path.relative_to(output).as_posix())
         write_json(output / DATA, interpretation(analysis, folders))
-        _write_text(output / SUMMARY, markdown.summary(analysis))
+        _write_text(output / SUMMARY, markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]))
         with open_text(output / PAGE) as file:
             file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
         archive.add(output / PAGE, PAGE, compress=(output / PAGE).stat().st_size < LARGE_PAGE)

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.report import markdown
+from pytest_evalstudio.report import markdown, parquet
 from pytest_evalstudio.report.folders import DESCRIPTOR, LEADERBOARD_MARKDOWN, PRODUCER, Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json
 
@@ -90,6 +90,8 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
     board = analysis.leaderboards[folder.info.id]
     describe_format(folder.results, "application_json", "application/json", rows=rows)
     describe_format(folder.results, "text_csv", "text/csv", rows=rows)
+    if (folder.results / parquet.FOLDER).is_dir():
+        describe_format(folder.results, parquet.FOLDER, parquet.MIME, rows=rows)
     _write_leaderboard(folder, board)
     write_json(folder.problems, {"problems": [problem_entry(problem) for problem in own(analysis.problems, folder.info.id)]})
     write_json(folder.insights, {"insights": [insight_entry(insight) for insight in own(analysis.insights, folder.info.id)]})

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.results import write_json
 
 PRODUCER = "pytest-evalstudio"
@@ -55,6 +56,7 @@ class ExplainerFolder:
         places = [
             ("Results, JSON", self.results / "application_json" / "explanation.json"),
             ("Results, CSV", self.results / "text_csv" / "explanation.csv"),
+            *([("Results, Parquet", table)] if (table := self.results / parquet.FOLDER / "explanation.parquet").is_file() else []),
             ("Leaderboard, JSON", self.leaderboard / "application_json" / "explanation.json"),
             ("Leaderboard, Markdown", self.leaderboard / "text_markdown" / "explanation.md"),
             ("Leaderboard, HTML", self.leaderboard / "text_html" / "explanation.html"),

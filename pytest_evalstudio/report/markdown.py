@@ -11,8 +11,10 @@ from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.tallies import excerpt
 from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.report.commands import pytest_command
 
 PROBLEMS_SHOWN = 10
+FAILURES_SHOWN = 10
 _SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 
 
@@ -27,8 +29,12 @@ def escaped(text: str, limit: int = 400) -> str:
     return line.replace("<", "&lt;").replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
-def summary(analysis: Analysis) -> str:
-    """The run in one screen."""
+def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
+    """The run in one screen.
+
+    Args:
+        failed: node ids of the items that failed or broke.
+    """
     run = analysis.header
     lines = ["# Evaluation summary", ""]
     counts = [f"{count} {verdict}" for verdict, count in analysis.verdicts.items() if count]
@@ -41,6 +47,8 @@ def summary(analysis: Analysis) -> str:
         lines += ["", "## Gates", "", *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates)]
     if analysis.leaderboards and analysis.models:
         lines += ["", "## Primary metrics", "", *_overview(analysis)]
+    if failed:
+        lines += ["", "## Failures", "", *_failures(failed)]
     if analysis.problems:
         shown = analysis.problems[:PROBLEMS_SHOWN]
         lines += ["", "## Problems", "", *(f"- **{problem.severity}** {escaped(problem.description)}" for problem in shown)]
@@ -85,6 +93,26 @@ def figure(cell: Cell, *, boolean: bool) -> str:
     if boolean:
         return f"{cell.total:g} of {cell.n}, {100 * cell.value:.1f} %{mark}"
     return f"{rounded(cell.value)}{between}{mark}"
+
+
+def _failures(failed: Sequence[str]) -> Iterator[str]:
+    """How to run the first failures again."""
+    for nodeid in failed[:FAILURES_SHOWN]:
+        command = pytest_command(nodeid)
+        yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"
+    if len(failed) > FAILURES_SHOWN:
+        yield f"- … and {len(failed) - FAILURES_SHOWN} more, in interpretation.html"
+
+
+def code(text: str) -> str:
+    """A text in one line as code, whatever backticks it has.
+
+    >>> code("a`b")
+    '``a`b``'
+    """
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
 
 
 def _overview(analysis: Analysis) -> Iterator[str]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, number
 from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, VERDICTS, excerpt, visible_categories
+from pytest_evalstudio.report.data.parts import PartTally
 
 STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
 """What an evaluator means for an item, by code; "scored" is a score that no threshold judges."""
@@ -77,6 +78,7 @@ class Columns:
     Attributes:
         cases: distinct test cases as they came.
         nodeids: item to its node id, where that is not `file::key[model]`.
+        parts: how full and how varied the parts of the cases are.
     """
 
     def __init__(self, header: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> None:
@@ -84,6 +86,7 @@ class Columns:
         self.files: dict[str, int] = {}
         self.models: dict[str, int] = {}
         self.nodeids: dict[int, str] = {}
+        self.parts = PartTally()
         self.opinions = {id: Opinions(info.metrics) for id, info in evaluators.items()}
         self._case = array("L")
         self._model = array("H")
@@ -155,6 +158,11 @@ class Columns:
         worst = known[np.argsort(badness, kind="stable")[:count]]
         return [(found.items[place], float(scores[place]), found.threshold(place, metric)) for place in worst]
 
+    def failed(self) -> list[int]:
+        """The items that failed or broke, in the order of the run; those that were expected to fail are not among them."""
+        wanted = [VERDICT_CODES["failed"], VERDICT_CODES["error"]]
+        return [int(place) for place in np.flatnonzero(np.isin(self.verdicts, wanted))]
+
     def line(self, place: int) -> tuple[CaseLine, int]:
         """The case of an item, and the number of its model."""
         return self.cases[self._case[place]], self._model[place]
@@ -174,6 +182,7 @@ class Columns:
             number = self._numbers[identity] = len(self.cases)
             rows: Sequence[Mapping[str, Any]] = item.get("rows", ())
             first = rows[0] if rows else {}
+            self.parts.add(item["key"], first)
             links = first.get("relationships", ())
             self.cases.append(
                 CaseLine(

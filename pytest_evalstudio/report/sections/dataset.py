@@ -13,7 +13,12 @@ CATEGORIES = 40
 
 @section("dataset", title="Data set", order=70)
 def dataset(content: Content) -> Mapping[str, Any]:
-    """Sizes, lengths of texts, categories."""
+    """Sizes, columns with their cardinalities, lengths of texts, categories."""
     figures = content.analysis.dataset
     categories = list(figures.categories.items())
-    return {"dataset": figures, "categories": categories[:CATEGORIES], "left_out": max(0, len(categories) - CATEGORIES)}
+    return {
+        "dataset": figures,
+        "parts": content.columns.parts.parts(),
+        "categories": categories[:CATEGORIES],
+        "left_out": max(0, len(categories) - CATEGORIES),
+    }

@@ -229,7 +229,7 @@ function stop(name, act, ...shapes) {
     event.preventDefault();
     act();
   };
-  return svg("g", { role: "button", tabindex: "-1", "data-stop": "", "aria-label": name, on: { click: act, keydown: press } }, svg("title", {}, name), ...shapes);
+  return svg("g", { role: "button", tabindex: "-1", "data-stop": "", on: { click: act, keydown: press } }, svg("title", {}, name), svg("g", { "aria-hidden": "true" }, ...shapes));
 }
 
 /** Arrow keys walk from stop to stop; only one of them is in the order of Tab. */

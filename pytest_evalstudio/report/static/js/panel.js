@@ -46,7 +46,7 @@ class Panel {
     const step = (to, label, name) =>
       el("button", { type: "button", disabled: rows[to] === undefined, "aria-label": name, on: { click: () => this.open(rows[to], rows) } }, label);
     return el(
-      "header",
+      "div",
       { class: "panel-head" },
       el(
         "div",

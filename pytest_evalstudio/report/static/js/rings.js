@@ -43,7 +43,7 @@ function middle({ title, note, act, hover }) {
     event.preventDefault();
     act();
   };
-  return svg("g", { class: "centre back", role: "button", tabindex: "0", "aria-label": words, on: { ...events, click: act, keydown: press } }, svg("title", {}, words), parts);
+  return svg("g", { class: "centre back", role: "button", tabindex: "0", on: { ...events, click: act, keydown: press } }, svg("title", {}, words), svg("g", { "aria-hidden": "true" }, parts));
 }
 
 function segment(child, [near, far], start, end, ring, among = 0) {
@@ -63,8 +63,9 @@ function segment(child, [near, far], start, end, ring, among = 0) {
 /** A child in words. */
 function spoken(child) {
   const value = child.value ? ` ${child.value}` : "";
-  if (child.count > 0) return `${child.label}${value}: ${many(child.count, "problem")}, the worst ${child.worst}`;
-  return `${child.label}${value}: ${child.missed ? "misses its threshold" : "fine"}`;
+  const label = child.name ? `${child.name} ${child.label}` : child.label;
+  if (child.count > 0) return `${label}${value}: ${many(child.count, "problem")}, the worst ${child.worst}`;
+  return `${label}${value}: ${child.missed ? "misses its threshold" : "fine"}`;
 }
 
 function badge(child, radius, angle) {
