@@ -154,3 +154,10 @@ def test_several_prompts_are_several_evaluators() -> None:
     }
     [result] = evaluate(dataset, ["polite", "short"], config=config)
     assert {selected.id: outcome.scores["model_passes"] for selected, outcome in result.outcomes[0].items()} == {"polite": 1.0, "short": 0.0}
+
+
+def test_byop_on_the_answer_fails_an_empty_one_and_nobody_is_asked() -> None:
+    judge = ScriptedJudge({})
+    found = outcome("byop", judge, {**ROW, "actual_output": " \n"}, options={"prompt": "Is {actual_output} fit?"})
+    assert (found.scores["model_passes"], found.scores["model_failures"]) == (0.0, 1.0)
+    assert not judge.prompts

@@ -32,6 +32,7 @@ OWN = [
     "answer_correctness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "faithfulness", "ragas",
     "chunk_relevance_judge", "context_sufficiency_judge", "correctness_judge", "custom_judge", "global_guideline_adherence_judge",
     "groundedness_judge", "guideline_adherence_judge", "relevance_to_query_judge", "safety_judge",
+    "contact_information", "fact_check", "language_mismatch", "sexism", "stereotypes", "summarization_judge",
 ]  # fmt: skip
 LACKING = {"hcat_completeness": importlib.util.find_spec("ot") is None}
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
