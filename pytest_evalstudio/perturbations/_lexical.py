@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pytest_evalstudio.core.perturbators import Change
 from pytest_evalstudio.perturbations._characters import picked
 from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS, article, bent, cased, part_of_speech
 from pytest_evalstudio.perturbations._wordnet import HOW_TO_GET, Sense, find_wordnet, open_wordnet
-from pytest_evalstudio.perturbations._words import WORD
+from pytest_evalstudio.perturbations._words import WORDS
 
-_SENTENCE_ENDS = ".!?:\n"
+_ARTICLES = frozenset({"a", "an", "A", "An", "AN"})
+_SENTENCE_ENDS = frozenset(".!?:\n")
 
 
 def lacks(folder: str) -> str:
@@ -30,49 +31,43 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
     place = _found(folder)
     if not place:
         return Change.none(lacks(folder))
-    spans = [found.span() for found in WORD.finditer(text)]
-    words = [text[start:end] for start, end in spans]
-    candidates = [(index, new) for index, *neighbours in _content(text, spans, words) if (new := _replacement(place, kind, *neighbours))]
+    pieces = WORDS.split(text)
+    content = _content(pieces, text)
+    candidates = [(index, new) for index, word, before, after in content if (new := _replacement(place, kind, word, before, after))]
     if not candidates:
         return Change.none(f"WordNet knows no {kind} for its words")
-    chosen = sorted(picked(candidates, share, seed))
-    return Change(_put(text, spans, words, chosen), len(chosen))
+    chosen = picked(candidates, share, seed)
+    for index, new in chosen:
+        if index > 2 and pieces[index - 2] in _ARTICLES:
+            pieces[index - 2] = cased(article(new), pieces[index - 2])
+        pieces[index] = cased(new, pieces[index])
+    return Change("".join(pieces), len(chosen))
 
 
 def tagged(text: str, folder: str = "") -> list[tuple[str, str]]:
     """Each word with its part of speech (n, v, a, r), "" for a word of grammar, a name, and what is not in WordNet."""
     place = _found(folder)
-    spans = [found.span() for found in WORD.finditer(text)]
-    words = [text[start:end] for start, end in spans]
-    parts = {index: sense.part for index, *neighbours in _content(text, spans, words) if (sense := _sense(place, *neighbours)) is not None}
-    return [(word, parts.get(index, "")) for index, word in enumerate(words)]
+    pieces = WORDS.split(text)
+    parts = {index: sense.part for index, *neighbours in _content(pieces, text) if (sense := _sense(place, *neighbours)) is not None}
+    return [(pieces[index], parts.get(index, "")) for index in range(1, len(pieces), 2)]
 
 
-def _content(text: str, spans: list[tuple[int, int]], words: list[str]) -> Iterator[tuple[int, str, str, str]]:
-    """Number, word, word before and word behind, in lower case, of each word that is none of grammar and no name."""
-    lower = ["", *(word.lower() for word in words), ""]
+def _content(pieces: Sequence[str], text: str) -> Iterator[tuple[int, str, str, str]]:
+    """Place, word, word before and word behind, in lower case, of each word that is none of grammar and no name.
+
+    Args:
+        pieces: what stands between words, and words, in turn.
+    """
+    words = pieces[1::2]
+    lower = [*map(str.lower, words), ""]
     shouts = text.isupper()
-    for index, word in enumerate(words):
-        if len(word) < 3 or lower[index + 1] in FUNCTION_WORDS:
+    for number, word in enumerate(lower):
+        if word in FUNCTION_WORDS or len(word) < 3:
             continue
-        begins = not index or any(char in _SENTENCE_ENDS for char in text[spans[index - 1][1] : spans[index][0]])
-        if word[0].islower() or shouts or (begins and not word.isupper()):
-            yield index, lower[index + 1], "" if begins else lower[index], lower[index + 2]
-
-
-def _put(text: str, spans: list[tuple[int, int]], words: list[str], chosen: list[tuple[int, str]]) -> str:
-    parts, end = [], 0
-    for index, new in chosen:
-        start, stop = spans[index]
-        if index and words[index - 1].lower() in ("a", "an") and spans[index - 1][0] >= end:
-            before = spans[index - 1]
-            parts += [text[end : before[0]], cased(article(new), words[index - 1]), text[before[1] : start]]
-        else:
-            parts.append(text[end:start])
-        parts.append(cased(new, words[index]))
-        end = stop
-    parts.append(text[end:])
-    return "".join(parts)
+        between = pieces[2 * number]
+        begins = not number or (between != " " and not _SENTENCE_ENDS.isdisjoint(between))
+        if words[number] == word or shouts or (begins and not words[number].isupper()):
+            yield 2 * number + 1, word, "" if begins else lower[number - 1], lower[number + 1]
 
 
 @lru_cache(maxsize=8)

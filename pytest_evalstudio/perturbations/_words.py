@@ -9,3 +9,6 @@ WORD_LEVELS = {"LOW": 10, "MEDIUM": 3, "HIGH": 2}
 
 WORD = re.compile(r"\w+(?:['’-]\w+)*")
 """A word without the punctuation around it."""
+
+WORDS = re.compile(f"({WORD.pattern})")
+"""Splits a text into what stands between words, and words, in turn."""

@@ -16,6 +16,7 @@ Group = Literal["all", "gender", "race", "age", "income", "religion"]
 
 _YEARS = r"(?P<years>\d{1,3})(?=[- ]years?[- ]old\b|[- ]year-olds?\b)"
 _PRONOUN = r"(?P<pronoun>his|him|hers|her)(?=\W|$)(?=(?:\s+(?P<after>\w+))?)"
+_LETTERS = re.compile(r"[^\W\d_]+")
 _MIDDLE_AGE, _YOUNG, _OLD = 45, "25", "75"
 
 
@@ -32,8 +33,10 @@ class Counterfactual:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         edits, swapped = 0, []
-        for group in TERMS if self.group == "all" else (self.group,):
-            text, number = _swapped(group, text, seed)
+        words = _LETTERS.findall(text.lower())
+        groups = () if _words("all").isdisjoint(words) else tuple(TERMS) if self.group == "all" else (self.group,)
+        for group in groups:
+            text, number = (text, 0) if _words(group).isdisjoint(words) else _swapped(group, text, seed)
             if number:
                 edits += number
                 swapped.append(f"counterfactual:{group}")
@@ -74,6 +77,16 @@ def _reader(group: str) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
     arms += [_YEARS] if group == "age" else [r"(?P<years>(?!))"]
     arms += [_PRONOUN] if group == "gender" else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
     return re.compile(rf"\b(?:(?P<article>an?)(?P<space>\s+))?(?:{'|'.join(arms)})(?!\w)", re.IGNORECASE), others
+
+
+@cache
+def _words(group: str) -> frozenset[str]:
+    """First words of the terms of a group, or of all: a text without any of them is not looked at more closely."""
+    if group == "all":
+        return frozenset().union(*map(_words, TERMS))
+    terms = [term for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())) for term in terms]
+    more = {"gender": ("his", "him", "her", "hers"), "age": ("year", "years")}.get(group, ())
+    return frozenset(_LETTERS.findall(term.lower())[0] for term in terms).union(more)
 
 
 def _any(terms: Iterable[str]) -> str:

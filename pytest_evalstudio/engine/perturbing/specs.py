@@ -12,6 +12,7 @@ import json
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,8 @@ class Step:
 
     def perturb(self, text: str, seed: int) -> Change:
         """The perturbator's change, with seeds of their own for each text; whatever goes wrong is a reason why there is none."""
-        digest = hashlib.blake2b(f"{seed}\n{self.spec.id}\n{text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
         try:
-            change = self.perturbator.perturb(text, self.intensity, int.from_bytes(digest, "little"))
+            change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
         except Exception as exc:  # other people's code: the suite must outlive it, and says so
             return Change.none(f"the perturbator failed: {type(exc).__name__}: {exc}")
         if change.reason:
@@ -73,6 +73,17 @@ def parse_perturbations(
     for name, table in tables.items():
         _made(name, table, registry, f"perturbator.{name}", folder)
     return tuple(tuple(_step(part.strip(), registry, tables, folder) for part in chain.split("+")) for chain in text.split(",") if chain.strip())
+
+
+def _seed_for(text: str, id: str, seed: int) -> int:
+    digest = _begun(id, seed).copy()
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    return int.from_bytes(digest.digest(), "little")
+
+
+@lru_cache(maxsize=64)
+def _begun(id: str, seed: int) -> hashlib.blake2b:
+    return hashlib.blake2b(f"{seed}\n{id}\n".encode(), digest_size=8)
 
 
 def _step(text: str, registry: Registry, tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Step:
