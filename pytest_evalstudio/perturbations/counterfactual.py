@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
@@ -17,6 +17,7 @@ Group = Literal["all", "gender", "race", "age", "income", "religion"]
 _YEARS = r"(?P<years>\d{1,3})(?=[- ]years?[- ]old\b|[- ]year-olds?\b)"
 _PRONOUN = r"(?P<pronoun>his|him|hers|her)(?=\W|$)(?=(?:\s+(?P<after>\w+))?)"
 _LETTERS = re.compile(r"[^\W\d_]+")
+_PRONOUNS, _AGES = frozenset({"his", "him", "her", "hers"}), frozenset({"year", "years"})
 _MIDDLE_AGE, _YOUNG, _OLD = 45, "25", "75"
 
 
@@ -36,7 +37,7 @@ class Counterfactual:
         words = _LETTERS.findall(text.lower())
         groups = () if _words("all").isdisjoint(words) else tuple(TERMS) if self.group == "all" else (self.group,)
         for group in groups:
-            text, number = (text, 0) if _words(group).isdisjoint(words) else _swapped(group, text, seed)
+            text, number = _swapped(group, text, _words(group).intersection(words), seed)
             if number:
                 edits += number
                 swapped.append(f"counterfactual:{group}")
@@ -45,8 +46,11 @@ class Counterfactual:
         return Change(text, edits, categories=tuple(swapped))
 
 
-def _swapped(group: str, text: str, seed: int) -> tuple[str, int]:
-    pattern, others = _reader(group)
+def _swapped(group: str, text: str, words: frozenset[str], seed: int) -> tuple[str, int]:
+    """The text with the terms of a group swapped that begin with these words, and how many they were."""
+    if not words:
+        return text, 0
+    pattern, others = _reader(group, words)
     edits = 0
 
     def swap(found: re.Match[str]) -> str:
@@ -63,19 +67,17 @@ def _swapped(group: str, text: str, seed: int) -> tuple[str, int]:
     return pattern.sub(swap, text), edits
 
 
-@cache
-def _reader(group: str) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
-    """What finds a group's terms, and each term in lower case with those that may stand for it."""
+@lru_cache(maxsize=10_000)
+def _reader(group: str, words: frozenset[str]) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """What finds a group's terms that begin with these words, and each of them in lower case with those that may stand for it."""
     others: dict[str, tuple[str, ...]] = {}
     for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())):
         for term in terms:
             others.setdefault(term.lower(), tuple(other for other in terms if other != term))
-    ambiguous = _any(term for terms in BEFORE_PEOPLE.get(group, ()) for term in terms)
-    found = [_any(term for terms in TERMS[group] for term in terms)]
-    found += [rf"(?:{ambiguous})(?=\s+(?:{PEOPLE})\b)"] if ambiguous else []
+    found = [_any(TERMS[group], words), rf"(?:{_any(BEFORE_PEOPLE.get(group, ()), words)})(?=\s+(?:{PEOPLE})\b)"]
     arms = [f"(?P<term>{'|'.join(found)})"]
-    arms += [_YEARS] if group == "age" else [r"(?P<years>(?!))"]
-    arms += [_PRONOUN] if group == "gender" else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
+    arms += [_YEARS] if words & _AGES else [r"(?P<years>(?!))"]
+    arms += [_PRONOUN] if words & _PRONOUNS else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
     return re.compile(rf"\b(?:(?P<article>an?)(?P<space>\s+))?(?:{'|'.join(arms)})(?!\w)", re.IGNORECASE), others
 
 
@@ -85,12 +87,17 @@ def _words(group: str) -> frozenset[str]:
     if group == "all":
         return frozenset().union(*map(_words, TERMS))
     terms = [term for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())) for term in terms]
-    more = {"gender": ("his", "him", "her", "hers"), "age": ("year", "years")}.get(group, ())
-    return frozenset(_LETTERS.findall(term.lower())[0] for term in terms).union(more)
+    return frozenset(map(_first, terms)).union({"gender": _PRONOUNS, "age": _AGES}.get(group, ()))
 
 
-def _any(terms: Iterable[str]) -> str:
-    return "|".join(re.escape(term) for term in sorted(set(terms), key=lambda term: (-len(term), term)))
+def _first(term: str) -> str:
+    return _LETTERS.findall(term.lower())[0]
+
+
+def _any(entries: Iterable[Iterable[str]], words: frozenset[str]) -> str:
+    """Terms that begin with one of the words as alternatives of a pattern, the longest first; a pattern that finds nothing for none."""
+    terms = {term for terms in entries for term in terms if _first(term) in words}
+    return "|".join(re.escape(term) for term in sorted(terms, key=lambda term: (-len(term), term))) or "(?!)"
 
 
 def _years(found: str) -> str:

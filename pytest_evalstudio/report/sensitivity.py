@@ -1,0 +1,103 @@
+"""Geometry of the sensitivity curves: how the flips of each model grow with the intensity of a perturbator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from pytest_evalstudio.core.perturbators import INTENSITIES
+from pytest_evalstudio.engine.analysis.flip_rates import Sensitivity
+
+WIDTH, HEIGHT = 420.0, 200.0
+"""Of the plotting area, in the chart's own units."""
+MODELS = 6
+"""Curves of one chart; the table has those of all models."""
+_STEPS = (0.1, 0.2, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One intensity of one model: its place, and the ends of its interval."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One model.
+
+    Attributes:
+        path: the points as SVG has them.
+    """
+
+    name: str
+    path: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One perturbator: the curves of its models.
+
+    Attributes:
+        levels: places of the intensities on the axis, with their names.
+        ticks: places of shares on the other axis, with the shares.
+        noise: the height of the highest flip rate of unchanged copies, None without copies.
+        left_out: models beyond the first.
+    """
+
+    title: str
+    levels: tuple[tuple[float, str], ...]
+    ticks: tuple[tuple[float, float], ...]
+    curves: tuple[Curve, ...]
+    noise: float | None
+    left_out: int
+    meaning_kept: bool
+
+
+def charts(found: Sequence[Sensitivity]) -> list[Chart]:
+    """A chart per perturbator that was run at two intensities or more."""
+    grouped = [list(curves) for _, curves in groupby(found, key=lambda curve: curve.perturbator)]
+    return [_chart(curves) for curves in grouped if any(len(curve.points) > 1 for curve in curves)]
+
+
+def _chart(found: Sequence[Sensitivity]) -> Chart:
+    known = [level for level in INTENSITIES if any(point.intensity == level for curve in found for point in curve.points)]
+    places: dict[str, float] = {level: round(WIDTH * (number + 0.5) / len(known), 2) for number, level in enumerate(known)}
+    shown = found[:MODELS]
+    top = max(point.interval[1] for curve in shown for point in curve.points)
+    top = next((step for step in _STEPS if step >= top), 1.0)
+    noises = [curve.noise for curve in shown if curve.noise is not None]
+    return Chart(
+        title=found[0].perturbator,
+        levels=tuple((x, level.lower().replace("_", " ")) for level, x in places.items()),
+        ticks=tuple((_height(top * part / 4, top), top * part / 4) for part in range(5)),
+        curves=tuple(_curve(curve, places, top, number, len(shown)) for number, curve in enumerate(shown)),
+        noise=_height(min(top, max(noises)), top) if noises else None,
+        left_out=len(found) - len(shown),
+        meaning_kept=found[0].meaning_kept,
+    )
+
+
+def _curve(found: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
+    aside = 6.0 * (number - (of - 1) / 2)  # models stand beside each other, so that no interval covers another
+    marks = tuple(
+        Mark(
+            x=round(places[point.intensity] + aside, 2),
+            y=_height(point.rate, top),
+            low=_height(point.interval[0], top),
+            high=_height(point.interval[1], top),
+            title=f"{found.model_name}, {point.intensity.lower()}: {point.flips} of {point.compared} flipped",
+        )
+        for point in found.points
+    )
+    return Curve(found.model_name, " ".join(f"{mark.x},{mark.y}" for mark in marks), marks)
+
+
+def _height(share: float, top: float) -> float:
+    return round(HEIGHT * (1 - share / top), 2)
