@@ -150,7 +150,7 @@ class _Member:
             for prompt in (first, repair):
                 self._asked.forget(prompt)
             fault = JudgeFault(
-                f"the reply of judge {self._asked.name!r} could not be read, nor could its repair: {exc}{_cut(answer)}",
+                f"the reply of judge {self._asked.name!r} could not be read, nor could its repair: {exc}{_cut(answer)}; it begins {_beginning(answer.text)}",
                 unparsable=True,
                 raw=answer.text[:LONGEST_QUOTE],
             )
@@ -183,6 +183,11 @@ class _Member:
 
 def _fault(error: str) -> Reply:
     return Reply(fault=JudgeFault(error))
+
+
+def _beginning(text: str, limit: int = 80) -> str:
+    line = " ".join(text.split())
+    return repr(line if len(line) <= limit else line[:limit] + " …")
 
 
 def _cut(answer: Answer) -> str:

@@ -59,7 +59,11 @@ def _board(board: Leaderboard) -> Iterator[str]:
         else:
             interval = " [{:.3f}, {:.3f}]".format(*cell.interval) if cell.interval is not None else ""
             score = f"{cell.value:10.4f}{interval}"
-        rest = "".join(f", {count} {what}" for count, what in ((line.errors, "errors"), (line.not_applicable, "not applicable")) if count)
+        rest = "".join(
+            f", {count} {what}"
+            for count, what in ((line.errors, "error" if line.errors == 1 else "errors"), (line.not_applicable, "not applicable"))
+            if count
+        )
         rank = f"{cell.rank:>3}." if cell.rank is not None else "   -"
         yield f"  {rank} {_fitted(line.name, width)} {score}  {line.scored} scored{rest}"
     if len(board.standings) > ROWS:
