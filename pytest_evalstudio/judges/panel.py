@@ -15,6 +15,8 @@ from pytest_evalstudio.judges.prompts import Prompts
 
 LONGEST_QUOTE = 4_000
 """Characters of an unparsable reply that are shown to the judge again, and kept."""
+BEGINNING = 80
+"""Characters of it that stand in a message."""
 MOST_REMEMBERED = 10_000
 """Replies that are kept in memory where none are stored."""
 
@@ -149,11 +151,9 @@ class _Member:
         except Unparsable as exc:
             for prompt in (first, repair):
                 self._asked.forget(prompt)
-            fault = JudgeFault(
-                f"the reply of judge {self._asked.name!r} could not be read, nor could its repair: {exc}{_cut(answer)}; it begins {_beginning(answer.text)}",
-                unparsable=True,
-                raw=answer.text[:LONGEST_QUOTE],
-            )
+            beginning = " ".join(answer.text.split())[:BEGINNING]
+            told = f"the reply of judge {self._asked.name!r} could not be read, nor could its repair: {exc}{_cut(answer)}; it begins {beginning!r}"
+            fault = JudgeFault(told, unparsable=True, raw=answer.text[:LONGEST_QUOTE])
             return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
 
     async def _answer(self, prompt: Prompt) -> tuple[Answer, Judging]:
@@ -183,11 +183,6 @@ class _Member:
 
 def _fault(error: str) -> Reply:
     return Reply(fault=JudgeFault(error))
-
-
-def _beginning(text: str, limit: int = 80) -> str:
-    line = " ".join(text.split())
-    return repr(line if len(line) <= limit else line[:limit] + " …")
 
 
 def _cut(answer: Answer) -> str:
