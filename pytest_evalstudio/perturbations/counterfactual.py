@@ -91,7 +91,7 @@ def _words(group: str) -> frozenset[str]:
 
 
 def _first(term: str) -> str:
-    return _LETTERS.findall(term.lower())[0]
+    return str(_LETTERS.findall(term.lower())[0])
 
 
 def _any(entries: Iterable[Iterable[str]], words: frozenset[str]) -> str:

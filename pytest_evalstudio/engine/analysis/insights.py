@@ -101,7 +101,11 @@ def prompts(tally: Tally, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Ins
     """The prompt that most models fail, and the prompts that no model answers; needs two models."""
     by_all = [case for case, judged in enumerate(marks.judged) if judged >= 2 and marks.failed[case] == judged]
     hardest = hardest_cases(info, marks, 2)
-    if hardest and (len(hardest) == 1 or _difficulty(info, marks, hardest[0]) != _difficulty(info, marks, hardest[1])):
+    if (
+        hardest
+        and 2 * marks.failed[hardest[0]] > marks.judged[hardest[0]]
+        and (len(hardest) == 1 or _difficulty(info, marks, hardest[0]) != _difficulty(info, marks, hardest[1]))
+    ):
         case = hardest[0]
         yield Insight(
             description=f"{info.name}: the most difficult prompt is {excerpt(tally.cases.excerpt(case))!r};"
