@@ -3,57 +3,66 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, Question
 from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.replies import choice, record, text
 from pytest_evalstudio.evaluators._common import boolean_outcome, judges_context, one_line
+from pytest_evalstudio.evaluators._judged import judged
 
 REASON_CHARS = 300
+_REASON = "Why, in one or two sentences. Do not repeat personal data or offensive words."
 
 
-def boolean_flow(
-    case: Case,
-    metrics: Sequence[Metric],
-    prompt: str,
-    texts: Mapping[str, str | Sequence[str]],
-    verdict: str,
-    passing: str,
-    failing: str,
-    *,
-    judged_text: str = "answer",
-    evaluate_retrieved_context: bool = False,
-    finding: Finding | None = None,
-) -> Flow[Outcome]:
-    """Ask for a verdict on the answer, and, where wanted, for the same on the retrieved context: one or two questions.
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a boolean judge asks.
 
-    Args:
-        texts: of the prompt; `judged_text` among them is the answer, and the context in the second question.
+    Attributes:
         verdict: the question in a sentence.
         passing, failing: the two words that answer it.
+        texts: of the prompt; "answer" among them is what is judged.
         finding: a problem of its own for each case that fails.
     """
-    reply = record(
-        reason=text("Why, in one or two sentences. Do not repeat personal data or offensive words."), verdict=choice(verdict, passing, failing)
-    )
-    questions = [Question(prompt=prompt, texts=texts, reply=reply)]
-    if with_context := judges_context(case, evaluate_retrieved_context):
-        questions.append(Question(prompt=prompt, texts={**texts, judged_text: "\n\n".join(case.context)}, reply=reply))
-    replies = yield questions
-    answer, context = replies[0], replies[1] if with_context else None
-    outcome = verdict_outcome(metrics, answer["verdict"], answer["reason"], failing=failing, finding=finding)
-    if context is None:
-        return outcome
-    return verdict_outcome(
-        metrics,
-        answer["verdict"],
-        answer["reason"],
-        failing=failing,
-        context_fault=_fault(context["verdict"], context["reason"], failing),
-        finding=finding,
-    )
+
+    prompt: str
+    verdict: str
+    passing: str
+    failing: str
+    texts: Callable[[Case], Mapping[str, str | Sequence[str]]]
+    finding: Finding | None = None
+
+
+class BooleanJudge:
+    """An evaluator that asks one question about the answer, and, where that is wanted, the same about the retrieved context."""
+
+    asked: ClassVar[Asked]
+    metrics: ClassVar[tuple[Metric, ...]]
+    evaluate_retrieved_context: bool = False
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return judged(cases, tools, self.metrics, self._consider)
+
+    def _consider(self, case: Case) -> Flow[Outcome]:
+        asked, texts = self.asked, self.asked.texts(case)
+        reply = record(reason=text(_REASON), verdict=choice(asked.verdict, asked.passing, asked.failing))
+        questions = [Question(prompt=asked.prompt, texts=texts, reply=reply)]
+        if with_context := judges_context(case, self.evaluate_retrieved_context):
+            questions.append(Question(prompt=asked.prompt, texts={**texts, "answer": "\n\n".join(case.context)}, reply=reply))
+        replies = yield questions
+        return verdict_outcome(
+            self.metrics,
+            replies[0]["verdict"],
+            replies[0]["reason"],
+            failing=asked.failing,
+            context_fault=_fault(replies[1]["verdict"], replies[1]["reason"], asked.failing) if with_context else None,
+            finding=asked.finding,
+        )
 
 
 def verdict_outcome(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
-from pytest_evalstudio.core.judging import JUDGE, Flow
-from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.contracts import evaluator
+from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.evaluators._common import boolean_metrics
-from pytest_evalstudio.evaluators._judged import judge_keywords, judged
-from pytest_evalstudio.evaluators._verdicts import boolean_flow
+from pytest_evalstudio.evaluators._judged import judge_keywords
+from pytest_evalstudio.evaluators._verdicts import Asked, BooleanJudge
 
 
 @evaluator(
@@ -25,7 +23,7 @@ from pytest_evalstudio.evaluators._verdicts import boolean_flow
     keywords=judge_keywords("S VR F", "C M O"),
 )
 @dataclass(frozen=True)
-class LanguageMismatch:
+class LanguageMismatch(BooleanJudge):
     """The judge says whether question and answer are in the same language.
 
     Attributes:
@@ -43,18 +41,10 @@ class LanguageMismatch:
         "Language mismatch parsing failures",
     )
     prompts: ClassVar[tuple[str, ...]] = ("language_mismatch",)
-
-    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return judged(cases, tools, self.metrics, self._consider)
-
-    def _consider(self, case: Case) -> Flow[Outcome]:
-        return boolean_flow(
-            case,
-            self.metrics,
-            "language_mismatch",
-            {"question": case.question, "answer": case.actual_output},
-            "Are question and answer in the same language?",
-            "same",
-            "different",
-            evaluate_retrieved_context=self.evaluate_retrieved_context,
-        )
+    asked: ClassVar[Asked] = Asked(
+        prompt="language_mismatch",
+        verdict="Are question and answer in the same language?",
+        passing="same",
+        failing="different",
+        texts=lambda case: {"question": case.question, "answer": case.actual_output},
+    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
-from pytest_evalstudio.core.judging import JUDGE, Flow
-from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.contracts import evaluator
+from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.evaluators._common import boolean_metrics
-from pytest_evalstudio.evaluators._judged import judge_keywords, judged
-from pytest_evalstudio.evaluators._verdicts import boolean_flow
+from pytest_evalstudio.evaluators._judged import judge_keywords
+from pytest_evalstudio.evaluators._verdicts import Asked, BooleanJudge
 
 
 @evaluator(
@@ -26,7 +24,7 @@ from pytest_evalstudio.evaluators._verdicts import boolean_flow
     problem_type="summarization",
 )
 @dataclass(frozen=True)
-class SummarizationJudge:
+class SummarizationJudge(BooleanJudge):
     """The judge compares the answer with the reference summary.
 
     Source: H2O Eval Studio user guide, Summarization (Judge).
@@ -40,17 +38,10 @@ class SummarizationJudge:
         "Summarization parsing failures",
     )
     prompts: ClassVar[tuple[str, ...]] = ("summarization_judge",)
-
-    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return judged(cases, tools, self.metrics, self._consider)
-
-    def _consider(self, case: Case) -> Flow[Outcome]:
-        return boolean_flow(
-            case,
-            self.metrics,
-            "summarization_judge",
-            {"summary": case.actual_output, "reference": case.expected_output},
-            "Is the summary good or bad?",
-            "good",
-            "bad",
-        )
+    asked: ClassVar[Asked] = Asked(
+        prompt="summarization_judge",
+        verdict="Is the summary good or bad?",
+        passing="good",
+        failing="bad",
+        texts=lambda case: {"answer": case.actual_output, "reference": case.expected_output},
+    )
