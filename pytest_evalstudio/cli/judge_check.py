@@ -26,7 +26,8 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.engine.judge_check import check_judge, read_labels, told
+    from pytest_evalstudio.engine.judge_check import check_judge, told
+    from pytest_evalstudio.formats.labels import read_labels
 
     config = configuration_for(arguments.lab, arguments.config)
     found = check_judge(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -24,37 +23,9 @@ from pytest_evalstudio.engine.scoring.subjects import subjects
 from pytest_evalstudio.engine.scoring.verdicts import verdict
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.labels import Labels
 
-COLUMNS = ("key", "model_key", "label")
-Labels = Mapping[tuple[str, str], int]
 Verdicts = dict[tuple[str, str], bool]
-
-
-def read_labels(path: Path) -> dict[tuple[str, str], int]:
-    """Labels that people gave: (key, model_key) to 1 (good) or 0 (bad); rows without a label are left out.
-
-    Raises:
-        DataError: with file, line and what is wrong, if a column is missing or a label is neither.
-    """
-    found: dict[tuple[str, str], int] = {}
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-            if missing:
-                raise DataError(f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns {', '.join(COLUMNS)}")
-            for row in rows:
-                label = (row["label"] or "").strip()
-                if label not in ("", "0", "1"):
-                    raise DataError(f"{path}:{rows.line_num}: label {label!r} is neither 1 (good) nor 0 (bad)")
-                identity = (row["key"] or "", row["model_key"] or "")
-                if label and found.setdefault(identity, int(label)) != int(label):
-                    raise DataError(f"{path}:{rows.line_num}: {identity[0]!r} of model {identity[1]!r} has another label further up; keep one")
-    except UnicodeDecodeError as exc:
-        raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}") from None
-    if not found:
-        raise DataError(f"{path}: there are no labels in it")
-    return found
 
 
 def check_judge(

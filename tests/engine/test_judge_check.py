@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.analysis.statistics import cohen_kappa
-from pytest_evalstudio.engine.judge_check import check_judge, read_labels, told
+from pytest_evalstudio.engine.judge_check import check_judge, told
 from pytest_evalstudio.formats.config import configuration
 
 PROMPT = "Is {actual_output} borne out by {context}?"
@@ -154,22 +154,6 @@ def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
         assert len({*first, *second}) == 1
     else:
         assert found == pytest.approx(cohen_kappa_score(first, second, labels=[False, True]))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        pytest.param("key,label\na,1\n", r":1: there is no column 'model_key'", id="no column"),
-        pytest.param("key,model_key,label\na,m,yes\n", r":2: label 'yes' is neither 1", id="another label"),
-        pytest.param("key,model_key,label\na,m,1\na,m,0\n", r":3: 'a' of model 'm' has another label", id="two labels"),
-        pytest.param("key,model_key,label\na,m,\n", "there are no labels", id="none"),
-    ],
-)
-def test_wrong_labels_are_told_with_their_place(tmp_path: Path, content: str, message: str) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        read_labels(path)
 
 
 def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
