@@ -80,6 +80,16 @@ def hosts() -> Iterator[str]:
         yield _row(f"`{id}`", "LLM or RAG" if spec.kind == "both" else spec.kind.upper(), "yes" if spec.caches else "no", _described(spec), named)
 
 
+def perturbators() -> Iterator[str]:
+    shelf = Registry().perturbators
+    yield from _head("Perturbator", "Intensities", "What it does", "Options")
+    for id in shelf:
+        spec = shelf.spec(id)
+        levels = "–" if not spec.intensities else "all six" if len(spec.intensities) > 3 else ", ".join(level.lower() for level in spec.intensities)
+        meaning = "" if spec.keeps_meaning else " \\*"
+        yield _row(f"`{id}`{meaning}", levels, spec.description, ", ".join(f"`{name}`" for name in parameters(shelf.get(id))))
+
+
 def options() -> Iterator[str]:
     found = Options()
     yield from _head("Option", "Meaning")
@@ -145,6 +155,7 @@ def subcommands() -> list[tuple[str, str, argparse.ArgumentParser]]:
 TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "evaluators": evaluators,
     "hosts": hosts,
+    "perturbators": perturbators,
     "options": options,
     "configuration": configuration,
     "limits": limits,

@@ -39,8 +39,9 @@ def examples() -> dict[str, Example]:
 
 
 EXAMPLES = examples()
-for name in ("tests", "api"):
+for name in ("tests", "api", "robust", "shouting"):
     EXAMPLES[name].files["fees.md"] = EXAMPLES["fees"].files["fees.md"]
+EXAMPLES["shouting"].files["robust_suite.json"] = EXAMPLES["robust"].files["robust_suite.json"]
 OUTCOMES = {
     "fees": "1 failed, 1 passed",
     "app": "1 passed, 1 xfailed",
@@ -49,9 +50,12 @@ OUTCOMES = {
     "csv": "1 passed, 1 skipped",
     "evaluator": "2 passed",
     "host": "1 passed",
+    "robust": "3 failed, 9 passed",
+    "shouting": "4 passed",
     "judged": "1 failed, 1 passed",
     "byop": "1 failed, 1 passed",
 }
+SCRIPTS = {"api": "compare.py", "perturbing": "perturb_fees.py"}
 
 
 def run(folder: Path, files: dict[str, str], *command: str) -> str:
@@ -84,6 +88,7 @@ def test_every_evaluator_and_host_is_in_its_table() -> None:
     registry = Registry()
     assert names("evaluators") == list(registry.evaluators)
     assert names("hosts") == list(registry.hosts)
+    assert names("perturbators") == list(registry.perturbators)
 
 
 def test_every_command_is_in_the_table() -> None:
@@ -99,10 +104,11 @@ def test_an_example_ends_as_the_readme_says(name: str, tmp_path: Path) -> None:
         assert VARIES.sub("", line).strip() in left, f"not printed, or not in this order: {line}\n{printed}"
 
 
-def test_the_python_example_prints_what_the_readme_says(tmp_path: Path) -> None:
-    printed = run(tmp_path, EXAMPLES["api"].files, "compare.py")
-    assert printed.splitlines() == EXAMPLES["api"].shown
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_python_example_prints_what_the_readme_says(name: str, tmp_path: Path) -> None:
+    printed = run(tmp_path, EXAMPLES[name].files, SCRIPTS[name])
+    assert printed.splitlines() == EXAMPLES[name].shown
 
 
 def test_no_example_is_left_out() -> None:
-    assert set(EXAMPLES) == {*OUTCOMES, "api"}
+    assert set(EXAMPLES) == {*OUTCOMES, *SCRIPTS}
