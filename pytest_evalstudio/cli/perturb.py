@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.core.judging import Judge
 
 
 def add_to(add: Adds) -> None:
@@ -29,26 +31,40 @@ def add_to(add: Adds) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="another one gives other cases (default: the configuration's)")
     parser.add_argument("--where", metavar="EXPR", help="which cases, by their categories, as pytest's -m: 'fees and not internal'")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
+    parser.add_argument("--cache", default=".evalstudio", metavar="DIR", help="folder of a judge's stored replies (default: .evalstudio)")
     parser.add_argument("-o", "--output", required=True, metavar="OUT")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.engine.asking.answers import AnswerCache
+    from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.perturbing.cases import perturb
     from pytest_evalstudio.formats.suite import TestSuite
 
     content = read_whole(local(arguments.suite), arguments.suite)
     config = configuration_for(arguments.suite, arguments.config)
-    made = perturb(
-        content,
-        ",".join(arguments.perturb),
-        seed=config.perturbations.seed if arguments.seed is None else arguments.seed,
-        where=config.perturbations.where if arguments.where is None else arguments.where,
-        options=config.perturbator,
-        folder=config.folder,
-    )
+    registry = Registry()
+    with contextlib.ExitStack() as opened:
+
+        def judge() -> Judge:
+            judges = Judges(registry, cache=opened.enter_context(AnswerCache(Path(arguments.cache))))
+            opened.callback(judges.close)
+            return judges.open(config)
+
+        made = perturb(
+            content,
+            ",".join(arguments.perturb),
+            seed=config.perturbations.seed if arguments.seed is None else arguments.seed,
+            where=config.perturbations.where if arguments.where is None else arguments.where,
+            options=config.perturbator,
+            folder=config.folder,
+            registry=registry,
+            judge=judge,
+        )
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     made.content.save(arguments.output)
-    print(f"wrote {arguments.output}: {made.added} perturbed {'cases' if isinstance(content, TestSuite) else 'rows'} more")
+    print(f"wrote {arguments.output}: {made.added} perturbed {'case' if made.added == 1 else 'cases'} added")
     if not isinstance(content, TestSuite) and made.added:
         print(f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o {arguments.output}")
     for note in made.notes:

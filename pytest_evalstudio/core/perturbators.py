@@ -62,6 +62,7 @@ class Perturbator(Protocol):
     `perturb` is a pure function of its arguments: the same text, intensity and seed give the same change on every machine, and a higher
     intensity makes at least as many edits. An optional method `lacks() -> str` says what it cannot do without and where to get it, "" if
     all is there; an optional class attribute `path_options` names the options that are paths, which start at the configuration's folder.
+    One that has a judge write its changes says so by a true attribute `asks_judge`, and has a method `consider(text) -> Flow[Change]`.
     """
 
     __evalstudio__: ClassVar[PerturbatorSpec]

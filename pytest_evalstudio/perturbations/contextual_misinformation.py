@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
+from pytest_evalstudio.core.judging import Flow, Question
 from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.replies import record
+from pytest_evalstudio.core.replies import text as sentence
 from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS
 from pytest_evalstudio.perturbations._words import WORD
 
@@ -26,7 +30,25 @@ _TOPIC_WORDS = 4
 @perturbator("contextual_misinformation", name="Contextual misinformation", keeps_meaning=False, intensities=())
 @dataclass(frozen=True)
 class ContextualMisinformation:
-    """Tells a false premise as a known fact before the question, from a template: an attack that a good model does not believe."""
+    """Tells a false premise as a known fact before the question: an attack that a good model does not believe.
+
+    Attributes:
+        by: "template" for one of a few templates, which needs nobody; "judge" for a premise about the question's subject by a judge.
+    """
+
+    by: Literal["template", "judge"] = "template"
+
+    @property
+    def asks_judge(self) -> bool:
+        """Whether a judge writes the text."""
+        return self.by == "judge"
+
+    def consider(self, text: str) -> Flow[Change]:
+        """The judge's version of a question."""
+        reply = record(question=sentence("the rewritten question, false premise included"))
+        (said,) = yield [Question(prompt="false_premise", texts={"question": text}, reply=reply)]
+        written = str(said["question"]).strip()
+        return Change(written, 1) if written and written != text else Change.none("the judge left it as it is")
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         if not text.strip():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
@@ -45,6 +46,7 @@ def perturb(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     folder: str | Path = ".",
     registry: Registry | None = None,
+    judge: Callable[[], Judge] | None = None,
 ) -> PerturbedCopy[Any]:
     """Add perturbed cases to a test case, test, suite or lab; what is given stays as it is.
 
@@ -56,6 +58,7 @@ def perturb(
         options: of perturbators by id, e.g. {"random_delete": {"replacement": "X"}}.
         folder: where relative paths among the options start.
         registry: what is known; a fresh one where not given.
+        judge: opens the judge for perturbators that have one write.
 
     Raises:
         ConfigurationError: for a perturbator, intensity, option or expression that cannot be understood.
@@ -63,7 +66,7 @@ def perturb(
     >>> perturb(TestCase(prompt="Are you lazy?", key="lazy"), "qwerty:high").content.test_cases[1].prompt
     'Are zou layz?'
     """
-    chains = parse_perturbations(perturbations, registry or Registry(), options, folder=Path(folder))
+    chains = parse_perturbations(perturbations, registry or Registry(), options, folder=Path(folder), judge=judge)
     perturber = Perturber(chains, seed=seed, where=where)
     if isinstance(content, TestLab):
         lab = content.model_copy(deep=True)
@@ -84,11 +87,17 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
     complete_keys(suite)
     unique = Numbered(case.key for _, case in suite.cases())
     added = 0
+    wanted = {
+        id(case)
+        for test, case in suite.cases()
+        if perturber.wants((*case.categories, *test.categories, *suite.categories), (link.type for link in case.relationships))
+    }
+    perturber.prepare([case.prompt for _, case in suite.cases() if id(case) in wanted])
     for test in suite.tests:
         cases = []
         for case in test.test_cases:
             cases.append(case)
-            if perturber.wants((*case.categories, *test.categories, *suite.categories), (link.type for link in case.relationships)):
+            if id(case) in wanted:
                 cases += _of_case(case, perturber, unique)
         added += len(cases) - len(test.test_cases)
         test.test_cases = cases
@@ -114,17 +123,18 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
     lab.raw_dataset = LlmDataset(inputs=[_unanswered(row) for row in rows])
     unique = {key: Numbered(row.key for row in rows if row.model_key == key) for key in dict.fromkeys(row.model_key for row in rows)}
     added = []
-    for row in rows:
-        if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships)):
-            for variant in perturber.variants(row.input, row.key):
-                update = {
-                    "key": unique[row.model_key](variant.key(row.key)),
-                    "input": variant.text,
-                    "categories": variant.filed_under(row.categories),
-                    "relationships": _links(variant, row.key),
-                    "run": None,
-                }
-                added.append(_unanswered(row).model_copy(update=update))
+    wanted = [row for row in rows if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships))]
+    perturber.prepare([row.input for row in wanted])
+    for row in wanted:
+        for variant in perturber.variants(row.input, row.key):
+            update = {
+                "key": unique[row.model_key](variant.key(row.key)),
+                "input": variant.text,
+                "categories": variant.filed_under(row.categories),
+                "relationships": _links(variant, row.key),
+                "run": None,
+            }
+            added.append(_unanswered(row).model_copy(update=update))
     lab.raw_dataset.inputs += added
     return len(added)
 

@@ -10,15 +10,17 @@ import dataclasses
 import hashlib
 import json
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.perturbators import DEFAULT_INTENSITY, Change, Intensity, Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.perturbing.written import Written
 from pytest_evalstudio.engine.scoring.plan import check_options
 
 
@@ -55,13 +57,19 @@ Chain = tuple[Step, ...]
 
 
 def parse_perturbations(
-    text: str, registry: Registry, options: Mapping[str, Mapping[str, Any]] | None = None, *, folder: Path = Path()
+    text: str,
+    registry: Registry,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    folder: Path = Path(),
+    judge: Callable[[], Judge] | None = None,
 ) -> tuple[Chain, ...]:
     """The chains that a specification asks for.
 
     Args:
         options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
         folder: where relative paths among them start.
+        judge: opens the judge for perturbators that have one write; None where texts must be the same in every process.
 
     Raises:
         ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks what it needs.
@@ -72,7 +80,9 @@ def parse_perturbations(
     tables = options or {}
     for name, table in tables.items():
         _made(name, table, registry, f"perturbator.{name}", folder)
-    return tuple(tuple(_step(part.strip(), registry, tables, folder) for part in chain.split("+")) for chain in text.split(",") if chain.strip())
+    return tuple(
+        tuple(_step(part.strip(), registry, tables, folder, judge) for part in chain.split("+")) for chain in text.split(",") if chain.strip()
+    )
 
 
 def _seed_for(text: str, id: str, seed: int) -> int:
@@ -86,7 +96,7 @@ def _begun(id: str, seed: int) -> hashlib.blake2b:
     return hashlib.blake2b(f"{seed}\n{id}\n".encode(), digest_size=8)
 
 
-def _step(text: str, registry: Registry, tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Step:
+def _step(text: str, registry: Registry, tables: Mapping[str, Mapping[str, Any]], folder: Path, judge: Callable[[], Judge] | None) -> Step:
     name, *rest = (part.strip() for part in text.split(":"))
     if not name:
         raise ConfigurationError("a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','")
@@ -96,6 +106,10 @@ def _step(text: str, registry: Registry, tables: Mapping[str, Mapping[str, Any]]
     if len(levels) > 1:
         raise ConfigurationError(f"perturbator {text!r}: two intensities, {levels[0]!r} and {levels[1]!r}; give one")
     perturbator = _made(name, {**tables.get(name, {}), **_typed(registry.perturbators.get(name), given)}, registry, f"perturbator {name}", folder)
+    if getattr(perturbator, "asks_judge", False):
+        if judge is None:
+            raise ConfigurationError(f"perturbator {name}: a judge's words differ from process to process; write the cases with `evalstudio perturb`")
+        perturbator = Written(perturbator, judge)
     lacks = getattr(perturbator, "lacks", lambda: "")()
     if lacks:
         raise ConfigurationError(f"perturbator {name}: {lacks}")

@@ -11,6 +11,7 @@ from pytest_evalstudio.core.perturbators import DEFAULT_SEED, Change
 from pytest_evalstudio.engine.perturbing.categories import PERTURBED, PREFIX, SOURCE
 from pytest_evalstudio.engine.perturbing.specs import Chain
 from pytest_evalstudio.engine.perturbing.where import Where
+from pytest_evalstudio.engine.perturbing.written import Written
 
 SHOWN_KEYS = 3
 
@@ -79,6 +80,12 @@ class Perturber:
     def wants(self, categories: Iterable[str], relationships: Iterable[str]) -> bool:
         """Whether a case is to be perturbed."""
         return SOURCE not in relationships and (self._where is None or self._where(categories))
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Have what others write for these texts written at once."""
+        for first in dict.fromkeys(chain[0].perturbator for chain in self._chains):
+            if isinstance(first, Written):
+                first.prepare(texts)
 
     def variants(self, text: str, key: str) -> list[Variant]:
         """The variants of a text, one per chain that suits it.
