@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -98,7 +99,8 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(num=_number, fixed=_fixed, percent=_percent, count=_count, pretty=_pretty, failure_list=_failure_list)
+    filters = {"num": _number, "fixed": _fixed, "percent": _percent, "count": _count, "pretty": _pretty, "address": _address}
+    environment.filters.update(filters, failure_list=_failure_list)
     environment.globals.update(heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command)
     return environment
 
@@ -139,6 +141,15 @@ def _count(value: float) -> str:
     '12\u202f345'
     """
     return f"{value:,.0f}".replace(",", "\u202f")
+
+
+def _address(text: str) -> str:
+    """A text as a part of an address, as the page's scripts write it.
+
+    >>> _address("a/b[c] \ud83d")
+    'a%2Fb%5Bc%5D%20%EF%BF%BD'
+    """
+    return quote(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="!'()*~")
 
 
 def _pretty(value: Any) -> str:

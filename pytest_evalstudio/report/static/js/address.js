@@ -15,11 +15,11 @@ const address = {
   },
 
   ofCase(nodeid) {
-    return `#case=${encodeURIComponent(nodeid)}`;
+    return `#case=${escaped(nodeid)}`;
   },
 
   ofEye(path) {
-    return `#eye=${path.map(encodeURIComponent).join("/")}`;
+    return `#eye=${path.map(escaped).join("/")}`;
   },
 
   ofCases(filters) {
@@ -36,3 +36,12 @@ const address = {
     }
   },
 };
+
+/** As a part of an address; half a surrogate pair, which has no such form, becomes the replacement character. */
+function escaped(text) {
+  return encodeURIComponent(wellFormed(text));
+}
+
+function wellFormed(text) {
+  return text.replace(/\p{Cs}/gu, "\ufffd");
+}

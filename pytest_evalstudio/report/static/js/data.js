@@ -139,13 +139,13 @@ class Run {
 
   /** The row with a node id, -1 for none. */
   rowOf(nodeid) {
-    const exception = Object.keys(this.nodeids).find((row) => this.nodeids[row] === nodeid);
+    const exception = Object.keys(this.nodeids).find((row) => wellFormed(this.nodeids[row]) === nodeid);
     if (exception !== undefined) return Number(exception);
     const wanted = new Set();
     this.cases.forEach(({ key, file }, place) => {
-      if (nodeid.startsWith(`${this.meta.files[file]}::${key}[`)) wanted.add(place);
+      if (nodeid.startsWith(wellFormed(`${this.meta.files[file]}::${key}[`))) wanted.add(place);
     });
-    return this.caseOf.findIndex((place, row) => wanted.has(place) && this.nodeid(row) === nodeid);
+    return this.caseOf.findIndex((place, row) => wanted.has(place) && wellFormed(this.nodeid(row)) === nodeid);
   }
 
   /** Rows of the same case under all models. */

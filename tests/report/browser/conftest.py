@@ -1,0 +1,86 @@
+"""Pages in Chromium; whatever a test does, nothing may be requested, pop up or complain."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.report.build import build_report
+from tests.records import RecordBuilder
+from tests.report.runs import varied_run
+
+READY = "html.ready"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on the path")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core: the file that AXE_CORE names."""
+    place = os.environ.get("AXE_CORE", "")
+    if not Path(place).is_file():
+        pytest.skip("AXE_CORE names no axe.min.js; tox -e browser gets it by npm")
+    return Path(place).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Callable[[RecordBuilder], Path]:
+    """Builds the report of a run and gives its page."""
+
+    def build(builder: RecordBuilder) -> Path:
+        return build_report(builder.write(tmp_path), tmp_path / "report", {}).page
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the run that has something of everything; not to be written to."""
+    folder = tmp_path_factory.mktemp("varied")
+    return build_report(varied_run().write(folder), folder / "report", {}).page
+
+
+@pytest.fixture
+def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a page, at a place of it if wanted; at the end nothing but the page itself may have been requested."""
+    opened: list[tuple[Any, str, list[str], list[str]]] = []
+
+    def open_page(path: Path, place: str = "", *, ready: bool = True, quiet: bool = True, **context: Any) -> Any:
+        where = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **context})
+        where.set_default_timeout(10_000)
+        page = where.new_page()
+        requests: list[str] = []
+        trouble: list[str] = []
+        page.on("request", lambda request: requests.append(request.url.partition("#")[0]))
+        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        if quiet:
+            page.on("console", lambda message: trouble.append(message.text))
+        page.goto(path.as_uri() + place)
+        if ready:
+            page.wait_for_selector(READY, state="attached")
+        opened.append((page, path.as_uri(), requests, trouble))
+        return page
+
+    yield open_page
+    for page, address, requests, trouble in opened:
+        page.wait_for_timeout(50)
+        page.context.close()
+        assert set(requests) <= {address}
+        assert trouble == []

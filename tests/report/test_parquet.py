@@ -1,0 +1,67 @@
+"""Results as Parquet: the same rows as in JSON, typed."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from pytest_evalstudio.report import parquet
+from pytest_evalstudio.report.build import build_report
+from tests.records import RecordBuilder, evaluator, metric, score
+
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def rows_of(folder):
+    return pq.read_table(folder / "global_llm_eval_results" / parquet.FOLDER / "explanation.parquet").to_pylist()
+
+
+def test_rows_are_those_of_the_json(tmp_path):
+    builder = RecordBuilder(evaluator("quality", metric("score"), metric("cost", primary=False)))
+    link = {"type": "perturbation_source", "target": "a", "target_type": "test_case"}
+    builder.add("a", "one", {"outcomes": {"quality": score(0.5)}, "context": ["first", "second"], "cost": 0.25, "usage": {"input_tokens": 3}})
+    builder.add("b", "one", {"outcomes": {"quality": {"status": "error", "reason": "broken"}}, "relationships": [link]})
+    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    found = rows_of(folder)
+    written = json.loads((folder / "global_llm_eval_results" / "application_json" / "explanation.json").read_text(encoding="utf-8"))["results"]
+    assert [row["key"] for row in found] == [row["key"] for row in written]
+    first, second = found
+    assert (first["context"], first["cost"], first["usage"], first["score"], first["quality.cost"]) == (
+        ["first", "second"],
+        0.25,
+        [("input_tokens", 3.0)],
+        0.5,
+        None,
+    )
+    assert (second["relationships"], second["status"], second["reason"], second["score"]) == ([link], "error", "broken", None)
+
+
+def test_what_parquet_has_no_form_for_is_written(tmp_path):
+    builder = RecordBuilder()
+    text = "half \ud83d a pair"
+    builder.add("a", "one", {"outcomes": {"quality": score("Infinity", reason=text)}, "actual_output": text, "context": [text]})
+    (row,) = rows_of(build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"])
+    assert row["score"] == math.inf
+    assert row["actual_output"] == row["context"][0] == "half \\ud83d a pair"
+
+
+def test_the_rows_of_several_batches_are_all_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 3)
+    builder = RecordBuilder()
+    for number in range(7):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(number / 10)}})
+    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    assert [row["score"] for row in rows_of(folder)] == [number / 10 for number in range(7)]
+    meta = json.loads((folder / "global_llm_eval_results" / f"{parquet.FOLDER}.meta").read_text(encoding="utf-8"))
+    assert (meta["mime"], meta["files"], meta["rows"]) == ("application/vnd.apache.parquet", ["explanation.parquet"], 7)
+
+
+def test_without_pyarrow_there_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet, "available", lambda: False)
+    builder = RecordBuilder()
+    builder.add("a", "one", {"outcomes": {"quality": score(0.5)}})
+    report = build_report(builder.write(tmp_path), tmp_path, {})
+    assert not list(tmp_path.rglob("*.parquet*"))
+    assert "Parquet" not in report.page.read_text(encoding="utf-8")
