@@ -137,3 +137,10 @@ def test_an_installed_class_that_is_not_declared_is_refused(installed):
     installed("pytest_evalstudio.hosts", "builtins:dict")
     with pytest.raises(ConfigurationError, match="is no host: decorate it"):
         list(Registry().hosts)
+
+
+def test_perturbators_come_from_their_folder_and_from_installed_packages(installed):
+    installed("pytest_evalstudio.perturbations", "toy_perturbators:Reversed")
+    known = Registry().perturbators
+    assert {"comma", "synonym", "reversed"} <= set(known)
+    assert known.get("reversed")().perturb("abc", "MEDIUM", 1).text == "cba"

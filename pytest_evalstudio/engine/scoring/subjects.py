@@ -217,6 +217,8 @@ def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
 def _link(found: Sequence[Subject]) -> None:
     by_identity = {(subject.model.key, subject.key): subject for subject in found}
     for subject in found:
+        if not subject.case.relationships:
+            continue
         related: dict[str, Subject] = {}
         for link in subject.case.relationships:
             other = by_identity.get((subject.model.key, link.target))
