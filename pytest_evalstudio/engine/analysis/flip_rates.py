@@ -98,7 +98,7 @@ class _Count:
 
 
 def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
-    """The rates of a run, group by group, names in order; empty where nothing was perturbed."""
+    """The rates of a run, group by group, names in order, intensities in theirs; empty where nothing was perturbed."""
     counts: dict[_Place, _Count] = {}
     noise: dict[_Place, _Count] = {}
     for entry, pair, direction in comparisons(tally):
@@ -110,7 +110,7 @@ def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
             into = noise if is_copy(entry) else counts
             for place in _places(tally, entry, pair):
                 into.setdefault(place, _Count()).add(direction)
-    order = sorted(counts, key=lambda place: (GROUPS.index(place[0]), place[1]))
+    order = sorted(counts, key=_order)
     return tuple(_rate(place, counts[place], noise.get(place) or noise.get(("all", "all"))) for place in order)
 
 
@@ -172,6 +172,14 @@ def _places(tally: Tally, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_
         yield "category", category
     yield "metric", ".".join(pair)
     yield "model", model_name(tally.header, entry.model)
+
+
+def _order(place: _Place) -> tuple[int, str, int, str]:
+    """Groups in their order, names in theirs, intensities from the fewest edits to the most."""
+    group, name = place
+    head, _, level = ("", "", name) if group == "intensity" else name.rpartition(":")
+    known = next((number for number, known in enumerate(INTENSITIES) if known == level), -1)
+    return GROUPS.index(group), head if known >= 0 else name, known, name
 
 
 def _points(by_level: Mapping[str, _Count]) -> tuple[SensitivityPoint, ...]:

@@ -146,3 +146,14 @@ def test_others_see_each_item_of_the_same_pass(tmp_path):
     seen = []
     analyse(builder.write(tmp_path), {}, also=[lambda item: seen.append(item["key"])])
     assert seen == ["a", "b"]
+
+
+def test_intensities_stand_in_their_order(tmp_path):
+    builder = RecordBuilder()
+    builder.add("a", "one", quality(1.0))
+    for level in ("HIGH", "VERY_LOW", "MEDIUM"):
+        builder.add(f"a-{level}", "one", quality(1.0, **perturbed("a", f"ocr:{level}")))
+    builder.add("a-both", "one", quality(1.0, **perturbed("a", "ocr:LOW", "comma:LOW")))
+    rates = analyse(builder.write(tmp_path), {}).flip_rates
+    assert [rate.name for rate in rates if rate.group == "perturbator"] == ["ocr:VERY_LOW", "ocr:MEDIUM", "ocr:HIGH", "ocr:LOW+comma:LOW"]
+    assert [rate.name for rate in rates if rate.group == "intensity"] == ["VERY_LOW", "LOW", "MEDIUM", "HIGH"]
