@@ -79,7 +79,10 @@ def main(record: str, out: str) -> None:
         page.screenshot(path=folder / "top.png")
         eye_levels(page, folder)
         cases(page, folder)
-        page.screenshot(path=folder / "whole.png", full_page=True)
+        for section in page.locator("main > section, article.evaluator").all():
+            name = section.get_attribute("id")
+            page.evaluate("(id) => document.getElementById(id).scrollIntoView()", name)
+            page.screenshot(path=folder / f"section-{name}.png")
         for scheme, width in (("dark", 1360), ("light", 390)):
             other = opened(browser, address, width=width, color_scheme=scheme)
             other.screenshot(path=folder / f"{scheme}-{width}-top.png")

@@ -4,7 +4,7 @@ const MOST_DOTS = 500;
 const BINS = 40;
 const CELLS = 24;
 const LISTED = 100;
-const PLOT = { left: 46, right: 704, top: 16, bottom: 268, width: 720, height: 316 };
+const PLOT = { left: 58, right: 704, top: 16, bottom: 268, width: 720, height: 316 };
 
 class DotChart {
   constructor(run, opinions, panel, { evaluator, metric, model }) {
@@ -118,6 +118,7 @@ class DotChart {
       const place = up(share(y, Number(y.metric.threshold)));
       parts.push(svg("line", { class: "threshold", x1: PLOT.left, x2: PLOT.right, y1: place, y2: place }));
     }
+    if (y) parts.push(svg("text", { class: "name", transform: `translate(11 ${(PLOT.top + PLOT.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.metric.name));
     parts.push(svg("text", { class: "name", x: (PLOT.left + PLOT.right) / 2, y: PLOT.height - 8, "text-anchor": "middle" }, x.metric.name));
     return parts;
   }

@@ -7,7 +7,8 @@ const FEW_LABELS = 18;
 
 /** The drawing of a level. `centre` is its middle: { title, note, act }. */
 function rings(level, centre) {
-  const weights = level.children.map(({ children }) => Math.max(1, children.length));
+  // Wider with more children, but not in proportion: a child with one of its own must still have room for its name.
+  const weights = level.children.map(({ children }) => 1 + 0.35 * Math.max(0, children.length - 1));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const outer = level.children.reduce((sum, { children }) => sum + children.length, 0);
   const nodes = [];
@@ -23,7 +24,7 @@ function rings(level, centre) {
   });
   const drawing = svg(
     "svg",
-    { class: "eye-rings", viewBox: "-352 -280 704 560", role: "group", "aria-label": `${level.title}. Arrow keys move, Enter opens, Escape goes back.` },
+    { class: "eye-rings", viewBox: outer > FEW_LABELS && outer <= MOST_LABELS ? "-352 -345 704 690" : "-352 -280 704 560", role: "group", "aria-label": `${level.title}. Arrow keys move, Enter opens, Escape goes back.` },
     svg("g", { class: "segments", on: { keydown: (event) => roam(event, drawing) } }, nodes),
     middle(centre),
   );
@@ -55,8 +56,8 @@ function segment(child, [near, far], start, end, ring, among = 0) {
     parts.push(svg("path", { class: "fill", d: sector(near, near + child.fill * (far - near), start, end) }));
   }
   parts.push(ring === "inner" ? innerLabel(child, near, far, start, end) : among <= MOST_LABELS && outerLabel(child, middleAngle, among));
-  const room = ((end - start) * (near + far)) / 2;
-  if (wrong && room > 16) parts.push(badge(child, ring === "inner" ? near + 15 : (near + far) / 2, middleAngle));
+  const radius = ring === "inner" ? near + 15 : (near + far) / 2;
+  if (wrong && (end - start) * radius > 11) parts.push(badge(child, radius, middleAngle, (end - start) * radius < 23));
   return stop(spoken(child), child.act, ...[svg("g", { class: `segment ${ring} ${level}` }, parts.flat().filter(Boolean))]);
 }
 
@@ -68,15 +69,21 @@ function spoken(child) {
   return `${label}${value}: ${child.missed ? "misses its threshold" : "fine"}`;
 }
 
-function badge(child, radius, angle) {
+function badge(child, radius, angle, narrow) {
   const [x, y] = at(radius, angle);
-  return svg("g", { class: `badge ${child.worst}` }, svg("circle", { cx: x, cy: y, r: 10.5 }), svg("text", { x, y: y + 4, "text-anchor": "middle" }, child.count > 99 ? "99+" : child.count || "!"));
+  const count = child.count > 99 ? "99+" : child.count || "!";
+  return svg(
+    "g",
+    { class: `badge ${child.worst}` },
+    narrow ? null : svg("circle", { cx: x, cy: y, r: 10.5 }),
+    svg("text", { class: narrow || child.count > 99 ? "narrow" : "", x, y: y + 4, "text-anchor": "middle" }, count),
+  );
 }
 
 function innerLabel(child, near, far, start, end) {
   const angle = (start + end) / 2;
   const wide = end - start > 0.95;
-  const radius = wide ? (near + far) / 2 + 8 : far - 8;
+  const radius = wide ? (near + far) / 2 + 15 : far - 8;
   const room = (end - start) * ((near + far) / 2);
   if (room < 13) return null;
   const [x, y] = at(radius, angle);
@@ -107,7 +114,7 @@ function outerLabel(child, angle, among) {
   return svg(
     "text",
     { class: "label outside small", transform: `translate(${x} ${y}) rotate(${degrees.toFixed(2)})`, y: 4, "text-anchor": left ? "end" : "start" },
-    shortened(child.label, among > 40 ? 8 : 15),
+    shortened(child.label, 15),
   );
 }
 
