@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -99,8 +99,16 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    filters = {"num": _number, "fixed": _fixed, "percent": _percent, "count": _count, "pretty": _pretty, "address": _address}
-    environment.filters.update(filters, failure_list=_failure_list)
+    filters: dict[str, Callable[..., str]] = {
+        "num": _number,
+        "fixed": _fixed,
+        "percent": _percent,
+        "count": _count,
+        "pretty": _pretty,
+        "address": _address,
+        "failure_list": _failure_list,
+    }
+    environment.filters.update(filters)
     environment.globals.update(heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command)
     return environment
 
