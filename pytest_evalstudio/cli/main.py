@@ -6,11 +6,25 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from pytest_evalstudio.cli import convert, evaluators, hosts, init, judge_check, perturb, perturbators, report, resolve, schema, validate
+from pytest_evalstudio.cli import (
+    calibrate,
+    convert,
+    evaluators,
+    hosts,
+    init,
+    judge_check,
+    mrm,
+    perturb,
+    perturbators,
+    report,
+    resolve,
+    schema,
+    validate,
+)
 from pytest_evalstudio.cli.common import FINE, USAGE
 from pytest_evalstudio.core.errors import EvalStudioError
 
-COMMANDS = (evaluators, hosts, perturbators, validate, init, perturb, convert, resolve, judge_check, report, schema)
+COMMANDS = (evaluators, hosts, perturbators, validate, init, perturb, convert, resolve, judge_check, calibrate, mrm, report, schema)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -14,9 +14,10 @@ from typing import Any, Generic, TypeVar
 from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, Host, HostSpec
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.steps import StepSpec
 
 E = TypeVar("E")
-S = TypeVar("S", EvaluatorSpec, HostSpec, PerturbatorSpec)
+S = TypeVar("S", EvaluatorSpec, HostSpec, PerturbatorSpec, StepSpec)
 
 
 class Shelf(Generic[E, S]):
@@ -95,12 +96,13 @@ class Shelf(Generic[E, S]):
 
 
 class Registry:
-    """What is known in one session: evaluators, hosts and perturbators."""
+    """What is known in one session: evaluators, hosts, perturbators and steps of workflows."""
 
     def __init__(self) -> None:
         self.evaluators: Shelf[Evaluator, EvaluatorSpec] = Shelf("evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec)
         self.hosts: Shelf[Host, HostSpec] = Shelf("host", "pytest_evalstudio.hosts", HostSpec)
         self.perturbators: Shelf[Perturbator, PerturbatorSpec] = Shelf("perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec)
+        self.steps: Shelf[Any, StepSpec] = Shelf("step", "pytest_evalstudio.mrm.steps", StepSpec)
 
     def add_evaluator(self, cls: type[Any]) -> None:
         """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
@@ -113,6 +115,10 @@ class Registry:
     def add_perturbator(self, cls: type[Any]) -> None:
         """Add a perturbator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
         self.perturbators.add(cls)
+
+    def add_step(self, cls: type[Any]) -> None:
+        """Add a step of workflows, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.steps.add(cls)
 
 
 def declared_in(module: object, spec: type) -> list[type[Any]]:

@@ -18,8 +18,8 @@ from pytest_evalstudio.engine.scoring.entries import line
 
 FILE = "record.jsonl"
 SCHEMA_VERSION = 1
-TABLES = ("evaluators", "models", "files")
-"""Parts of the header that grow as items finish: tables by id, key and path."""
+TABLES = ("evaluators", "models", "files", "steps")
+"""Parts of the header that grow as items finish: tables by id, key, path, and node id of a workflow's step."""
 
 
 class RecordWriter:
@@ -112,6 +112,7 @@ def read_header(path: Path) -> dict[str, Any]:
         if header.get("schema_version") != SCHEMA_VERSION:
             found = header.get("schema_version")
             raise DataError(f"is a record of version {found!r}; this version reads {SCHEMA_VERSION}", source=str(path), line=1, column=1)
+        header.setdefault("steps", {})  # a record of the time before workflows
         if missing := [name for name in TABLES if name not in header]:
             raise DataError(f"is no record of a run: its header has no {missing[0]!r}", source=str(path), line=1, column=1)
         if not header.get("finished"):

@@ -17,8 +17,9 @@ FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*")
 SUFFIXES = (".json", ".yaml", ".yml", ".csv")
 SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
-SPENT = "evalstudio_judging"
 """Attribute of a test report in which a finished item's entries travel."""
+SPENT = "evalstudio_judging"
+"""Key of what a worker tells at its end of what it asked of judges."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--evalstudio-perturb", metavar="SPEC", help="add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'")
     add("--evalstudio-cache", metavar="DIR", help="folder of stored answers and downloads (default: .evalstudio)")
     add("--evalstudio-refresh", action="store_true", help="ask the models again instead of taking stored answers")
+    add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
     parser.addini("evalstudio_files", "names of files that are looked at while a folder is walked", type="args", default=list(FILES))
 
@@ -57,6 +59,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and refuse malformed options before anything runs."""
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
+    config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
+    config.addinivalue_line("markers", "mrm_step(id): the step of that id")
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
     if option.evalstudio_threshold or option.evalstudio_gate or option.evalstudio_config or option.evalstudio_runs is not None:

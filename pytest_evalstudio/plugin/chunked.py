@@ -74,7 +74,7 @@ class Chunk:
 
     def _work(self, item: EvalItem) -> None:
         items = list(self._waiting.values()) if item.nodeid in self._waiting else [item]
-        with ProgressLine(item) as progress:
+        with ProgressLine(item, item.subject.model.label) as progress:
             results = self.engine.evaluate([member.subject for member in items], progress=progress)
         self._results.update(zip((member.nodeid for member in items), results, strict=True))
 
@@ -82,8 +82,8 @@ class Chunk:
 class ProgressLine:
     """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it says nothing."""
 
-    def __init__(self, item: EvalItem) -> None:
-        self._label = item.subject.model.label[:30]
+    def __init__(self, item: pytest.Item, label: str) -> None:
+        self._label = label[:30]
         reporter = item.config.pluginmanager.get_plugin("terminalreporter")
         self._wanted = reporter is not None and reporter.isatty and os.environ.get("TERM") != "dumb"
         self._capture = item.config.pluginmanager.get_plugin("capturemanager")

@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, subjec
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.marks import mark_named
 
@@ -45,10 +46,20 @@ class EvalFileCollector(pytest.File):
         self.add_marker(pytest.mark.evalstudio)
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """An item per test case and model; a broken case is an error of its own."""
-        file = self._read()
-        if file is None:
+        """An item per test case and model, or per step of a workflow; a broken case is an error of its own."""
+        source = self._source()
+        if source is None:
             return
+        if kind_of(source.data) == "workflow":
+            from pytest_evalstudio.plugin.workflows import step_items
+
+            self.kind = "workflow"
+            yield from step_items(self, source)
+            return
+        try:
+            file = read(source)
+        except DataError as exc:
+            raise CollectionError(str(exc)) from None
         self.kind = file.kind
         self.title = str(getattr(file.content, "name", "") or "")
         self.description = str(getattr(file.content, "description", "") or "")
@@ -67,19 +78,15 @@ class EvalFileCollector(pytest.File):
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
             yield EvalItem.from_parent(self, name=subject.name, nodeid=f"{self.nodeid}::{subject.name}", subject=subject)
 
-    def _read(self) -> EvalFile | None:
+    def _source(self) -> Source | None:
+        """What stands in the file, None where it is none of ours."""
         try:
             source = read_source(self.path, self.nodeid)
         except DataError as exc:
             if self._named or _looks_ours(self.path):
                 raise CollectionError(str(exc)) from None
             return None
-        if not self._named and not _is_ours(source.data, self.path):
-            return None
-        try:
-            return read(source)
-        except DataError as exc:
-            raise CollectionError(str(exc)) from None
+        return source if self._named or _is_ours(source.data, self.path) else None
 
     def _subjects(self, file: EvalFile) -> list[Subject]:
         evals = self.evals

@@ -14,6 +14,7 @@ from pytest_evalstudio.engine.scoring.run import Result, masked, result_entry
 from pytest_evalstudio.plugin import PAYLOAD
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.items import EvalItem
+from pytest_evalstudio.plugin.workflows import WorkflowStep
 
 Checks = list[tuple[Result, Selected]]
 CHECKS = pytest.StashKey[Checks]()
@@ -28,6 +29,9 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             setattr(report, PAYLOAD, _payload(item, report))
         if report.when == "teardown" and hasattr(item, "chunk"):
             item.chunk.release(item)
+    elif isinstance(item, WorkflowStep):
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            setattr(report, PAYLOAD, item.payload(report))
     elif report.when == "call" and CHECKS in item.stash:
         setattr(report, PAYLOAD, _payload_of_checks(item, report))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.recorder import Recorder
+    from pytest_evalstudio.plugin.workflows import WorkflowStep
 
 
 class EvalSession:
@@ -136,18 +137,20 @@ class EvalSession:
         Where nothing but single test cases is broken, the others run; pytest alone would stop here.
         """
         from pytest_evalstudio.plugin.items import EvalItem
+        from pytest_evalstudio.plugin.workflows import WorkflowStep
 
         items = [item for item in session.items if isinstance(item, EvalItem)]
+        steps = [item for item in session.items if isinstance(item, WorkflowStep)]
         if self.broken_cases and session.testsfailed == self.broken_cases:
             session.config.option.continue_on_collection_errors = True
         try:
-            self._prepare(session, items)
+            self._prepare(session, items, steps)
         except ConfigurationError as exc:
             self.usage_errors.append(str(exc))
         if self.usage_errors:
             self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
 
-    def _prepare(self, session: pytest.Session, items: list[EvalItem]) -> None:
+    def _prepare(self, session: pytest.Session, items: list[EvalItem], steps: list[WorkflowStep]) -> None:
         if self.usage_errors:
             return
         self.models.check_names(items)
@@ -159,7 +162,8 @@ class EvalSession:
         for index, item in enumerate(session.items):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
-        if hasattr(self.config, "workerinput") and items:
+        chunks |= {step.nodeid: step.chunk_name for step in steps}
+        if hasattr(self.config, "workerinput") and chunks:
             from pytest_evalstudio.plugin.scheduling import tell_chunks
 
             tell_chunks(self.config, chunks)

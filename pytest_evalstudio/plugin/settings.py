@@ -57,6 +57,11 @@ class Settings:
         return list(self._option.evalstudio_model)
 
     @property
+    def from_step(self) -> str:
+        """The step of a workflow that is to run anew, "" for none."""
+        return str(self._option.evalstudio_from or "")
+
+    @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,9 @@ def write_summary(terminal: Any, report: Report, start: Path) -> None:
     terminal.section("evalstudio")
     for text in leaderboard_lines(analysis):
         terminal.write_line(text)
-    for text in problem_lines(analysis):
+    for text in problem_lines(analysis) if analysis.dataset.items else ():
+        terminal.write_line(text)
+    for text in workflow_lines(analysis):
         terminal.write_line(text)
     for text in judging_lines(analysis):
         terminal.write_line(text)
@@ -72,6 +74,19 @@ def _board(board: Leaderboard) -> Iterator[str]:
 
 def _fitted(text: str, width: int) -> str:
     return (text if len(text) <= width else text[: width - 3] + "...").ljust(width)
+
+
+def workflow_lines(analysis: Analysis) -> Iterator[str]:
+    """How each workflow of the run stands: its steps in order, what they say of themselves or wait for."""
+    by_file: dict[str, list[Mapping[str, Any]]] = {}
+    for step in analysis.header.get("steps", {}).values():
+        by_file.setdefault(step["file"], []).append(step)
+    for file, steps in sorted(by_file.items()):
+        completed = sum(step["standing"] == "completed" for step in steps)
+        yield f"workflow {steps[0]['workflow']} ({file}): {completed} of {len(steps)} steps of this run completed"
+        for step in sorted(steps, key=lambda step: step["number"]):
+            said = step["summary"] if step["standing"] == "completed" else step["waits"] or ", ".join(f"needs {id}" for id in step["lacks"])
+            yield f"  {step['number']}. {step['step']}: {step['standing']}" + (f" - {said}" if said else "")
 
 
 def judging_lines(analysis: Analysis) -> Iterator[str]:

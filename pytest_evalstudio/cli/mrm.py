@@ -1,0 +1,57 @@
+"""`evalstudio mrm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("mrm", run, "Tell how the steps of a model-risk-management workflow stand; `pytest WORKFLOW` runs them.")
+    parser.add_argument("action", choices=["status"], help="status: one line for each step")
+    parser.add_argument("workflow", metavar="WORKFLOW")
+    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.formats.files import read_source
+    from pytest_evalstudio.formats.workflow import read_workflow
+    from pytest_evalstudio.mrm.run import WorkflowRun
+
+    path = Path(arguments.workflow)
+    workflow = read_workflow(read_source(path))
+    found = WorkflowRun(workflow, path, configuration_for(arguments.workflow, arguments.config), Registry())
+    places = list(found.places())
+    if arguments.json:
+        print_json(
+            [
+                {
+                    "number": place.spec.number,
+                    "step": place.spec.id,
+                    "standing": place.standing,
+                    "lacks": list(place.lacks),
+                    "summary": place.state.summary if place.state else "",
+                    "waits": place.state.waits if place.state else "",
+                    "finished": place.state.finished if place.state else None,
+                    "artifacts": str(found.folder_of(place.spec.id)),
+                }
+                for place in places
+            ]
+        )
+    else:
+        print(f"{workflow.name or path.stem}: {sum(place.standing == 'completed' for place in places)} of {len(places)} steps completed")
+        for place in places:
+            said = f"needs {', '.join(place.lacks)}" if place.lacks else (place.state.waits or place.state.summary) if place.state else ""
+            when = f" {place.state.finished}" if place.state else ""
+            print(f"  {place.spec.number}. {place.spec.id:<28}{place.standing:<10}{when}" + (f"  {said}" if said else ""))
+    return FINE if all(place.standing == "completed" for place in places) else FINDINGS

@@ -1,0 +1,61 @@
+"""The seam of workflow steps: how a step of model risk management declares itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.contracts import SPEC
+
+T = TypeVar("T", bound=type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSpec:
+    """The declaration of a step.
+
+    Attributes:
+        number: its place in the workflow, 1 for the first.
+        after: ids of the steps whose artifacts it uses.
+        extra: the optional dependency group it needs, "" for none.
+        description: a sentence for reports.
+    """
+
+    id: str
+    name: str
+    number: int
+    after: tuple[str, ...]
+    extra: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a step has come to.
+
+    Attributes:
+        summary: a sentence for people.
+        waits: what it waits for ("12 of 40 labels"), "" where it is complete.
+        figures: JSON-ready results, for status, reports and later steps.
+    """
+
+    summary: str
+    waits: str = ""
+    figures: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+def step(id: str, *, name: str, number: int, after: tuple[str, ...] = (), extra: str = "") -> Callable[[T], T]:
+    """Declare a frozen dataclass as a step: its fields are its parameters, `run(work) -> Done` does the work.
+
+    Artifacts go to `work.folder`; those of earlier steps are found by `work.artifacts(ID)`. The same parameters, seed and earlier
+    artifacts must give the same artifacts.
+    """
+
+    def declare(cls: T) -> T:
+        description = (cls.__doc__ or "").strip().split("\n", 1)[0]
+        setattr(cls, SPEC, StepSpec(id=id, name=name, number=number, after=after, extra=extra, description=description))
+        return cls
+
+    return declare

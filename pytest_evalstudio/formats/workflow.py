@@ -1,0 +1,63 @@
+"""Workflow files: which documents and model are put through the steps of model risk management, and with which parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pytest_evalstudio.core.errors import nearest
+from pytest_evalstudio.formats.fields import Record, Text, Texts, fact, shown
+from pytest_evalstudio.formats.source import Source, pointer
+
+ROOT = "evalstudio_workflow"
+
+
+class Workflow(BaseModel):
+    """What a workflow file says under `evalstudio_workflow`.
+
+    Attributes:
+        model: name of the `[[model]]` that is validated; the only configured one, else the embedded extractive one, where not given.
+        documents: of the corpus; paths start at the file's folder.
+        evaluators: ids; the configuration's where not given.
+        seed: of everything random.
+        folder: of the artifacts, from the file's folder; its name without ending and "_artifacts" where not given.
+        steps: parameters by step.
+    """
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    name: Text = ""
+    description: Text = ""
+    model: Text = ""
+    documents: Annotated[Texts, Field(min_length=1)]
+    evaluators: Texts = Field(default_factory=list)
+    seed: int = 0
+    folder: Text = ""
+    steps: Record = Field(default_factory=dict)
+
+
+def read_workflow(source: Source) -> Workflow:
+    """The workflow in a parsed file.
+
+    Raises:
+        DataError: at the place of the first thing that is wrong.
+    """
+    for key in source.data:
+        if key not in (ROOT, "$schema"):
+            raise source.error(pointer(key), f"unknown key; everything stands under {ROOT!r}")
+    data: Any = source.data[ROOT]
+    try:
+        found = Workflow.model_validate(data)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        place = pointer(ROOT, *error["loc"])
+        if error["type"] == "extra_forbidden":
+            name = str(error["loc"][-1])
+            known = list(Workflow.model_fields)
+            raise source.error(place, f"unknown key. {nearest(name, known) or 'Known keys: ' + ', '.join(known)}") from None
+        raise source.error(place, fact(error)) from None
+    for id, parameters in found.steps.items():
+        if not isinstance(parameters, dict):
+            raise source.error(pointer(ROOT, "steps", id), f"expected an object of parameters, found {shown(parameters)}")
+    return found

@@ -1,0 +1,62 @@
+"""What is known of a workflow's steps from run to run: one file beside each step's artifacts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+FILE = "step.json"
+VERSION = 1
+
+Status = Literal["completed", "waiting"]
+Standing = Literal["completed", "waiting", "outdated", "not run"]
+"""How a step stands: outdated = it has run, but with other parameters, documents or earlier artifacts than today's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A step's last run.
+
+    Attributes:
+        identity: digest of all that it depended on.
+        stamp: another one for each run; what stands on this step's artifacts depends on it.
+        seconds: it took.
+    """
+
+    step: str
+    status: Status
+    summary: str
+    waits: str
+    identity: str
+    stamp: str
+    finished: str
+    seconds: float
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+def read_state(folder: Path) -> State | None:
+    """The last run of the step whose artifacts are in a folder; None where there was none, or its file cannot be used."""
+    try:
+        data = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return State(**data["state"]) if data["version"] == VERSION else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Put a state beside the artifacts, whole or not at all."""
+    draft = folder / f".{FILE}"
+    draft.write_text(json.dumps({"version": VERSION, "state": asdict(state)}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    draft.replace(folder / FILE)
+
+
+def clear(folder: Path) -> None:
+    """Empty a step's folder before it runs anew: its state first, so that a killed run leaves a step that has not run."""
+    (folder / FILE).unlink(missing_ok=True)
+    if folder.is_dir():
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+    folder.mkdir(parents=True, exist_ok=True)

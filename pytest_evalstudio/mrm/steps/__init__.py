@@ -1,0 +1,1 @@
+"""The steps of a model-risk-management workflow, one file each."""

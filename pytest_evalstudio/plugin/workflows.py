@@ -1,0 +1,118 @@
+"""Steps of model-risk-management workflows as items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_name
+from pytest_evalstudio.core.steps import StepSpec
+from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.formats.workflow import read_workflow
+from pytest_evalstudio.mrm.run import WorkflowRun
+from pytest_evalstudio.mrm.states import State
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from _pytest._code.code import ExceptionInfo, TerminalRepr
+
+    from pytest_evalstudio.plugin.items import EvalFileCollector
+    from pytest_evalstudio.plugin.session import EvalSession
+
+
+def step_items(collector: EvalFileCollector, source: Source) -> Iterator[WorkflowStep]:
+    """An item for each step of a workflow, in order.
+
+    Raises:
+        CollectionError: for the first thing that is wrong with the file.
+    """
+    from pytest_evalstudio.plugin.items import CollectionError
+
+    evals = collector.evals
+    try:
+        workflow = read_workflow(source)
+        run = WorkflowRun(workflow, collector.path, evals.configuration(collector.path.parent), evals.registry)
+    except DataError as exc:
+        raise CollectionError(str(exc)) from None
+    if not run.specs:
+        raise CollectionError(f"{collector.nodeid}: no step of a workflow is installed")
+    wanted = evals.settings.from_step
+    if wanted and all(spec.id != wanted for spec in run.specs):
+        fault = unknown_name("step", wanted, [spec.id for spec in run.specs], f"Steps: {', '.join(spec.id for spec in run.specs)}.")
+        evals.usage_errors.append(f"--evalstudio-from: {fault}")
+    collector.title, collector.description = workflow.name, workflow.description
+    for spec in run.specs:
+        yield WorkflowStep.from_parent(collector, name=spec.id, nodeid=f"{collector.nodeid}::{spec.id}", run=run, spec=spec, evals=evals)
+
+
+class WorkflowStep(pytest.Item):
+    """A step: skipped where it waits or what it needs is not there, kept where nothing has changed, else run."""
+
+    def __init__(self, *, run: WorkflowRun, spec: StepSpec, evals: EvalSession, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._run = run
+        self._spec = spec
+        self._evals = evals
+        self.add_marker(pytest.mark.mrm)
+        self.add_marker(pytest.mark.mrm_step(spec.id))
+
+    @property
+    def chunk_name(self) -> str:
+        """Under xdist: the steps of a workflow stay on one worker."""
+        return f"{self.nodeid.partition('::')[0]}#workflow"
+
+    def setup(self) -> None:
+        lacks = self._run.place(self._spec.id).lacks
+        if lacks:
+            stand = ", ".join(f"{id} ({self._run.place(id).standing})" for id in lacks)
+            raise pytest.skip.Exception(f"needs {stand}", _use_item_location=True)
+
+    def runtest(self) -> None:
+        from pytest_evalstudio.plugin.chunked import ProgressLine
+
+        settings = self._evals.settings
+        place = self._run.place(self._spec.id)
+        if place.standing == "completed" and settings.from_step != self._spec.id:
+            return
+        with ProgressLine(self, self._spec.id) as progress:
+            state = self._run.run(
+                self._spec.id,
+                lender=self._evals.lender,
+                cache=settings.cache(),
+                progress=lambda done, total, what: progress(done, total, what=what),
+                refresh=settings.refresh,
+            )
+        if state.waits:
+            raise pytest.skip.Exception(f"waits: {state.waits}", _use_item_location=True)
+
+    def payload(self, report: pytest.TestReport) -> dict[str, Any]:
+        """How the step stands, for the record."""
+        place = self._run.place(self._spec.id)
+        state: State | None = place.state
+        entry = {
+            "workflow": self._run.workflow.name or self.path.stem,
+            "file": self.nodeid.partition("::")[0],
+            "step": self._spec.id,
+            "number": self._spec.number,
+            "name": self._spec.name,
+            "description": self._spec.description,
+            "verdict": report.outcome,
+            "standing": place.standing,
+            "lacks": list(place.lacks),
+            "parameters": self._run.parameters(self._spec.id),
+            "summary": state.summary if state is not None else "",
+            "waits": state.waits if state is not None else "",
+            "figures": state.figures if state is not None else {},
+            "finished": state.finished if state is not None else "",
+            "seconds": state.seconds if state is not None else 0.0,
+        }
+        return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
+
+    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        return str(excinfo.value) if isinstance(excinfo.value, EvalStudioError) else super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name

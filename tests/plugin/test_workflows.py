@@ -1,0 +1,208 @@
+"""Workflows as items: order, dependencies, what is kept, what runs anew, what waits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from project import Project
+
+STEPS = '''
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.steps import Done, step
+
+
+def note(work, name):
+    with open(work.workflow.name + ".log", "a") as log:
+        log.write(name + "\\n")
+
+
+@step("first", name="First", number=1)
+@dataclass(frozen=True)
+class First:
+    """Counts the documents."""
+
+    factor: int = 1
+
+    def run(self, work):
+        note(work, "first")
+        (work.folder / "count.txt").write_text(str(self.factor * len(work.documents)))
+        return Done(summary=f"{len(work.documents)} documents", figures={"count": len(work.documents)})
+
+
+@step("second", name="Second", number=2, after=("first",))
+@dataclass(frozen=True)
+class Second:
+    """Doubles the count."""
+
+    def run(self, work):
+        note(work, "second")
+        count = int((work.artifacts("first") / "count.txt").read_text())
+        if count == 13:
+            raise EvaluationError("thirteen is too many")
+        return Done(summary=f"{2 * count} in all, {work.figures['first']['count']} read")
+
+
+@step("third", name="Third", number=3, after=("first",))
+@dataclass(frozen=True)
+class Third:
+    """Waits for labels."""
+
+    labels: str = "labels.txt"
+
+    def run(self, work):
+        note(work, "third")
+        import pathlib
+        found = pathlib.Path(self.labels)
+        return Done(summary="labelled", waits="" if found.exists() else "0 of 40 labels")
+
+
+@step("fourth", name="Fourth", number=4, after=("second", "third"))
+@dataclass(frozen=True)
+class Fourth:
+    """Comes last."""
+
+    def run(self, work):
+        note(work, "fourth")
+        return Done(summary="done")
+
+
+def pytest_evalstudio_register(registry):
+    registry.steps._scanned = True
+    for cls in (First, Second, Third, Fourth):
+        registry.add_step(cls)
+'''
+
+
+@pytest.fixture
+def workflow(project: Project) -> Project:
+    project.write("conftest.py", STEPS)
+    project.write("text.md", "Some text.")
+    write(project)
+    return project
+
+
+def write(project: Project, **keys: Any) -> None:
+    content = {"name": "demo", "documents": ["text.md"], **keys}
+    project.write("bank_workflow.json", json.dumps({"evalstudio_workflow": content}))
+
+
+def ran(project: Project) -> list[str]:
+    """What has run since the last time somebody asked."""
+    log = project.folder / "demo.log"
+    found = log.read_text(encoding="utf-8").split() if log.exists() else []
+    log.write_text("", encoding="utf-8")
+    return found
+
+
+def test_steps_run_in_order_and_wait_without_losing_the_rest(workflow: Project) -> None:
+    result = workflow.run("-rs")
+    result.assert_outcomes(passed=2, skipped=2)
+    assert ran(workflow) == ["first", "second", "third"]
+    result.stdout.fnmatch_lines(
+        [
+            "workflow demo (bank_workflow.json): 2 of 4 steps*",
+            "  2. second: completed - 2 in all, 1 read",
+            "  3. third: waiting - 0 of 40 labels",
+            "  4. fourth: not run - needs third",
+        ]
+    )
+    assert {"waits: 0 of 40 labels", "needs third (waiting)"} <= {line.rpartition(":1: ")[2] for line in result.outlines}
+
+
+def test_a_later_run_goes_on_where_the_last_stopped(workflow: Project) -> None:
+    workflow.run()
+    ran(workflow)
+    workflow.write("labels.txt", "all")
+    workflow.run().assert_outcomes(passed=4)
+    assert ran(workflow) == ["third", "fourth"]
+    workflow.run().assert_outcomes(passed=4)
+    assert ran(workflow) == []
+
+
+def test_a_step_is_chosen_by_name_or_marker(workflow: Project) -> None:
+    workflow.run("-k", "second").assert_outcomes(skipped=1, deselected=3)
+    assert ran(workflow) == []
+    workflow.run("bank_workflow.json::first").assert_outcomes(passed=1)
+    workflow.run("-m", "mrm_step and not mrm").assert_outcomes(deselected=4)
+    workflow.run("-k", "second").assert_outcomes(passed=1, deselected=3)
+    assert ran(workflow) == ["first", "second"]
+
+
+def test_a_changed_parameter_runs_a_step_and_what_depends_on_it(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    write(workflow, steps={"third": {"labels": "./labels.txt"}})
+    workflow.run().assert_outcomes(passed=4)
+    assert ran(workflow) == ["third", "fourth"]
+
+
+def test_a_changed_document_runs_everything(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    workflow.write("text.md", "Another text.")
+    workflow.run().assert_outcomes(passed=4)
+    assert ran(workflow) == ["first", "second", "third", "fourth"]
+
+
+def test_from_a_step_runs_it_and_what_depends_on_it_and_only_that(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    workflow.run("--evalstudio-from", "second").assert_outcomes(passed=4)
+    assert ran(workflow) == ["second", "fourth"]
+
+
+def test_a_step_that_fails_says_why_and_what_needs_it_is_skipped(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    write(workflow, steps={"first": {"factor": 13}})
+    result = workflow.run("-rs")
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*thirteen is too many*", "*needs second (not run)*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_on_workers_a_workflow_stays_on_one(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    result = workflow.run("-n", "2")
+    result.assert_outcomes(passed=4)
+    assert ran(workflow) == ["first", "second", "third", "fourth"]
+    result.stdout.fnmatch_lines(["workflow demo (bank_workflow.json): 4 of 4 steps of this run completed"])
+
+
+def test_steps_stand_in_the_record(workflow: Project) -> None:
+    workflow.run()
+    header, _ = workflow.record()
+    step = header["steps"]["bank_workflow.json::second"]
+    assert (step["standing"], step["summary"], step["number"], step["workflow"]) == ("completed", "2 in all, 1 read", 2, "demo")
+    assert header["steps"]["bank_workflow.json::third"]["waits"] == "0 of 40 labels"
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        pytest.param({"steps": {"frist": {}}}, "*/evalstudio_workflow/steps/frist: there is no step of this name*first*", id="a step"),
+        pytest.param({"steps": {"first": {"faktor": 2}}}, "*/steps/first/faktor: step 'first' has no such parameter*factor*", id="a parameter"),
+        pytest.param({"documents": ["nowhere.md"]}, "*/documents: there is no file *nowhere.md*", id="a document"),
+        pytest.param({"documents": []}, "*/documents: *", id="no document"),
+        pytest.param({"modell": "x"}, "*/modell: unknown key. Did you mean 'model'*", id="a key"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_place(workflow: Project, keys: dict[str, Any], message: str) -> None:
+    write(workflow, **keys)
+    result = workflow.run()
+    assert result.ret != 0
+    result.stdout.fnmatch_lines([message])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_a_step_that_nobody_knows_is_a_usage_error(workflow: Project) -> None:
+    result = workflow.run("--evalstudio-from", "secnd")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--evalstudio-from: no step named 'secnd'. Did you mean 'second'*"])
