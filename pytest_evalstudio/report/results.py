@@ -121,9 +121,9 @@ class _Sheet:
         self._names = list(names.values())
         self.json = files.enter_context(_open_bytes(folder / "application_json" / "explanation.json"))
         self.json.write(b'{"results": [')
-        self._csv = files.enter_context(open_text(folder / "text_csv" / "explanation.csv"))
+        self._csv = files.enter_context(_open_bytes(folder / "text_csv" / "explanation.csv"))
         columns = [*_COLUMNS, *self._names, "status", "reason", "result_error_message"]
-        self._csv.write(csv_cells(columns) + "\r\n")
+        self._csv.write(_bytes(csv_cells(columns) + "\r\n"))
         self._parquet: parquet.ParquetSheet | None = None
         if parquet.available():
             self._parquet = parquet.ParquetSheet(folder / parquet.FOLDER / "explanation.parquet", columns, self._names)
@@ -148,7 +148,7 @@ class _Sheet:
             "actual_output_meta": _sentences(self._info, row, outcome) if outcome.get("fragments") else [],
         }
         self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
-        self._csv.write(f"{line},{csv_cells((*values, status, reason, fault))}\r\n")
+        self._csv.write(_bytes(f"{line},{csv_cells((*values, status, reason, fault))}\r\n"))
         if self._parquet is not None:
             self._parquet.add((*shared, *values, status, reason, fault))
         self.rows += 1
@@ -156,6 +156,10 @@ class _Sheet:
     def close(self, models: bytes, description: bytes) -> None:
         """Write what follows the rows."""
         self.json.write(b'\n],\n"models": %s,\n"evaluator": %s\n}\n' % (models, description))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

@@ -252,3 +252,44 @@ def test_an_evaluator_id_cannot_leave_the_folder(tmp_path):
     report = build_report(builder.write(tmp_path), tmp_path / "report", {})
     assert report.explainers["../../evil"].parent == tmp_path / "report"
     assert report.explainers["../../evil"].name.startswith("explainer_.._.._evil_")
+
+
+def test_the_summary_has_the_commands_that_run_failures_again(tmp_path):
+    builder = RecordBuilder()
+    for number in range(12):
+        builder.add(f"k`{number}", "one", {"outcomes": {"quality": score(0.1)}})
+    builder.add("expected", "one", {"outcomes": {"quality": score(0.1)}}, verdict="xfailed")
+    builder.add("two\nlines", "one", {"outcomes": {"quality": score(0.1)}})
+    text = build_report(builder.write(tmp_path), tmp_path, {}).summary.read_text(encoding="utf-8")
+    assert "- ``pytest 'suite.json::k`0[one]'``\n" in text
+    assert "- … and 3 more, in interpretation.html" in text
+    assert "expected" not in text
+
+
+def test_a_large_page_is_not_compressed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("pytest_evalstudio.report.build.LARGE_PAGE", 1_000)
+    report = build_report(small_run().write(tmp_path), tmp_path, {})
+    with zipfile.ZipFile(report.archive) as archive:
+        assert archive.getinfo("interpretation.html").compress_type == zipfile.ZIP_STORED
+        assert archive.getinfo("interpretation.json").compress_type == zipfile.ZIP_DEFLATED
+        assert archive.read("interpretation.html") == report.page.read_bytes()
+
+
+def test_a_report_that_cannot_be_made_leaves_no_archive(tmp_path, monkeypatch):
+    def broken(*args):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("pytest_evalstudio.report.build.interpretation", broken)
+    with pytest.raises(OSError, match="the disk is full"):
+        build_report(small_run().write(tmp_path), tmp_path / "report", {})
+    assert not list(tmp_path.rglob("*.zip.tmp")) + list((tmp_path / "report").glob("*.zip"))
+
+
+@pytest.mark.parametrize("start", ["\n", "＝", "＋", "－", "＠"])
+def test_further_starts_of_formulas_are_neutralised(tmp_path, start):
+    builder = RecordBuilder()
+    builder.add("a", "one", {"input": f"{start}1+1", "outcomes": {"quality": score(0.5)}})
+    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    text = (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+    head, row = csv.reader(io.StringIO(text, newline=""))
+    assert dict(zip(head, row, strict=True))["input"] == f"'{start}1+1"

@@ -10,6 +10,7 @@ import re
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.report.assets import script
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.page import heat
 from pytest_evalstudio.report.sections import all_sections
@@ -176,3 +177,50 @@ def test_sentences_of_a_failed_answer_are_coloured_by_their_scores(tmp_path):
     text = page(builder, tmp_path)
     assert '<mark class="good" title="Groundedness 0.9">It is so.<' in text
     assert '<mark class="bad" title="Groundedness 0.125">And pigs fly.<' in text
+
+
+def test_standards_are_listed_with_the_evaluators_that_serve_them(tmp_path):
+    builder = RecordBuilder(
+        evaluator("quality", keywords=["nist-ai-rmf-safe", "sr-11-7-of-our-own"]), evaluator("rouge", keywords=["sr-11-7-outcomes-analysis"])
+    )
+    builder.add("a", "one", {"outcomes": {"quality": score(0.9), "rouge": score(0.1)}})
+    text = page(builder, tmp_path)
+    section = re.search(r'<section class="part" id="standards".*?</section>', text, re.DOTALL).group(0)
+    rows = {
+        re.search(r"<bdi>(.*?)</bdi>", row).group(1): re.findall(r'href="#evaluator-\d+"><bdi>(.*?)</bdi>', row)
+        for row in section.split('<tr><th scope="row">')[1:]
+    }
+    served = {name: found for name, found in rows.items() if found}
+    assert served == {"Safe": ["Quality"], "Outcomes analysis": ["Rouge"], "of our own": ["Quality"]}
+    assert section.count("not covered") == 8  # of seven parts of NIST AI RMF and three of SR 11-7
+    assert '1 <span class="severity high">' in section
+
+
+def test_weak_points_are_the_lowest_scores_of_each_metric(tmp_path):
+    builder = RecordBuilder(evaluator("quality", metric("first"), metric("second", primary=False, better="lower")))
+    for number in range(8):
+        outcomes = {"quality": {"status": "score", "scores": {"first": number / 8, "second": number / 8}}}
+        builder.add(f"k{number}", "one", {"outcomes": outcomes})
+    text = page(builder, tmp_path)
+    table = re.search(r'aria-label="Lowest scores by Quality">.*?</table>', text, re.DOTALL).group(0)
+    assert re.findall(r'class="case-link"[^>]*><bdi>(k\d)</bdi>', table) == ["k0", "k1", "k2", "k3", "k4", "k7", "k6", "k5", "k4", "k3"]
+
+
+def test_the_fixed_part_of_the_page_is_small(tmp_path):
+    assert len(page(RecordBuilder(), tmp_path).encode()) < 150_000
+
+
+def test_no_script_builds_markup_from_text():
+    for word in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "Function(",
+        "setAttribute('style'",
+        "fetch(",
+        "XMLHttpRequest",
+    ):
+        assert word not in script()
+    assert "</script" not in script().lower()

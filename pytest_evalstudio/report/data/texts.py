@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +15,9 @@ from pytest_evalstudio.engine.quick_json import written
 BLOCK_CHARS = 1 << 17
 BLOCK_ENTRIES = 1 << 10
 """Entries that a block can have; an entry's place is its block's number times this, plus its place there."""
+
+ENTRY_CHARS = 250
+"""Of an entry, about, besides question, answer and contexts."""
 
 NOWHERE = (1 << 32) - 1
 BUDGET = 12_000_000
@@ -76,11 +79,13 @@ class TextStore:
         rows = item.get("rows", ())
         if not rows:
             return NOWHERE, NOWHERE
+        contexts = [_contexts(row["context"], row) if row.get("context") else None for row in rows]
+        texts = ENTRY_CHARS + len(rows[0]["input"]) + len(rows[0].get("actual_output", "")) * len(rows)
+        context = sum([sum(map(len, row.get("context", ()))) for row in rows])
         if notable:
-            return self._add("notable", _entry(item, rows, contexts=True), _size(rows) + _context_size(rows)), NOWHERE
-        place = self._add("other", _entry(item, rows, contexts=False), _size(rows))
-        size = _context_size(rows)
-        return place, self._add("context", [_contexts(row) for row in rows], size) if size else NOWHERE
+            return self._add("notable", _entry(item, rows, contexts), min(BLOCK_CHARS, texts + context)), NOWHERE
+        place = self._add("other", _entry(item, rows, None), min(BLOCK_CHARS, texts))
+        return place, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """The blocks that a page can bear, with their numbers: of notable cases, then of others, then contexts."""
@@ -135,57 +140,45 @@ def compressed(data: bytes) -> bytes:
     return zlib.compress(data, _LEVEL, _GZIP)
 
 
-def _entry(item: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], *, contexts: bool) -> dict[str, Any]:
-    first = next(iter(rows))
-    entry: dict[str, Any] = {"input": _cut(first["input"]), "answers": [_answer(row, contexts=contexts) for row in rows]}
+def _entry(item: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], contexts: Sequence[Any] | None) -> dict[str, Any]:
+    first = rows[0]
+    entry: dict[str, Any] = {"input": _cut(first["input"]), "answers": [_answer(row) for row in rows]}
     for name in ("expected_output", "output_condition"):
-        if first.get(name):
-            entry[name] = _cut(first[name])
+        if text := first.get(name):
+            entry[name] = _cut(text)
     for name in ("corpus", "categories"):
-        if first.get(name):
-            entry[name] = first[name]
+        if values := first.get(name):
+            entry[name] = values
     if flips := item.get("flips"):
         entry["flips"] = flips
     if reasons := {id: verdict["reason"] for id, verdict in item.get("verdicts", {}).items() if verdict.get("reason")}:
         entry["reasons"] = reasons
-    if item.get("reason"):
-        entry["reason"] = _cut(item["reason"])
+    if reason := item.get("reason"):
+        entry["reason"] = _cut(reason)
+    for answer, context in zip(entry["answers"], contexts or (), strict=False):
+        if context:
+            answer["context"] = context
     return entry
 
 
-def _answer(row: Mapping[str, Any], *, contexts: bool) -> dict[str, Any]:
+def _answer(row: Mapping[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {"text": _cut(row.get("actual_output", "")), "duration_s": row.get("actual_duration"), "cost": row.get("cost")}
     for name in ("error", "retries", "usage"):
-        if row.get(name):
-            answer[name] = row[name]
-    marks = {
-        id: [mark for mark in outcome["fragments"] if mark["start"] < TEXT_CHARS]
-        for id, outcome in row.get("outcomes", {}).items()
-        if outcome.get("fragments")
-    }
+        if value := row.get(name):
+            answer[name] = value
+    outcomes = row.get("outcomes", {}).items()
+    marks = {id: [mark for mark in outcome["fragments"] if mark["start"] < TEXT_CHARS] for id, outcome in outcomes if "fragments" in outcome}
     if marks:
         answer["fragments"] = marks
-    if contexts and row.get("context"):
-        answer["context"] = _contexts(row)
     return answer
 
 
-def _contexts(row: Mapping[str, Any]) -> dict[str, Any]:
-    chunks = row.get("context", ())
+def _contexts(chunks: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "chunks": [_cut(chunk) for chunk in chunks[:CHUNKS]],
-        "sources": list(row.get("context_sources", ()))[:CHUNKS],
+        "sources": row.get("context_sources", [])[:CHUNKS],
         "left_out": max(0, len(chunks) - CHUNKS),
     }
-
-
-def _size(rows: Iterable[Mapping[str, Any]]) -> int:
-    """About how many characters the entry of an item has."""
-    return sum(200 + len(row["input"]) + len(row.get("expected_output", "")) + min(TEXT_CHARS, len(row.get("actual_output", ""))) for row in rows)
-
-
-def _context_size(rows: Iterable[Mapping[str, Any]]) -> int:
-    return sum(len(chunk) for row in rows for chunk in row.get("context", ()))
 
 
 def _cut(text: str) -> str | list[Any]:
