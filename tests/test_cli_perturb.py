@@ -137,8 +137,8 @@ def test_a_judge_writes_the_misinformation_and_is_paid_once(capsys):
 
 
 def test_a_judge_without_a_usable_word_leaves_a_note(capsys):
-    write("liar.py", "def judge(prompt):\n    return 'I would rather not.'\n")
-    write("evalstudio.toml", CONFIG + '[judge]\nhost = "python"\ntarget = "liar:judge"\n')
+    write("silent.py", "def judge(prompt):\n    return 'I would rather not.'\n")
+    write("evalstudio.toml", CONFIG + '[judge]\nhost = "python"\ntarget = "silent:judge"\n')
     assert main(["perturb", "s_suite.json", "-p", "contextual_misinformation:by=judge", "-o", "p.json"]) == 1
     assert "contextual_misinformation made nothing of 2 cases ('lazy', 'short'): the judge wrote nothing usable" in capsys.readouterr().err
 
