@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard
 
 WIDTH = 400.0
 """Of the plotting area, in the chart's own units."""
@@ -13,7 +13,11 @@ WIDTH = 400.0
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One model: where its mean and the ends of its interval lie."""
+    """One model: where its mean, the ends of its interval and its threshold lie.
+
+    Attributes:
+        threshold: of its test cases in the mean; None where it is infinite or outside the axis.
+    """
 
     name: str
     value: float
@@ -21,20 +25,16 @@ class Line:
     low: float
     high: float
     passes: bool | None
+    threshold: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Primary metric of all models on one axis.
-
-    Attributes:
-        threshold: its place, None where it is infinite or outside the axis.
-    """
+    """Primary metric of all models on one axis."""
 
     title: str
     lines: tuple[Line, ...]
     ticks: tuple[tuple[float, float], ...]
-    threshold: float | None
 
 
 def plot(board: Leaderboard) -> Plot | None:
@@ -53,10 +53,20 @@ def plot(board: Leaderboard) -> Plot | None:
     def place(value: float) -> float:
         return round(WIDTH * min(1.0, max(0.0, (value - low) / (high - low))), 2)
 
+    def ends_of(cell: Cell, value: float) -> tuple[float, float]:
+        return cell.interval or (value, value)
+
     lines = tuple(
-        Line(line.name, value, place(value), place((cell.interval or (value, value))[0]), place((cell.interval or (value, value))[1]), cell.passes)
+        Line(
+            name=line.name,
+            value=value,
+            x=place(value),
+            low=place(ends_of(cell, value)[0]),
+            high=place(ends_of(cell, value)[1]),
+            passes=cell.passes,
+            threshold=place(cell.threshold) if math.isfinite(cell.threshold) and low <= cell.threshold <= high else None,
+        )
         for line, cell, value in shown
     )
     marks = [low + (high - low) * step / 4 for step in range(5)]
-    threshold = place(metric.threshold) if math.isfinite(metric.threshold) and low <= metric.threshold <= high else None
-    return Plot(metric.name, lines, tuple((place(mark), mark) for mark in marks), threshold)
+    return Plot(metric.name, lines, tuple((place(mark), mark) for mark in marks))

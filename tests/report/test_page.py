@@ -192,7 +192,7 @@ def test_standards_are_listed_with_the_evaluators_that_serve_them(tmp_path):
     }
     served = {name: found for name, found in rows.items() if found}
     assert served == {"Safe": ["Quality"], "Outcomes analysis": ["Rouge"], "of our own": ["Quality"]}
-    assert section.count("not covered") == 8  # of seven parts of NIST AI RMF and three of SR 11-7
+    assert section.count('<span class="quiet">not covered</span>') == 8  # of seven parts of NIST AI RMF and three of SR 11-7
     assert '1 <span class="severity high">' in section
 
 
@@ -224,3 +224,13 @@ def test_no_script_builds_markup_from_text():
     ):
         assert word not in script()
     assert "</script" not in script().lower()
+
+
+def test_a_model_held_against_thresholds_of_its_own_cases_says_so(tmp_path):
+    builder = RecordBuilder(models=("one", "two"))
+    verdict = {"status": "score", "passed": True, "scores": {"score": 0.3}, "missed": [], "thresholds": {"score": 0.25}}
+    builder.add("a", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": verdict})
+    builder.add("a", "two", {"outcomes": {"quality": score(0.6)}})
+    text = page(builder, tmp_path)
+    assert text.count("held against ≥ 0.25") == 2  # the summary, the leaderboard
+    assert re.findall(r'<line class="threshold" x1="([\d.]+)"', text) == ["400.0", "300.0"]

@@ -93,7 +93,7 @@ class Table {
 }
 
 function gap(rows) {
-  const line = el("tr", { class: "gap", "aria-hidden": "true" }, el("td", { colspan: "4" }));
+  const line = el("tr", { class: "gap", "aria-hidden": "true" }, el("td", {}));
   line.style.height = `${rows * ROW_PX}px`;
   line.hidden = rows === 0;
   return line;
