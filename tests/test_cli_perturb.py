@@ -156,3 +156,18 @@ def test_the_perturbators_are_listed(capsys):
     assert list(entries) == list(Registry().perturbators)
     assert entries["random_delete"]["params"] == {"replacement": ""}
     assert (entries["copy"]["intensities"], entries["antonym"]["keeps_meaning"]) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('[perturbations]\napply = "coma"\n', "no perturbator named 'coma'"),
+        ('[perturbations]\nwhere = "a and"\n', "expression 'a and' cannot be read"),
+        ("[perturbator.comma]\nk = 3\n", "perturbator.comma.k: unknown option"),
+        ('[perturbations]\napply = "comma:low"\n', ""),
+    ],
+)
+def test_a_configuration_is_checked(capsys, text, fault):
+    write("evalstudio.toml", CONFIG + text)
+    assert main(["validate", "evalstudio.toml"]) == (1 if fault else 0)
+    assert fault in capsys.readouterr().out

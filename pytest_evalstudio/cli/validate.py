@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.formats.config import Configuration
 
 
 def add_to(add: Adds) -> None:
@@ -36,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
                 metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
                 for gate in config.gate:
                     check_gate(parse_gate(gate), metrics)
+                _check_perturbations(config)
                 print(f"{name}: configuration, {len(config.model)} models: fine")
                 continue
             worst = max(worst, _validate_data(name))
@@ -43,6 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
             print(str(exc) if name in str(exc) else f"{name}: {exc}")
             worst = FINDINGS
     return worst
+
+
+def _check_perturbations(config: Configuration) -> None:
+    from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+    from pytest_evalstudio.engine.perturbing.where import Where
+
+    parse_perturbations(config.perturbations.apply, Registry(), config.perturbator, folder=config.folder)
+    if config.perturbations.where.strip():
+        Where(config.perturbations.where)
 
 
 def _validate_data(name: str) -> int:
