@@ -21,6 +21,7 @@ class EvaluatorInfo:
         asserted: keys of the metrics that decide items.
         embedder: the embedding model that its scores and thresholds are of, "" for none.
         judge: models, vote and versions of the prompts that its scores come from; empty for none.
+        calibration: by which its primary metric is a probability; empty for none.
     """
 
     id: str
@@ -38,6 +39,7 @@ class EvaluatorInfo:
     parameters: Mapping[str, Any]
     embedder: str = ""
     judge: Mapping[str, Any] = field(default_factory=dict)
+    calibration: Mapping[str, Any] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
     avid: str = "P0200"
@@ -100,6 +102,7 @@ def _evaluator(id: str, entry: Mapping[str, Any]) -> EvaluatorInfo:
         parameters=entry.get("parameters", {}),
         embedder=entry.get("embedder", ""),
         judge=entry.get("judge", {}),
+        calibration=entry.get("calibration", {}),
         keywords=tuple(entry.get("keywords", ())),
         problem_type=entry.get("problem_type", "accuracy"),
         avid=entry.get("avid", "P0200"),

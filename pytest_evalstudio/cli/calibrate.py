@@ -1,0 +1,55 @@
+"""`evalstudio calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.core.perturbators import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("calibrate", run, "Calibrate metrics by labels that people gave: threshold, probabilities, conformal sets, errors.")
+    parser.add_argument("results", nargs="+", metavar="RESULTS", help="explanation.json of an evaluator, record.jsonl, or the folder of a report")
+    parser.add_argument("labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad, or levels, higher for better)")
+    parser.add_argument("--metric", required=True, metavar="KEY[,KEY...]", help="METRIC or EVALUATOR.METRIC; several make one score")
+    parser.add_argument(
+        "--method", default="logistic", metavar="logistic|isotonic|ordinal|boosting", help="how scores become probabilities (default: logistic)"
+    )
+    parser.add_argument("--alpha", type=float, default=0.1, metavar="X", help="share of conformal sets that may miss people's label (default: 0.1)")
+    parser.add_argument("--good", type=int, metavar="LEVEL", help="the lowest level that counts as good, where labels have more than two")
+    parser.add_argument(
+        "--seed", type=int, default=DEFAULT_SEED, metavar="N", help=f"of the division into folds and halves (default: {DEFAULT_SEED})"
+    )
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the calibration, for `calibration = FILE` in the configuration")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.formats.labels import read_labels
+    from pytest_evalstudio.mrm.calibrate import calibrate, told
+    from pytest_evalstudio.mrm.results import read_scores
+
+    metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
+    if not metrics:
+        raise ConfigurationError("--metric names no metric")
+    labels = read_labels(Path(arguments.labels), levels=True)
+    scores = read_scores(arguments.results)
+    found = calibrate(scores, labels, metrics, method=arguments.method, alpha=arguments.alpha, seed=arguments.seed, good_from=arguments.good)
+    if arguments.json:
+        print_json(found.figures)
+    else:
+        print("\n".join(told(found.figures)))
+    if arguments.output:
+        found.save(Path(arguments.output))
+        if not arguments.json:
+            print(f"wrote {arguments.output}")
+    return FINE

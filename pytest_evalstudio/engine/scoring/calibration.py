@@ -1,0 +1,105 @@
+"""Applies a saved calibration: scores to the probability that people call the answer good, and to the set of labels it may get."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from pytest_evalstudio.formats.calibration import Calibration, Line, Logistic, Steps
+
+_LARGEST_LOG = 700.0
+
+
+def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> float:
+    """The probability, 0.0 to 1.0, that people call an answer with these scores good.
+
+    Args:
+        scores: finite, in the order of the calibration's metrics.
+
+    >>> probability(Logistic(intercept=0.0, weights=[2.0], means=[0.5], scales=[0.1], logs=[False]), [0.5])
+    0.5
+    >>> probability(Line(x=[0.2, 0.6], p=[0.1, 0.9]), [0.4])
+    0.5
+    >>> probability(Steps(x=[0.5], p=[0.2, 0.8]), [0.5])
+    0.2
+    """
+    if isinstance(curve, Logistic):
+        taken = [math.log1p(max(0.0, score)) if log else score for score, log in zip(scores, curve.logs, strict=True)]
+        terms = (weight * (score - mean) / scale for weight, score, mean, scale in zip(curve.weights, taken, curve.means, curve.scales, strict=True))
+        return sigmoid(curve.intercept + sum(terms))
+    (score,) = scores
+    place = bisect_left(curve.x, score)
+    if isinstance(curve, Steps):
+        return curve.p[place]
+    if place == 0 or place == len(curve.x):
+        return curve.p[0 if place == 0 else -1]
+    low, high = curve.x[place - 1], curve.x[place]
+    share = (score - low) / (high - low)
+    return curve.p[place - 1] + share * (curve.p[place] - curve.p[place - 1])
+
+
+def sigmoid(value: float) -> float:
+    """1 / (1 + exp(−value)), for any finite value.
+
+    >>> sigmoid(-1000.0), sigmoid(0.0), sigmoid(1000.0)
+    (0.0, 0.5, 1.0)
+    """
+    if value >= 0:
+        return 1 / (1 + math.exp(-value))
+    power = math.exp(value)
+    return power / (1 + power)
+
+
+def prediction_set(chance: float, quantile: float) -> tuple[int, ...]:
+    """The labels (0 bad, 1 good) that an answer may get: those with |label − chance| ≤ quantile.
+
+    (0,) and (1,) say something; both, or none, say that a person should look.
+
+    Source: Sudjianto et al., 2024 (HCAT), section 5.2, step 3.
+
+    >>> prediction_set(0.9, 0.3), prediction_set(0.5, 0.6), prediction_set(0.5, 0.4)
+    ((1,), (0, 1), ())
+    """
+    return tuple(label for label, distance in ((0, chance), (1, 1 - chance)) if distance <= quantile)
+
+
+def is_uncertain(labels: Sequence[int]) -> bool:
+    """Whether a prediction set leaves the verdict open: it has both labels, or none."""
+    return len(labels) != 1
+
+
+def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
+    """The score of a single metric from which on (for "lower": down to which) the probability is at least `chance`.
+
+    Returns:
+        None for several metrics, and where no score divides the answers: all reach it, none does, or the curve goes against the metric's
+        direction.
+    """
+    if len(calibration.metrics) != 1:
+        return None
+    curve, is_higher = calibration.curve, calibration.metrics[0].better == "higher"
+    if isinstance(curve, Logistic):
+        weight = curve.weights[0]
+        if weight == 0 or (weight > 0) != is_higher or not 0 < chance < 1:
+            return None
+        found = curve.means[0] + curve.scales[0] * (math.log(chance / (1 - chance)) - curve.intercept) / weight
+        return (math.expm1(found) if curve.logs[0] else found) if math.isfinite(found) and found < _LARGEST_LOG else None
+    reached = [p >= chance for p in curve.p]
+    if all(reached) or not any(reached):
+        return None
+    if is_higher:
+        first = reached.index(True)
+        return math.nextafter(curve.x[first - 1], math.inf) if isinstance(curve, Steps) else _crossing(curve, first - 1, first, chance)
+    last = len(reached) - 1 - reached[::-1].index(True)
+    if last == len(reached) - 1:
+        return None
+    return curve.x[last] if isinstance(curve, Steps) else _crossing(curve, last + 1, last, chance)
+
+
+def _crossing(curve: Line, below: int, above: int, chance: float) -> float | None:
+    """Where the line from a point below `chance` to its neighbour at or above it reaches `chance`."""
+    if below < 0:
+        return None
+    share = (chance - curve.p[below]) / (curve.p[above] - curve.p[below])
+    return curve.x[below] + share * (curve.x[above] - curve.x[below])

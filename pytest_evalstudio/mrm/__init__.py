@@ -1,0 +1,1 @@
+"""Model risk management: calibration by people's labels, conformal prediction, weaknesses."""
