@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +79,7 @@ def build_report(
         archive.add(record, FILE)
         failures = FailureBook(header, evaluators)
         data = PageData(Columns(header, evaluators), texts)
-        with _results_writer(header, folders) as results, AgentEvaluation(output, header, evaluators) as judged:
+        with _uncollected(), _results_writer(header, folders) as results, AgentEvaluation(output, header, evaluators) as judged:
             analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add, judged.add))
         content = Content(analysis, failures, folders, data.columns, record)
         for id, folder in folders.items():
@@ -99,6 +101,18 @@ def build_report(
         explainers={id: folder.path for id, folder in folders.items()},
         analysis=analysis,
     )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without searches for cycles: what is read from a record has none, and each search would go through all that is kept of it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _results_writer(header: Mapping[str, Any], folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:

@@ -171,6 +171,7 @@ def _standing(line: Standing) -> dict[str, Any]:
         "not_applicable": line.not_applicable,
         "judged": line.judged,
         "passed": line.passed,
+        "uncertain": line.uncertain,
         "pass_rate": line.pass_rate,
         "pass_interval": line.pass_interval,
         "metrics": {key: _cell(cell) for key, cell in line.cells.items()},

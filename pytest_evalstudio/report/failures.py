@@ -118,8 +118,8 @@ class FailureBook:
             question=_text(row["input"]),
             expected=_text(row.get("expected_output", "")),
             condition=_cut(row.get("output_condition", "")),
-            actual=_text(row.get("actual_output", ""), fragments, info.primary),
-            context=tuple(_text(chunk, fragments, info.primary, f"context:{i}") for i, chunk in enumerate(context[:CHUNKS])),
+            actual=_text(row.get("actual_output", ""), fragments, info.sentence_metric),
+            context=tuple(_text(chunk, fragments, info.sentence_metric, f"context:{i}") for i, chunk in enumerate(context[:CHUNKS])),
             chunks_left_out=max(0, len(context) - CHUNKS),
             error=_cut(row.get("error", "")),
         )

@@ -137,7 +137,8 @@ def _heading(board: Leaderboard, key: str) -> str:
 
 
 def _share(line: Standing) -> str:
-    return "–" if line.pass_rate is None else f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %"
+    doubt = f", {line.uncertain} uncertain" if line.uncertain else ""
+    return "–" if line.pass_rate is None else f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %{doubt}"
 
 
 def _rank(cell: Cell) -> str:

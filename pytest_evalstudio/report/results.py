@@ -143,7 +143,7 @@ class _Sheet:
         fault = row.get("error") or (reason if status == "error" else "")
         tail = {
             **dict(zip(self._names, values, strict=True)),
-            "outcomes": {self._info.id: {"status": status, "reason": reason}},
+            "outcomes": {self._info.id: {"status": status, "reason": reason, **outcome.get("details", {}).get("calibration", {})}},
             "result_error_message": fault,
             "actual_output_meta": _sentences(self._info, row, outcome) if outcome.get("fragments") else [],
         }
@@ -179,6 +179,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
         "parameters": dict(info.parameters),
         **({"embedder": info.embedder} if info.embedder else {}),
         **({"judge": dict(info.judge)} if info.judge else {}),
+        **({"calibration": dict(info.calibration)} if info.calibration else {}),
         "metrics_meta": [
             {
                 "key": metric.key,
@@ -225,7 +226,7 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
 
 
 def _sentences(info: EvaluatorInfo, row: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[dict[str, Any]]:
-    made = segments(row.get("actual_output", ""), outcome["fragments"], info.primary)
+    made = segments(row.get("actual_output", ""), outcome["fragments"], info.sentence_metric)
     data = [{"text": part.text, "metrics": dict(part.scores or {}), "meta": {"error_message": part.message} if part.message else {}} for part in made]
     scored = any(part.scores for part in made)
     return [{"tokenization": "sentence_level" if scored else "fragment_level", "data": data}]

@@ -22,7 +22,8 @@ ROUNDS = 5
 SMALL = 100
 WATCH = """
 window.tasks = [];
-new PerformanceObserver((list) => list.getEntries().forEach((task) => window.tasks.push(task.duration))).observe({ type: "longtask", buffered: true });
+const note = (list) => list.getEntries().forEach((task) => window.tasks.push(task.duration));
+new PerformanceObserver(note).observe({ type: "longtask", buffered: true });
 new MutationObserver(() => {
   if (document.documentElement.classList.contains("ready") && !window.readyAt) window.readyAt = performance.now();
 }).observe(document, { attributes: true, subtree: true, attributeFilter: ["class"] });

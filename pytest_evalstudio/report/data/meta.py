@@ -51,7 +51,7 @@ def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Colu
         "boolean": info.boolean,
         "metrics": [
             {
-                **_metric(metric, judged=metric in info.judged_metrics),
+                **_metric(metric, colours=metric is info.sentence_metric, judged=metric in info.judged_metrics),
                 "models": [_cell(lines[key].cells[metric.key]) if key in lines else None for key in models],
             }
             for metric in info.metrics
@@ -61,7 +61,7 @@ def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Colu
     }
 
 
-def _metric(metric: Metric, *, judged: bool) -> dict[str, Any]:
+def _metric(metric: Metric, *, colours: bool, judged: bool) -> dict[str, Any]:
     return {
         "key": metric.key,
         "name": metric.name,
@@ -70,6 +70,7 @@ def _metric(metric: Metric, *, judged: bool) -> dict[str, Any]:
         "range": list(metric.range),
         "threshold": metric.threshold,
         "primary": metric.primary,
+        "colours": colours,
         "judged": judged,
     }
 

@@ -108,8 +108,8 @@ class Panel {
   #answer(texts, opinions, number, colouring, draw) {
     const answer = texts.answers[number];
     const evaluator = this.run.evaluators.findIndex(({ id }) => id === colouring);
-    const primary = Math.max(0, this.run.evaluators[evaluator]?.metrics.findIndex((entry) => entry.primary));
-    const metric = evaluator < 0 ? null : this.run.metricOf(evaluator, primary, opinions, this.row);
+    const place = Math.max(0, this.run.evaluators[evaluator]?.metrics.findIndex((entry) => entry.colours));
+    const metric = evaluator < 0 ? null : this.run.metricOf(evaluator, place, opinions, this.row);
     const fragments = metric ? answer.fragments?.[colouring] : [];
     const marking = this.run.evaluators.filter(({ id }) => answer.fragments?.[id]);
     const tools = el(
