@@ -16,6 +16,7 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.analysis.statistics import cohen_kappa, wilson_interval
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
+from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.score import score
@@ -59,7 +60,7 @@ def check_judge(
     if repeats < 0:
         raise ConfigurationError(f"repeats = {repeats}: must be 0 or more")
     known = registry or Registry()
-    selected = Plan(known, config).get(evaluator)
+    selected = Plan(known, config).alone(evaluator)
     if JUDGE not in selected.requires:
         raise ConfigurationError(f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under method: judge")
     cases = _labelled(path, labels)
@@ -111,7 +112,8 @@ class _Bench:
         judges = Judges(self.registry, self.cache if repeat == 1 else None, repeat=repeat, reverse_options=reverse_options, budgets=self.budgets)
         with closing(judges):
             tools = dataclasses.replace(self.lender.tools(self.config), judge=judges.open(self.config, self.selected.own_judge))
-            return score(self.selected, cases, tools)
+            outcomes = score(self.selected, cases, tools)
+        return [calibrated(self.selected, {self.selected: outcome}) for outcome in outcomes]
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
         """Whether each case passes; those without a verdict are left out."""

@@ -79,7 +79,7 @@ class Check:
         return [result.outcomes[0][selected] for result in results]
 
     def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
-        selected = self._plan.get(self._selected.id, options) if options else self._selected
+        selected = self._plan.alone(self._selected.id, options) if options else self._selected
         subjects = [
             Subject(
                 name=case.key,
@@ -136,7 +136,7 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
     def make(request: pytest.FixtureRequest) -> Check:
         config = evals.configuration(request.path.parent)
         plan = evals.plan(config)
-        selected = plan.get(id)
+        selected = plan.alone(id)
         evals.lender.open(config, [selected])
         return Check(plan, selected, request.node, functools.partial(evals.lender.tools_of, config))
 

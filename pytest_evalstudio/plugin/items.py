@@ -13,7 +13,7 @@ from _pytest.fixtures import TopRequest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
 from pytest_evalstudio.engine.perturbing.where import marker_name
-from pytest_evalstudio.engine.scoring.messages import explain, misses
+from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, subjects
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
@@ -199,6 +199,8 @@ class EvalItem(pytest.Item):
         result = self.chunk.result(self)
         if misses(result):
             raise ThresholdMissed(explain(result))
+        for line in doubts(result):
+            self.add_report_section("call", "evalstudio", f"{line}\n")
 
     def _repr_failure_py(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> TerminalRepr:
         """Show a fault that is nobody's bug by its message alone.

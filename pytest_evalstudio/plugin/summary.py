@@ -63,7 +63,11 @@ def _board(board: Leaderboard) -> Iterator[str]:
             score = f"{cell.value:10.4f}{interval}"
         rest = "".join(
             f", {count} {what}"
-            for count, what in ((line.errors, "error" if line.errors == 1 else "errors"), (line.not_applicable, "not applicable"))
+            for count, what in (
+                (line.uncertain, "uncertain"),
+                (line.errors, "error" if line.errors == 1 else "errors"),
+                (line.not_applicable, "not applicable"),
+            )
             if count
         )
         rank = f"{cell.rank:>3}." if cell.rank is not None else "   -"

@@ -145,14 +145,19 @@ def least_grounded(tally: Tally) -> Iterator[Insight]:
     """The sentence with the lowest score of each evaluator that compares answers with their context."""
     for id, lowest in tally.lowest.items():
         info = tally.evaluators[id]
-        if info.primary.passes(lowest.score):
+        if info.sentence_metric.passes(lowest.score):
             continue
         name = model_name(tally.header, lowest.model)
         yield Insight(
             description=f"{info.name}: the least grounded sentence is {excerpt(lowest.text)!r} of model {name!r}"
-            f" ({info.primary.name} {rounded(lowest.score)}).",
+            f" ({info.sentence_metric.name} {rounded(lowest.score)}).",
             insight_type="weak_point",
-            attributes={"evaluator": id, "metric": info.primary.key, "score": lowest.score, **row_attributes(lowest.model, name, [lowest.key])},
+            attributes={
+                "evaluator": id,
+                "metric": info.sentence_metric.key,
+                "score": lowest.score,
+                **row_attributes(lowest.model, name, [lowest.key]),
+            },
             actions="See whether the context could have supported it: if so the model made it up, if not the retrieval missed a chunk.",
         )
 

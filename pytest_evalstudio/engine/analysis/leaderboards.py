@@ -46,6 +46,7 @@ class Standing:
     """One model's line of a leaderboard; rows are answers, verdicts are test cases (repeats in one).
 
     Attributes:
+        uncertain: verdicts that a calibration leaves open: people may call the answer good or bad.
         pass_rate: share of judged verdicts that passed, None where none was judged.
         table: what the evaluator's model-wide figures rest on, e.g. a confusion matrix.
         fault: why model-wide figures are missing, "" where they are not.
@@ -58,6 +59,7 @@ class Standing:
     not_applicable: int
     judged: int
     passed: int
+    uncertain: int
     pass_rate: float | None
     pass_interval: Interval | None
     cells: Mapping[str, Cell]
@@ -198,6 +200,7 @@ def _standing(tally: Tally, info: EvaluatorInfo, model: str, cells: Mapping[str,
         not_applicable=scores.not_applicable,
         judged=scores.judged,
         passed=scores.passed,
+        uncertain=scores.uncertain,
         pass_rate=scores.passed / scores.judged if scores.judged else None,
         pass_interval=wilson_interval(scores.passed, scores.judged) if scores.judged else None,
         cells=cells,

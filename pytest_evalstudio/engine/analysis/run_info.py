@@ -49,6 +49,11 @@ class EvaluatorInfo:
         return next((metric for metric in self.metrics if metric.primary), self.metrics[0])
 
     @property
+    def sentence_metric(self) -> Metric:
+        """The metric that stretches of answers are scored by: the primary one, or the one that a calibration put a probability in place of."""
+        return next((metric for metric in self.metrics if metric.key == self.calibration.get("of")), self.primary)
+
+    @property
     def kind(self) -> Kind:
         if self.boolean:
             return "bool"

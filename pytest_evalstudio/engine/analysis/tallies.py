@@ -47,6 +47,7 @@ class ScoreTally:
     Attributes:
         limits: by metric, the thresholds of test cases that have one of their own.
         judging: what judging took: calls, tokens, cost.
+        uncertain: verdicts that a calibration leaves open.
         not_asked: rows whose judge was not asked, since the budget was used up.
     """
 
@@ -56,6 +57,7 @@ class ScoreTally:
     passed: int = 0
     judged: int = 0
     verdicts: int = 0
+    uncertain: int = 0
     limits: dict[str, list[float]] = field(default_factory=dict)
     cases: array[int] = field(default_factory=lambda: array("q"))
     values: dict[str, array[float]] = field(default_factory=dict)
@@ -193,7 +195,11 @@ class Tally:
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
         self._primary = {id: info.primary.key for id, info in self.evaluators.items()}
-        self._grounded = {id: info.primary.key for id, info in self.evaluators.items() if "context" in info.needs and info.primary.better == "higher"}
+        self._grounded = {
+            id: info.sentence_metric.key
+            for id, info in self.evaluators.items()
+            if "context" in info.needs and info.sentence_metric.better == "higher"
+        }
 
     def close(self) -> None:
         self.spool.close()
@@ -342,6 +348,7 @@ class Tally:
         passed = verdict.get("passed")
         tally = self.model_scores(id, model)
         tally.verdicts += 1
+        tally.uncertain += bool(verdict.get("uncertain"))
         for key, limit in verdict.get("thresholds", {}).items():
             tally.limits.setdefault(key, []).append(number(limit))
         if passed is not None:

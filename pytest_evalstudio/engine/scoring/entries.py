@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
+from pytest_evalstudio.engine.scoring.calibration import is_uncertain
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 
@@ -103,6 +104,9 @@ def verdict_entry(selected: Selected, verdict: Verdict, redact: Redact) -> dict[
         entry["min"] = dict(verdict.least)
     if verdict.pass_k is not None:
         entry["pass_k"] = verdict.pass_k
+    if verdict.conformal_set is not None:
+        entry["conformal_set"] = list(verdict.conformal_set)
+        entry["uncertain"] = is_uncertain(verdict.conformal_set)
     return entry
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
 from pytest_evalstudio.engine.scoring.run import Result, masked
 from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
 
@@ -28,6 +29,16 @@ def misses(result: Result) -> list[str]:
     """A line for each missed threshold and each flip that fails the item."""
     lines = [line for selected, own in result.verdicts.items() if result.decides(selected) for line in missed_lines(selected, own)]
     return lines + [flip_line(flip) for flip in result.flips if flip.fails]
+
+
+def doubts(result: Result) -> list[str]:
+    """A line for each verdict that a calibration calls uncertain, whichever way it went."""
+    found = []
+    for selected, own in result.verdicts.items():
+        if words := uncertain_words(selected, own.conformal_set):
+            chance = own.scores[selected.spec.primary.key]
+            found.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
+    return found
 
 
 def flip_line(flip: Flip) -> str:

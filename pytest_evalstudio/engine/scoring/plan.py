@@ -16,9 +16,12 @@ from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.registry import Registry, Shelf
 from pytest_evalstudio.engine.asking.judging import describe_judge
+from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
+from pytest_evalstudio.engine.scoring.calibration import threshold
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 
-COMMON_OPTIONS = ("type", "threshold", "thresholds")
+CALIBRATION_OPTION = "calibration"
+COMMON_OPTIONS = ("type", "threshold", "thresholds", CALIBRATION_OPTION)
 JUDGE_OPTION = "judge"
 """The table of an evaluator that has a judge of its own."""
 ALL = "all"
@@ -38,6 +41,7 @@ class Selected:
         embedder: the embedding model it uses, "" for none: thresholds hold for one model only.
         own_judge: what it says of its judge that the configuration's does not.
         judge: its judge as the record shows it; empty for none.
+        attached: the calibration that makes its primary metric a probability, None for none.
     """
 
     id: str
@@ -49,6 +53,7 @@ class Selected:
     embedder: str = ""
     own_judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    attached: Attached | None = None
 
     @property
     def requires(self) -> tuple[str, ...]:
@@ -77,6 +82,7 @@ class Selected:
             "parameters": dict(self.parameters),
             **({"embedder": self.embedder} if self.embedder else {}),
             **({"judge": dict(self.judge)} if self.judge else {}),
+            **({"calibration": self.attached.describe()} if self.attached is not None else {}),
             "metrics": [
                 {
                     "key": metric.key,
@@ -126,10 +132,11 @@ class Plan:
         self._lacks = lacks
         self.left_out: dict[str, str] = {}
         self._made: dict[tuple[str, str], Selected] = {}
+        self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
         for name, options in config.evaluator.items():
             self._check_table(name, options)
         for name in self._thresholds:
-            self._command_line(name, getattr(self._type_of(name), SPEC))
+            self._command_line(name, self._declaration(name)[0])
         self.selected = self.choose(config.evaluators if config.evaluators is not None else DEFAULT_EVALUATORS)
 
     @property
@@ -142,7 +149,9 @@ class Plan:
         wanted = []
         for name in names:
             wanted += self._all() if name == ALL else [name]
-        return tuple(self.get(name) for name in dict.fromkeys(wanted))
+        chosen = tuple(self.get(name) for name in dict.fromkeys(wanted))
+        check_together(chosen)
+        return chosen
 
     def get(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
         """One evaluator, with options of its own on top of the configured ones.
@@ -159,7 +168,19 @@ class Plan:
         """The evaluators of a case: its own choice where it has one, else the run's."""
         if choice is None:
             return self.selected
-        return tuple(self.get(name, options) for name, options in choice.items())
+        chosen = tuple(self.get(name, options) for name, options in choice.items())
+        check_together(chosen)
+        return chosen
+
+    def alone(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
+        """One evaluator, as `get`, that is to score without any other beside it.
+
+        Raises:
+            ConfigurationError: also if it has a calibration that takes scores of others.
+        """
+        found = self.get(name, options)
+        check_together([found])
+        return found
 
     def made(self) -> list[Selected]:
         """Every evaluator that was asked for so far, by the run or by a case."""
@@ -189,15 +210,34 @@ class Plan:
             raise ConfigurationError(f"{place}: {exc}") from None
         check_options(cls, options, place)
 
+    def _declaration(self, name: str) -> tuple[EvaluatorSpec, Attached | None]:
+        """What an evaluator declares, with a calibration where the configuration gives it one."""
+        if name not in self._declared:
+            cls = self._type_of(name)
+            spec: EvaluatorSpec = getattr(cls, SPEC)
+            attached = None
+            file = self._config.evaluator.get(name, {}).get(CALIBRATION_OPTION)
+            if file is not None:
+                try:
+                    attached, spec = attach(name, spec, cls, self._config.folder / file, file, self._config.embeddings.model)
+                except ConfigurationError as exc:
+                    raise ConfigurationError(f"{self._config.file or 'configuration'}: evaluator.{name}.{CALIBRATION_OPTION}: {exc}") from None
+            self._declared[name] = spec, attached
+        return self._declared[name]
+
     def _make(self, name: str, own: Mapping[str, Any]) -> Selected:
         cls = self._type_of(name)
-        spec: EvaluatorSpec = getattr(cls, SPEC)
         place = f"evaluator {name}"
         check_options(cls, own, place)
         if "type" in own:
             raise ConfigurationError(f"{place}.type: a case chooses evaluators by their names; make an instance in the configuration and name that")
         if JUDGE_OPTION in own:
             raise ConfigurationError(f"{place}.{JUDGE_OPTION}: a case cannot choose its judge; give it to the evaluator in the configuration")
+        if CALIBRATION_OPTION in own:
+            raise ConfigurationError(
+                f"{place}.{CALIBRATION_OPTION}: a case cannot choose a calibration; give it to the evaluator in the configuration"
+            )
+        spec, attached = self._declaration(name)
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}
         chosen = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
@@ -215,12 +255,13 @@ class Plan:
             id=name,
             spec=spec,
             evaluator=made,
-            thresholds={metric.key: asked.get(metric.key, metric.threshold) for metric in spec.metrics},
+            thresholds={metric.key: metric.threshold for metric in spec.metrics} | _calibrated_threshold(attached, asked) | asked,
             asserted=frozenset({spec.primary.key, *asked}),
-            parameters={**parameters(cls), **chosen},
+            parameters={**parameters(cls), **chosen, **({CALIBRATION_OPTION: attached.file} if attached is not None else {})},
             embedder=self._config.embeddings.model if "embedder" in requires else "",
             own_judge=own_judge,
             judge=describe_judge(self._config, own_judge, getattr(made, "prompts", ())) if JUDGE in requires else {},
+            attached=attached,
         )
 
     def _path(self, value: Any) -> Any:
@@ -246,6 +287,8 @@ def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
     for key, value in options.items():
         if key == JUDGE_OPTION and key in common and not isinstance(value, Mapping):
             raise ConfigurationError(f'{place}.{key}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME", found {value!r}')
+        if key == CALIBRATION_OPTION and not isinstance(value, str):
+            raise ConfigurationError(f"{place}.{key}: expected the name of a file that `evalstudio calibrate -o FILE` wrote, found {value!r}")
         if key in common:
             continue
         if key not in known:
@@ -253,6 +296,14 @@ def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
             raise ConfigurationError(f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *common])}")
         if not _fits(value, hints.get(key, Any)):
             raise ConfigurationError(f"{place}.{key}: expected {_spoken(hints[key])}, found {value!r}")
+
+
+def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float]) -> dict[str, float]:
+    """What the calibration of a single metric makes of that metric's threshold."""
+    if attached is None:
+        return {}
+    found = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
+    return {} if found is None else {attached.calibration.metrics[0].metric: found}
 
 
 def parse_threshold(text: str) -> tuple[str, float]:

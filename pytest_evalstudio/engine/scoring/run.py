@@ -14,6 +14,7 @@ from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.perturbing.categories import Origin, origin
+from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.entries import flip_entries, overridden, row_entry, verdict_entry
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.score import score
@@ -175,6 +176,9 @@ class Engine:
             outcomes = score(selected, cases, self._lend(selected))
             for (result, index), outcome in zip(places, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
+        for result in results:
+            for by_evaluator in result.outcomes:
+                by_evaluator.update({selected: calibrated(selected, by_evaluator) for selected in by_evaluator if selected.attached is not None})
 
     def _decide(self, result: Result) -> None:
         for selected in self.selected_for(result.subject):

@@ -10,6 +10,7 @@ from typing import Literal
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.engine.perturbing.categories import Origin
+from pytest_evalstudio.engine.scoring.calibrated import conformal_set, uncertain_words
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.subjects import Subject
 
@@ -25,6 +26,7 @@ class Verdict:
         scores: mean over the repeats; None where a metric was never scored.
         missed: asserted metrics beyond their threshold.
         least: least value over the repeats, only with several.
+        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration: both, or none, is uncertain.
         pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al., 2024).
     """
 
@@ -35,6 +37,7 @@ class Verdict:
     reason: str = ""
     least: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     pass_k: float | None = None
+    conformal_set: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,14 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
     if len(scored) == 1 and len(outcomes) == 1:
         scores = scored[0].scores
         missed = _missed(selected, scores)
-        return Verdict(status="score", passed=_passed(selected, scores, missed), scores=scores, missed=missed, reason=scored[0].reason)
+        return Verdict(
+            status="score",
+            passed=_passed(selected, scores, missed),
+            scores=scores,
+            missed=missed,
+            reason=scored[0].reason,
+            conformal_set=conformal_set(selected, scores),
+        )
     scores = _means(scored)
     missed = _missed(selected, scores)
     return Verdict(
@@ -78,6 +88,7 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
         reason=next((outcome.reason for outcome in scored if outcome.reason), ""),
         least=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
+        conformal_set=conformal_set(selected, scores),
     )
 
 
@@ -142,7 +153,9 @@ def missed_lines(selected: Selected, own: Verdict) -> list[str]:
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
             repeats = f" (mean; least {number(own.least[key])})" if own.least else ""
-            because = f": {own.reason}" if own.reason and not lines else ""
+            doubt = uncertain_words(selected, own.conformal_set) if metric.primary else ""
+            because = f" ({doubt})" if doubt else ""
+            because += f": {own.reason}" if own.reason and not lines else ""
             lines.append(f"{selected.id}: {key} {number(value)} {sign} {number(selected.thresholds[key])}{repeats}{because}")
     return lines
 

@@ -1,0 +1,179 @@
+"""Evaluators with a calibration: their verdict is by the probability that people call the answer good."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.contracts import EvaluatorSpec
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set, probability
+from pytest_evalstudio.formats.calibration import Calibration, load_calibration
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.plan import Selected
+
+PROBABILITY = "calibrated_probability"
+"""Key of the metric that takes the primary one's place."""
+PASSES = 0.5
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Attached:
+    """A calibration that an evaluator has.
+
+    Attributes:
+        file: as the configuration names it.
+        sha256: of the file's content.
+        of: key of the metric that was the evaluator's primary one.
+    """
+
+    calibration: Calibration
+    file: str
+    sha256: str
+    of: str
+
+    def describe(self) -> dict[str, Any]:
+        """What the record's header says of it."""
+        saved = self.calibration
+        conformal = saved.conformal
+        return {
+            "file": self.file,
+            "sha256": self.sha256,
+            "of": self.of,
+            "method": saved.method,
+            "metrics": saved.keys,
+            "labels": saved.labels + conformal.labels,
+            "alpha": conformal.alpha,
+            "quantile": conformal.quantile,
+            "figures": saved.figures,
+        }
+
+
+def attach(id: str, spec: EvaluatorSpec, evaluator: type, path: Path, file: str, embedder: str) -> tuple[Attached, EvaluatorSpec]:
+    """Load an evaluator's calibration.
+
+    Args:
+        path: where it lies.
+        file: as the configuration names it.
+        embedder: the embedding model of this run.
+
+    Returns:
+        It, and the evaluator's declaration with the probability as its primary metric.
+
+    Raises:
+        ConfigurationError: if it cannot be read, or is none of this evaluator.
+    """
+    if spec.boolean or spec.scope == "model" or hasattr(evaluator, "aggregate"):
+        why = "it says passed or failed, not how much" if spec.boolean else "its figures are of a whole model"
+        raise ConfigurationError(f"evaluator {id} cannot have a calibration: {why}")
+    calibration = load_calibration(path)
+    own = [metric for metric in calibration.metrics if metric.evaluator == id]
+    if not own:
+        raise ConfigurationError(f"{file} calibrates {', '.join(calibration.keys)}, and no metric of {id}")
+    for metric in own:
+        check_metric(spec, metric.metric, metric.better, file)
+    for metric in calibration.metrics:
+        if metric.embedder and metric.embedder != embedder:
+            raise ConfigurationError(
+                f"{file} was made with scores of the embedder {metric.embedder!r}, and this run has {embedder!r}: calibrate again, or, if it is "
+                "the same model under another name, write that name into the file"
+            )
+    attached = Attached(calibration=calibration, file=file, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), of=spec.primary.key)
+    return attached, dataclasses.replace(
+        spec, metrics=(_metric(calibration), *(dataclasses.replace(metric, primary=False) for metric in spec.metrics))
+    )
+
+
+def check_metric(spec: EvaluatorSpec, key: str, better: str, file: str) -> None:
+    """Check that an evaluator has a metric that a calibration takes.
+
+    Raises:
+        ConfigurationError: if it has none, or one of the other direction.
+    """
+    metric = spec.metric(key)
+    if metric is None or key == PROBABILITY:
+        known = ", ".join(metric.key for metric in spec.metrics if metric.key != PROBABILITY)
+        raise ConfigurationError(f"{file} takes the metric {key!r} of {spec.id}, which has {known}; calibrate again")
+    if metric.better != better:
+        raise ConfigurationError(f"{file} takes {key!r} of {spec.id} for one of which {better} is better, and {metric.better} is; calibrate again")
+
+
+def check_together(selected: Iterable[Selected]) -> None:
+    """Check that evaluators whose scores a calibration takes are chosen together with it.
+
+    Raises:
+        ConfigurationError: naming the one that is missing.
+    """
+    chosen = {one.id: one for one in selected}
+    for one in chosen.values():
+        for metric in one.attached.calibration.metrics if one.attached is not None else ():
+            if metric.evaluator not in chosen:
+                raise ConfigurationError(
+                    f"evaluator {one.id}: its calibration {one.attached.file if one.attached else ''} takes {metric.key}, and evaluator "
+                    f"{metric.evaluator!r} is not chosen with it; add it to the evaluators"
+                )
+            check_metric(chosen[metric.evaluator].spec, metric.metric, metric.better, one.attached.file if one.attached else "")
+
+
+def calibrated(selected: Selected, outcomes: Mapping[Selected, Outcome]) -> Outcome:
+    """An outcome with the calibrated probability among its scores.
+
+    Where a metric that the calibration takes has no value the outcome is not applicable, and an error where its evaluator made one.
+
+    Args:
+        outcomes: of the same answer, by all its evaluators, as they gave them.
+    """
+    own, attached = outcomes[selected], selected.attached
+    if attached is None or own.status != "score":
+        return own
+    by_id = {other.id: outcome for other, outcome in outcomes.items()}
+    scores = []
+    for metric in attached.calibration.metrics:
+        given = by_id[metric.evaluator]
+        if given.status == "error":
+            return dataclasses.replace(own, status="error", scores=NOTHING, reason=f"its calibration takes {metric.key}: {given.reason}")
+        score = given.scores.get(metric.metric)
+        if score is None or not math.isfinite(score):
+            why = f": {given.reason}" if given.status == "not_applicable" else ""
+            return dataclasses.replace(
+                own, status="not_applicable", scores=NOTHING, reason=f"its calibration takes {metric.key}, which has no finite value here{why}"
+            )
+        scores.append(score)
+    chance = probability(attached.calibration.curve, scores)
+    labels = prediction_set(chance, attached.calibration.conformal.quantile)
+    details = {**own.details, "calibration": {"conformal_set": list(labels), "uncertain": is_uncertain(labels)}}
+    return dataclasses.replace(own, scores={PROBABILITY: chance, **own.scores}, details=details)
+
+
+def conformal_set(selected: Selected, scores: Mapping[str, float | None]) -> tuple[int, ...] | None:
+    """The labels that people may give, by the calibrated probability among the scores; None without one."""
+    chance = scores.get(PROBABILITY)
+    if selected.attached is None or chance is None:
+        return None
+    return prediction_set(chance, selected.attached.calibration.conformal.quantile)
+
+
+def uncertain_words(selected: Selected, labels: tuple[int, ...] | None) -> str:
+    """That a verdict is uncertain, and why; "" where it is not."""
+    if labels is None or selected.attached is None or not is_uncertain(labels):
+        return ""
+    level = 1 - selected.attached.calibration.conformal.alpha
+    either = "both good and bad are" if labels else "neither good nor bad is"
+    return f"uncertain: {either} in the {level:.4g} prediction set"
+
+
+def _metric(calibration: Calibration) -> Metric:
+    return Metric(
+        key=PROBABILITY,
+        name="Calibrated probability",
+        threshold=PASSES,
+        primary=True,
+        description=f"Probability that people call the answer good, from {', '.join(calibration.keys)} ({calibration.method} calibration).",
+    )
