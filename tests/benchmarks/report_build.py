@@ -89,9 +89,7 @@ def main(items: int = 30_000, evaluators: int = 1) -> None:
         base, report = min(rounds, key=lambda entry: entry[1][0])
         size = record.stat().st_size / items
         page = (folder / "report" / PAGE).stat().st_size / 1e6
-        print(
-            f"{items} items of {size:.0f} bytes, {evaluators} evaluators: JSON once {base[0]:.2f} s, report {report[0]:.2f} s (the fastest of {ROUNDS})"
-        )
+        print(f"{items} items of {size:.0f} bytes, {evaluators} evaluators: JSON once {base[0]:.2f} s, report {report[0]:.2f} s")
         print(f"ratio {ratio:.2f}, of processor time {processor:.2f} (medians), peak {peak:.0f} MB ({before:.0f} MB before), page {page:.2f} MB")
 
 

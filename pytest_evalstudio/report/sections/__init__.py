@@ -1,7 +1,8 @@
 """The parts of the page: one file each, found by scanning this folder, and what other packages add.
 
 A section is a function with `@section` that takes the report's content and returns what its template
-`templates/<id>.html` needs, or None where it has nothing to say.
+`templates/<id>.html` needs, or None where it has nothing to say: a section that only some records fill is left out of
+the page of all others.
 """
 
 from __future__ import annotations

@@ -10,7 +10,12 @@ class CaseList {
     this.marks = null;
     this.count = el("p", { class: "quiet", role: "status" });
     this.table = new Table(
-      [["Verdict", "verdict-cell"], ["Test case", "case-cell"], ["Model", "model-cell"], ["Scores and misses", "why-cell"]],
+      [
+        ["Verdict", "verdict-cell"],
+        ["Test case", "case-cell"],
+        ["Model", "model-cell"],
+        ["Scores and misses", "why-cell"],
+      ],
       (row) => this.#cells(row),
       (row, rows) => panel.open(row, rows),
     );
@@ -32,7 +37,11 @@ class CaseList {
       this.count,
       this.table.root,
       items > listed
-        ? el("p", { class: "left-out" }, `${counted(items - listed)} more passing rows are only in the files: the page lists ${counted(listed)}.`)
+        ? el(
+            "p",
+            { class: "left-out" },
+            `${counted(items - listed)} more passing rows are only in the files: the page lists ${counted(listed)}.`,
+          )
         : "",
     );
     this.#look();
@@ -79,7 +88,10 @@ class CaseList {
     const places = chosenEvaluators(this.run, this.filters) ?? [...this.run.evaluators.keys()];
     const columns = places.map((place) => {
       const { metrics } = this.run.evaluators[place];
-      const primary = Math.max(0, metrics.findIndex((metric) => metric.primary));
+      const primary = Math.max(
+        0,
+        metrics.findIndex((metric) => metric.primary),
+      );
       return [this.opinions[place].scores[primary], metrics[primary].better === "higher" ? 1 : -1];
     });
     const least = new Float64Array(this.run.count).fill(Infinity);
@@ -93,11 +105,21 @@ class CaseList {
     const { run } = this;
     const line = run.cases[run.caseOf[row]];
     return [
-      el("td", { role: "gridcell" }, verdictMark(run.verdict(row)), run.flagsOf[row] & FLIPPED ? el("span", { class: "flip-mark", title: "a metric flipped" }, " ⇄ flip") : null),
       el(
         "td",
         { role: "gridcell" },
-        el("span", { class: "line" }, el("strong", {}, said(line.key)), el("span", { class: "on-phone" }, " · ", said(run.models[run.modelOf[row]].name))),
+        verdictMark(run.verdict(row)),
+        run.flagsOf[row] & FLIPPED ? el("span", { class: "flip-mark", title: "a metric flipped" }, " ⇄ flip") : null,
+      ),
+      el(
+        "td",
+        { role: "gridcell" },
+        el(
+          "span",
+          { class: "line" },
+          el("strong", {}, said(line.key)),
+          el("span", { class: "on-phone" }, " · ", said(run.models[run.modelOf[row]].name)),
+        ),
         el("span", { class: "line quiet", dir: "auto" }, line.question),
       ),
       el("td", { role: "gridcell" }, el("span", { class: "line" }, said(run.models[run.modelOf[row]].name))),
@@ -110,14 +132,26 @@ class CaseList {
     const single = this.#single();
     if (single >= 0) {
       const { metrics } = run.evaluators[single];
-      const primary = Math.max(0, metrics.findIndex((metric) => metric.primary));
-      return el("span", { class: "line" }, shown(opinions[single].scores[primary][row]), " ", stateMark(run.meta.states[opinions[single].states[row]]));
+      const primary = Math.max(
+        0,
+        metrics.findIndex((metric) => metric.primary),
+      );
+      return el(
+        "span",
+        { class: "line" },
+        shown(opinions[single].scores[primary][row]),
+        " ",
+        stateMark(run.meta.states[opinions[single].states[row]]),
+      );
     }
     const names = (wanted) => {
       const code = run.meta.states.indexOf(wanted);
       return run.evaluators.filter((_, place) => opinions[place].states[row] === code).map(({ name }) => name);
     };
-    const lines = [["✗", names("failed"), "miss"], ["!", names("error"), "warn"]].filter(([, found]) => found.length);
+    const lines = [
+      ["✗", names("failed"), "miss"],
+      ["!", names("error"), "warn"],
+    ].filter(([, found]) => found.length);
     return lines.map(([sign, found, style]) => {
       const more = found.length > FIRST_NAMES ? ` and ${found.length - FIRST_NAMES} more` : "";
       return el("span", { class: `line ${style}` }, `${sign} `, said(found.slice(0, FIRST_NAMES).join(", ")), more);

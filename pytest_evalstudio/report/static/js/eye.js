@@ -27,12 +27,29 @@ class Eye {
       bars.hidden = !wanted;
       list.hidden = wanted;
     };
-    const toggle = el("button", { type: "button", class: "plain", "aria-pressed": "false", on: { click: () => pressed(toggle, compare) } }, "Compare the models");
+    const toggle = el(
+      "button",
+      { type: "button", class: "plain", "aria-pressed": "false", on: { click: () => pressed(toggle, compare) } },
+      "Compare the models",
+    );
     if (this.path.length === 4) picture.append(this.#dots());
-    else picture.append(rings(level, { title: level.title, note: level.above, act: this.path.length ? () => this.#up() : null, hover: (on) => compare(on || toggle.getAttribute("aria-pressed") === "true") }));
+    else
+      picture.append(
+        rings(level, {
+          title: level.title,
+          note: level.above,
+          act: this.path.length ? () => this.#up() : null,
+          hover: (on) => compare(on || toggle.getAttribute("aria-pressed") === "true"),
+        }),
+      );
     this.root.replaceChildren(
       this.#crumbs(),
-      el("div", { class: this.path.length === 4 ? "eye-frame dots-frame" : "eye-frame" }, picture, this.path.length === 4 ? null : el("div", { class: "eye-side" }, toggle, list, bars)),
+      el(
+        "div",
+        { class: this.path.length === 4 ? "eye-frame dots-frame" : "eye-frame" },
+        picture,
+        this.path.length === 4 ? null : el("div", { class: "eye-side" }, toggle, list, bars),
+      ),
     );
   }
 
@@ -61,16 +78,31 @@ class Eye {
     const evaluators = this.run.evaluators;
     if (!domain) {
       const domains = [...new Set(evaluators.map((line) => line.domain))];
-      return { title: "All domains", above: "", children: domains.map((name) => this.#domain(name)), pairs: evaluators.map(primaryOf) };
+      return {
+        title: "All domains",
+        above: "",
+        children: domains.map((name) => this.#domain(name)),
+        pairs: evaluators.map(primaryOf),
+      };
     }
     const own = evaluators.filter((line) => line.domain === domain);
     if (!id) {
-      return { title: titled(domain), above: "all domains", children: own.map((line) => this.#evaluator(line, true)), pairs: own.map(primaryOf) };
+      return {
+        title: titled(domain),
+        above: "all domains",
+        children: own.map((line) => this.#evaluator(line, true)),
+        pairs: own.map(primaryOf),
+      };
     }
     const evaluator = evaluators.find((line) => line.id === id);
     if (!key) {
       const pairs = evaluator.metrics.map((metric) => [evaluator, metric]);
-      return { title: evaluator.name, above: titled(domain), children: evaluator.metrics.map((metric) => this.#metric(evaluator, metric, true)), pairs };
+      return {
+        title: evaluator.name,
+        above: titled(domain),
+        children: evaluator.metrics.map((metric) => this.#metric(evaluator, metric, true)),
+        pairs,
+      };
     }
     const metric = evaluator.metrics.find((line) => line.key === key);
     return { title: metric.name, above: evaluator.name, children: this.#scores(evaluator, metric), pairs: [[evaluator, metric]] };
@@ -78,7 +110,12 @@ class Eye {
 
   #domain(name) {
     const own = this.run.evaluators.filter((line) => line.domain === name);
-    return { label: titled(name), ...this.#summed(own.map((line) => problemsOf(line))), act: () => this.go([name]), children: own.map((line) => this.#evaluator(line, false)) };
+    return {
+      label: titled(name),
+      ...this.#summed(own.map((line) => problemsOf(line))),
+      act: () => this.go([name]),
+      children: own.map((line) => this.#evaluator(line, false)),
+    };
   }
 
   #evaluator(line, finer) {
@@ -94,7 +131,12 @@ class Eye {
     const values = metric.models.filter(Boolean).map(({ value }) => Number(value));
     return {
       label: metric.name,
-      value: finer && values.length === 1 ? shown(values[0]) : finer && values.length ? `${shown(Math.min(...values))} – ${shown(Math.max(...values))}` : "",
+      value:
+        finer && values.length === 1
+          ? shown(values[0])
+          : finer && values.length
+            ? `${shown(Math.min(...values))} – ${shown(Math.max(...values))}`
+            : "",
       ...problemsOf(line, metric),
       act: () => this.go([line.domain, line.id, metric.key]),
       children: finer ? this.#models(line, metric) : [],
@@ -105,7 +147,15 @@ class Eye {
     return this.run.models.flatMap(({ key, name }, place) => {
       const cell = metric.models[place];
       if (!cell) return [];
-      return [{ label: name, value: shown(cell.value), ...problemsOf(line, metric, place), act: () => this.go([line.domain, line.id, metric.key, key]), children: [] }];
+      return [
+        {
+          label: name,
+          value: shown(cell.value),
+          ...problemsOf(line, metric, place),
+          act: () => this.go([line.domain, line.id, metric.key, key]),
+          children: [],
+        },
+      ];
     });
   }
 
@@ -114,7 +164,14 @@ class Eye {
     return this.#models(line, metric).map((child, number) => {
       const cells = metric.models.filter(Boolean);
       const fill = goodness(metric, cells[number].value);
-      return { ...child, label: child.value, value: "", fill: fill === null ? 0 : Math.max(0.02, fill), children: [{ ...child }], name: child.label };
+      return {
+        ...child,
+        label: child.value,
+        value: "",
+        fill: fill === null ? 0 : Math.max(0.02, fill),
+        children: [{ ...child }],
+        name: child.label,
+      };
     });
   }
 
@@ -136,10 +193,18 @@ class Eye {
           {},
           el(
             "button",
-            { type: "button", class: child.count || child.missed ? `item problem ${child.worst}` : "item fine", on: { click: child.act } },
+            {
+              type: "button",
+              class: child.count || child.missed ? `item problem ${child.worst}` : "item fine",
+              on: { click: child.act },
+            },
             el("span", { class: "item-name" }, said(child.name ?? child.label)),
-            el("span", { class: "item-value" }, outer ? child.label : child.value ?? ""),
-            el("span", { class: "item-state" }, child.count ? `${many(child.count, "problem")}, ${child.worst}` : child.missed ? "misses its threshold" : "✓ fine"),
+            el("span", { class: "item-value" }, outer ? child.label : (child.value ?? "")),
+            el(
+              "span",
+              { class: "item-state" },
+              child.count ? `${many(child.count, "problem")}, ${child.worst}` : child.missed ? "misses its threshold" : "✓ fine",
+            ),
           ),
         ),
       ),
@@ -163,7 +228,13 @@ class Eye {
         "ol",
         {},
         names.map((name, place) =>
-          el("li", {}, place === path.length ? el("span", { "aria-current": "location" }, said(name)) : el("button", { type: "button", class: "link", on: { click: () => this.go(path.slice(0, place)) } }, said(name))),
+          el(
+            "li",
+            {},
+            place === path.length
+              ? el("span", { "aria-current": "location" }, said(name))
+              : el("button", { type: "button", class: "link", on: { click: () => this.go(path.slice(0, place)) } }, said(name)),
+          ),
         ),
       ),
     );
@@ -183,7 +254,16 @@ class Eye {
         "div",
         { class: "dots-head" },
         el("button", { type: "button", class: "plain dots-back", on: { click: () => this.#up() } }, "↩ Close"),
-        el("p", {}, el("strong", {}, said(this.run.models[model].name)), " on ", said(entry.name), ", mean ", shown(entry.models[model]?.value), ` (${ruled(entry)})`),
+        el(
+          "p",
+          {},
+          el("strong", {}, said(this.run.models[model].name)),
+          " on ",
+          said(entry.name),
+          ", mean ",
+          shown(entry.models[model]?.value),
+          ` (${ruled(entry)})`,
+        ),
       ),
       chart.root,
     );
@@ -219,6 +299,8 @@ function problemsOf(evaluator, metric = null, model = null) {
     level = Math.min(level, severity);
   }
   const metrics = metric ? [metric] : evaluator.metrics;
-  const missed = metrics.some((entry) => entry.judged && (model === null ? entry.models : [entry.models[model]]).some((cell) => cell?.passes === false));
+  const missed = metrics.some(
+    (entry) => entry.judged && (model === null ? entry.models : [entry.models[model]]).some((cell) => cell?.passes === false),
+  );
   return { count, level, worst: ["high", "medium", "low"][level] ?? "medium", missed };
 }

@@ -1,6 +1,17 @@
 // Which rows are to be seen: a form of choices, and the test that a row must meet.
 
-const EVERYTHING = Object.freeze({ q: "", model: "", evaluator: "", domain: "", standard: "", method: "", category: "", show: "", flips: "", order: "" });
+const EVERYTHING = Object.freeze({
+  q: "",
+  model: "",
+  evaluator: "",
+  domain: "",
+  standard: "",
+  method: "",
+  category: "",
+  show: "",
+  flips: "",
+  order: "",
+});
 
 /** The distinct values that evaluators have, sorted, as options of a choice. */
 function valuesOf(evaluators, values, all) {
@@ -75,16 +86,36 @@ class FilterForm {
       ),
       models.length > 1 && choice("model", "Model", [["", "all"], ...models]),
       choice("evaluator", "Evaluator", [["", "all"], ...run.evaluators.map(({ id, name }) => [id, name])]),
-      choice("domain", "Domain", valuesOf(run.evaluators, ({ domain }) => [domain], "all")),
+      choice(
+        "domain",
+        "Domain",
+        valuesOf(run.evaluators, ({ domain }) => [domain], "all"),
+      ),
       choice("standard", "Standard", valuesOf(run.evaluators, partsOf, "all")),
-      choice("method", "Method", valuesOf(run.evaluators, ({ methods }) => methods, "all")),
+      choice(
+        "method",
+        "Method",
+        valuesOf(run.evaluators, ({ methods }) => methods, "all"),
+      ),
       run.categories.length > 0 && choice("category", "Category", [["", "all"], ...run.categories.map((name) => [name, name])]),
-      choice("show", "Show", [["", "all"], ["failures", "only failures"], ["errors", "only errors"], ...verdicts.map((name) => [`verdict:${name}`, name])]),
-      choice("order", "Order", [["", "of the run"], ["score", "lowest score first"]]),
+      choice("show", "Show", [
+        ["", "all"],
+        ["failures", "only failures"],
+        ["errors", "only errors"],
+        ...verdicts.map((name) => [`verdict:${name}`, name]),
+      ]),
+      choice("order", "Order", [
+        ["", "of the run"],
+        ["score", "lowest score first"],
+      ]),
       el(
         "label",
         { class: "check" },
-        el("input", { type: "checkbox", checked: Boolean(filters.flips), on: { change: (event) => change({ flips: event.target.checked ? "yes" : "" }) } }),
+        el("input", {
+          type: "checkbox",
+          checked: Boolean(filters.flips),
+          on: { change: (event) => change({ flips: event.target.checked ? "yes" : "" }) },
+        }),
         " Only flips",
       ),
       el("button", { type: "button", class: "plain", on: { click: () => change(EVERYTHING, true) } }, "Clear"),

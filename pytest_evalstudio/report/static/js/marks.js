@@ -9,27 +9,38 @@ function parted(text) {
 function marked(text, fragments, metric, part) {
   const [beginning] = parted(text);
   const chars = Array.from(beginning);
-  const spans = (fragments ?? []).filter((span) => (span.part ?? "answer") === part && Math.max(0, span.start) < Math.min(chars.length, span.end));
+  const spans = (fragments ?? []).filter(
+    (span) => (span.part ?? "answer") === part && Math.max(0, span.start) < Math.min(chars.length, span.end),
+  );
   if (!spans.length) return [beginning];
-  const cuts = [...new Set([0, chars.length, ...spans.flatMap((span) => [Math.max(0, span.start), Math.min(chars.length, span.end)])])];
+  const cuts = [
+    ...new Set([0, chars.length, ...spans.flatMap((span) => [Math.max(0, span.start), Math.min(chars.length, span.end)])]),
+  ];
   cuts.sort((a, b) => a - b);
   const nodes = [];
   for (let i = 0; i + 1 < cuts.length; i += 1) {
     const covering = spans.filter((span) => span.start <= cuts[i] && span.end >= cuts[i + 1]);
     const stretch = chars.slice(cuts[i], cuts[i + 1]).join("");
-    nodes.push(covering.length ? mark(stretch, worst(covering, metric), metric) : stretch);
+    nodes.push(covering.length ? mark(stretch, worstSpan(covering, metric), metric) : stretch);
   }
   return nodes;
 }
 
 function mark(stretch, span, metric) {
   const score = span.scores?.[metric.key];
-  const note = [score === undefined || score === null ? "" : `${metric.name} ${shown(score)}`, span.message ?? ""].filter(Boolean).join(": ");
-  return el("mark", { class: level(span, metric), title: note }, stretch, note && el("span", { class: "note" }, ` [${note}]`));
+  const note = [score === undefined || score === null ? "" : `${metric.name} ${shown(score)}`, span.message ?? ""]
+    .filter(Boolean)
+    .join(": ");
+  return el(
+    "mark",
+    { class: spanLevel(span, metric), title: note },
+    stretch,
+    note && el("span", { class: "note" }, ` [${note}]`),
+  );
 }
 
 /** "found" for a finding without a score, else "good" or "bad". */
-function level(span, metric) {
+function spanLevel(span, metric) {
   const score = span.scores?.[metric.key];
   if (score === undefined || score === null) return "found";
   const limit = Number(metric.threshold);
@@ -38,10 +49,10 @@ function level(span, metric) {
 
 const WORST_FIRST = ["found", "bad", "good"];
 
-function worst(spans, metric) {
+function worstSpan(spans, metric) {
   const badness = (span) => Number(span.scores?.[metric.key] ?? 0) * (metric.better === "higher" ? 1 : -1);
   return spans.reduce((a, b) => {
-    const rank = WORST_FIRST.indexOf(level(a, metric)) - WORST_FIRST.indexOf(level(b, metric));
+    const rank = WORST_FIRST.indexOf(spanLevel(a, metric)) - WORST_FIRST.indexOf(spanLevel(b, metric));
     return rank < 0 || (rank === 0 && badness(a) <= badness(b)) ? a : b;
   });
 }

@@ -34,7 +34,8 @@ function goodness(metric, value) {
   const best = metric.better === "higher" ? high : low;
   let worst = metric.better === "higher" ? low : high;
   if (!Number.isFinite(worst)) worst = 2 * Number(metric.threshold) - best;
-  if (value === null || !Number.isFinite(Number(value)) || !Number.isFinite(best) || !Number.isFinite(worst) || best === worst) return null;
+  if (value === null || !Number.isFinite(Number(value)) || !Number.isFinite(best) || !Number.isFinite(worst) || best === worst)
+    return null;
   return Math.min(1, Math.max(0, (value - worst) / (best - worst)));
 }
 

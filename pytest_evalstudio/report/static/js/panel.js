@@ -44,7 +44,11 @@ class Panel {
     const line = run.cases[run.caseOf[row]];
     const place = rows.indexOf(row);
     const step = (to, label, name) =>
-      el("button", { type: "button", disabled: rows[to] === undefined, "aria-label": name, on: { click: () => this.open(rows[to], rows) } }, label);
+      el(
+        "button",
+        { type: "button", disabled: rows[to] === undefined, "aria-label": name, on: { click: () => this.open(rows[to], rows) } },
+        label,
+      );
     return el(
       "div",
       { class: "panel-head" },
@@ -63,17 +67,25 @@ class Panel {
   #body(texts, opinions) {
     const scores = this.#scores(opinions, texts);
     if (!texts) {
-      return [scores, el("p", { class: "notice" }, "The texts of this case are in the results files only: the page would have become too large."), ...this.#foot(null)];
+      return [
+        scores,
+        el(
+          "p",
+          { class: "notice" },
+          "The texts of this case are in the results files only: the page would have become too large.",
+        ),
+        ...this.#foot(null),
+      ];
     }
     const answers = el("div", {});
     const draw = (run, evaluator) => answers.replaceChildren(...this.#answer(texts, opinions, run, evaluator, draw));
     draw(0, this.#colouring(texts.answers[0]));
     return [
       scores,
-      texts.reason && block("Reason", textBox(texts.reason)),
-      block("Prompt", textBox(texts.input)),
-      texts.expected_output && block("Expected answer", textBox(texts.expected_output)),
-      texts.output_condition && block("Condition", textBox(texts.output_condition)),
+      texts.reason && panelPart("Reason", textBox(texts.reason)),
+      panelPart("Prompt", textBox(texts.input)),
+      texts.expected_output && panelPart("Expected answer", textBox(texts.expected_output)),
+      texts.output_condition && panelPart("Condition", textBox(texts.output_condition)),
       answers,
       ...this.#foot(texts),
     ].filter(Boolean);
@@ -94,21 +106,31 @@ class Panel {
     const { first, passing } = cards;
     if (!first.length && !passing.length) return null;
     const rest = passing.length
-      ? el("details", { class: "passing", open: !first.length }, el("summary", {}, `${many(passing.length, "evaluator")} without a complaint`), el("ul", { class: "score-cards" }, passing))
+      ? el(
+          "details",
+          { class: "passing", open: !first.length },
+          el("summary", {}, `${many(passing.length, "evaluator")} without a complaint`),
+          el("ul", { class: "score-cards" }, passing),
+        )
       : null;
-    return block("Scores", [first.length ? el("ul", { class: "score-cards" }, first) : null, rest]);
+    return panelPart("Scores", [first.length ? el("ul", { class: "score-cards" }, first) : null, rest]);
   }
 
   /** The evaluator whose sentences are coloured first: one that the case failed, if it marked any. */
   #colouring(answer) {
-    const marking = Object.keys(answer.fragments ?? {}).filter((id) => this.run.evaluators.some((evaluator) => evaluator.id === id));
+    const marking = Object.keys(answer.fragments ?? {}).filter((id) =>
+      this.run.evaluators.some((evaluator) => evaluator.id === id),
+    );
     return marking[0] ?? "";
   }
 
   #answer(texts, opinions, number, colouring, draw) {
     const answer = texts.answers[number];
     const evaluator = this.run.evaluators.findIndex(({ id }) => id === colouring);
-    const place = Math.max(0, this.run.evaluators[evaluator]?.metrics.findIndex((entry) => entry.colours));
+    const place = Math.max(
+      0,
+      this.run.evaluators[evaluator]?.metrics.findIndex((entry) => entry.colours),
+    );
     const metric = evaluator < 0 ? null : this.run.metricOf(evaluator, place, opinions, this.row);
     const fragments = metric ? answer.fragments?.[colouring] : [];
     const marking = this.run.evaluators.filter(({ id }) => answer.fragments?.[id]);
@@ -116,37 +138,53 @@ class Panel {
       "div",
       { class: "tools" },
       texts.answers.length > 1 &&
-        chooser("Repeat", texts.answers.map((_, place) => [String(place), `${place + 1} of ${texts.answers.length}`]), String(number), (value) => {
-          draw(Number(value), this.#colouring(texts.answers[Number(value)]));
-        }),
+        chooser(
+          "Repeat",
+          texts.answers.map((_, place) => [String(place), `${place + 1} of ${texts.answers.length}`]),
+          String(number),
+          (value) => {
+            draw(Number(value), this.#colouring(texts.answers[Number(value)]));
+          },
+        ),
       marking.length > 0 &&
-        chooser("Colours of", [...marking.map(({ id, name }) => [id, name]), ["", "none"]], colouring, (value) => draw(number, value)),
+        chooser("Colours of", [...marking.map(({ id, name }) => [id, name]), ["", "none"]], colouring, (value) =>
+          draw(number, value),
+        ),
     );
     const [beginning] = parted(answer.text);
     return [
-      block("Actual answer", [
+      panelPart("Actual answer", [
         tools.childElementCount ? tools : null,
         answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
         beginning ? textBox(answer.text, fragments, metric) : el("p", { class: "quiet" }, "no answer"),
       ]),
       this.#context(texts, answer, fragments, metric),
-      block("Cost", [this.#cost(answer)]),
+      panelPart("Cost", [this.#cost(answer)]),
     ].filter(Boolean);
   }
 
   #context(texts, answer, fragments, metric) {
     if (!answer.context) {
-      return texts.contextsElsewhere ? block("Context", [el("p", { class: "left-out" }, "The retrieved chunks are in the results files only.")]) : null;
+      return texts.contextsElsewhere
+        ? panelPart("Context", [el("p", { class: "left-out" }, "The retrieved chunks are in the results files only.")])
+        : null;
     }
     const { chunks, sources, left_out: leftOut } = answer.context;
-    return block("Context", [
+    return panelPart("Context", [
       chunks.map((chunk, place) => {
         const [beginning] = parted(chunk);
         const found = (fragments ?? []).some((span) => span.part === `context:${place}`);
         return el(
           "details",
           { class: "chunk", open: found },
-          el("summary", {}, `${place + 1}. `, said(sources[place] ?? ""), " ", el("span", { class: "quiet" }, said(beginning.slice(0, 60)))),
+          el(
+            "summary",
+            {},
+            `${place + 1}. `,
+            said(sources[place] ?? ""),
+            " ",
+            el("span", { class: "quiet" }, said(beginning.slice(0, 60))),
+          ),
           textBox(chunk, fragments, metric, `context:${place}`),
         );
       }),
@@ -161,7 +199,11 @@ class Panel {
       ["Retries", answer.retries ?? 0],
       ...Object.entries(answer.usage ?? {}).map(([name, count]) => [name.replaceAll("_", " "), shown(count)]),
     ];
-    return el("dl", { class: "facts" }, parts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))));
+    return el(
+      "dl",
+      { class: "facts" },
+      parts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))),
+    );
   }
 
   #foot(texts) {
@@ -170,9 +212,16 @@ class Panel {
     const command = pytestCommand(nodeid);
     const others = run.siblings(row).filter((other) => other !== row);
     return [
-      texts?.flips && block("Flips", [el("ul", { class: "plain-list" }, texts.flips.map((flip) => this.#flip(flip)))]),
+      texts?.flips &&
+        panelPart("Flips", [
+          el(
+            "ul",
+            { class: "plain-list" },
+            texts.flips.map((flip) => this.#flip(flip)),
+          ),
+        ]),
       others.length > 0 &&
-        block("The same case", [
+        panelPart("The same case", [
           el(
             "ul",
             { class: "inline-list" },
@@ -182,31 +231,55 @@ class Panel {
                 {},
                 verdictMark(run.verdict(other)),
                 " ",
-                el("button", { type: "button", class: "link", on: { click: () => this.open(other) } }, said(run.models[run.modelOf[other]].name)),
+                el(
+                  "button",
+                  { type: "button", class: "link", on: { click: () => this.open(other) } },
+                  said(run.models[run.modelOf[other]].name),
+                ),
               ),
             ),
           ),
         ]),
-      block("Run again", [
+      panelPart("Run again", [
         command
           ? el("p", { class: "command" }, el("code", {}, said(command)), " ", copyButton(command, "Copy"))
           : el("p", { class: "quiet" }, said(nodeid), " has characters that a shell cannot be trusted with."),
       ]),
-      texts?.categories && block("Categories", [el("p", { class: "tags" }, texts.categories.map((name) => el("span", { class: "tag" }, said(name))))]),
+      texts?.categories &&
+        panelPart("Categories", [
+          el(
+            "p",
+            { class: "tags" },
+            texts.categories.map((name) => el("span", { class: "tag" }, said(name))),
+          ),
+        ]),
     ].filter(Boolean);
   }
 
   #flip(flip) {
     const { run, row } = this;
     const source = run.siblingOf(row, flip.source);
-    const original = source < 0 ? said(flip.source) : el("button", { type: "button", class: "link", on: { click: () => this.open(source) } }, said(flip.source));
+    const original =
+      source < 0
+        ? said(flip.source)
+        : el("button", { type: "button", class: "link", on: { click: () => this.open(source) } }, said(flip.source));
     const how = flip.direction === "pass_to_fail" ? "pass → fail" : "fail → pass";
     const words = ` ${shown(flip.source_score)} → ${shown(flip.score)}, threshold ${shown(flip.threshold)}, by `;
-    return el("li", {}, el("strong", {}, how), " ", said(`${flip.evaluator}.${flip.metric}`), words, said(flip.perturbators.join(", ")), "; original: ", original);
+    return el(
+      "li",
+      {},
+      el("strong", {}, how),
+      " ",
+      said(`${flip.evaluator}.${flip.metric}`),
+      words,
+      said(flip.perturbators.join(", ")),
+      "; original: ",
+      original,
+    );
   }
 }
 
-function block(title, content) {
+function panelPart(title, content) {
   return el("section", { class: "panel-part" }, el("h3", { class: "panel-title" }, title), ...content.flat(3).filter(Boolean));
 }
 
@@ -220,7 +293,15 @@ function scoreCard(evaluator, state, scores, reason) {
         "div",
         { class: "figure-line", title: metric.description },
         el("dt", {}, said(metric.name)),
-        el("dd", {}, shown(score), " ", limited(metric) && passMark(meets(metric, score)), " ", el("span", { class: "quiet" }, limited(metric) ? ruled(metric) : "")),
+        el(
+          "dd",
+          {},
+          shown(score),
+          " ",
+          limited(metric) && passMark(meets(metric, score)),
+          " ",
+          el("span", { class: "quiet" }, limited(metric) ? ruled(metric) : ""),
+        ),
       ),
     );
   return el(
@@ -235,14 +316,30 @@ function scoreCard(evaluator, state, scores, reason) {
 const VERDICT_SIGNS = { passed: "✓", failed: "✗", error: "!", skipped: "–", xfailed: "x", xpassed: "X" };
 
 function verdictMark(verdict) {
-  return el("span", { class: `verdict ${verdict}` }, el("span", { "aria-hidden": "true" }, VERDICT_SIGNS[verdict] ?? "?"), ` ${verdict}`);
+  return el(
+    "span",
+    { class: `verdict ${verdict}` },
+    el("span", { "aria-hidden": "true" }, VERDICT_SIGNS[verdict] ?? "?"),
+    ` ${verdict}`,
+  );
 }
 
 function stateMark(state) {
-  const words = { passed: "passes", failed: "misses its threshold", error: "could not judge", not_applicable: "not applicable", scored: "scored" };
+  const words = {
+    passed: "passes",
+    failed: "misses its threshold",
+    error: "could not judge",
+    not_applicable: "not applicable",
+    scored: "scored",
+  };
   return el("span", { class: `state ${state}` }, words[state]);
 }
 
 function passMark(passes) {
-  return el("span", { class: passes ? "ok" : "miss" }, el("span", { "aria-hidden": "true" }, passes ? "✓" : "✗"), aside(passes ? " meets the threshold" : " misses the threshold"));
+  return el(
+    "span",
+    { class: passes ? "ok" : "miss" },
+    el("span", { "aria-hidden": "true" }, passes ? "✓" : "✗"),
+    aside(passes ? " meets the threshold" : " misses the threshold"),
+  );
 }

@@ -24,7 +24,12 @@ function rings(level, centre) {
   });
   const drawing = svg(
     "svg",
-    { class: "eye-rings", viewBox: outer > FEW_LABELS && outer <= MOST_LABELS ? "-352 -345 704 690" : "-352 -280 704 560", role: "group", "aria-label": `${level.title}. Arrow keys move, Enter opens, Escape goes back.` },
+    {
+      class: "eye-rings",
+      viewBox: outer > FEW_LABELS && outer <= MOST_LABELS ? "-352 -345 704 690" : "-352 -280 704 560",
+      role: "group",
+      "aria-label": `${level.title}. Arrow keys move, Enter opens, Escape goes back.`,
+    },
     svg("g", { class: "segments", on: { keydown: (event) => roam(event, drawing) } }, nodes),
     middle(centre),
   );
@@ -35,16 +40,34 @@ function rings(level, centre) {
 function middle({ title, note, act, hover }) {
   const words = act ? `${title}. Back to ${note}` : title;
   const parts = [svg("circle", { r: EYE.centre })];
-  lines(title, 15).forEach((line, place, all) => parts.push(svg("text", { class: "centre-title", y: 18 * (place - (all.length - 1) / 2) + (act ? 0 : 5), "text-anchor": "middle" }, line)));
+  twoLines(title, 15).forEach((line, place, all) =>
+    parts.push(
+      svg(
+        "text",
+        { class: "centre-title", y: 18 * (place - (all.length - 1) / 2) + (act ? 0 : 5), "text-anchor": "middle" },
+        line,
+      ),
+    ),
+  );
   if (act) parts.push(svg("text", { class: "centre-note", y: 48, "text-anchor": "middle" }, `↩ ${shortened(note, 16)}`));
-  const events = { mouseenter: () => hover(true), mouseleave: () => hover(false), focus: () => hover(true), blur: () => hover(false) };
+  const events = {
+    mouseenter: () => hover(true),
+    mouseleave: () => hover(false),
+    focus: () => hover(true),
+    blur: () => hover(false),
+  };
   if (!act) return svg("g", { class: "centre", on: events }, svg("title", {}, words), parts);
   const press = (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     act();
   };
-  return svg("g", { class: "centre back", role: "button", tabindex: "0", on: { ...events, click: act, keydown: press } }, svg("title", {}, words), svg("g", { "aria-hidden": "true" }, parts));
+  return svg(
+    "g",
+    { class: "centre back", role: "button", tabindex: "0", on: { ...events, click: act, keydown: press } },
+    svg("title", {}, words),
+    svg("g", { "aria-hidden": "true" }, parts),
+  );
 }
 
 function segment(child, [near, far], start, end, ring, among = 0) {
@@ -55,7 +78,9 @@ function segment(child, [near, far], start, end, ring, among = 0) {
   if (child.fill !== undefined) {
     parts.push(svg("path", { class: "fill", d: sector(near, near + child.fill * (far - near), start, end) }));
   }
-  parts.push(ring === "inner" ? innerLabel(child, near, far, start, end) : among <= MOST_LABELS && outerLabel(child, middleAngle, among));
+  parts.push(
+    ring === "inner" ? innerLabel(child, near, far, start, end) : among <= MOST_LABELS && outerLabel(child, middleAngle, among),
+  );
   const radius = ring === "inner" ? near + 15 : (near + far) / 2;
   if (wrong && (end - start) * radius > 11) parts.push(badge(child, radius, middleAngle, (end - start) * radius < 23));
   return stop(spoken(child), child.act, ...[svg("g", { class: `segment ${ring} ${level}` }, parts.flat().filter(Boolean))]);
@@ -89,15 +114,28 @@ function innerLabel(child, near, far, start, end) {
   const [x, y] = at(radius, angle);
   if (wide) {
     const texts = [...lines(child.label, 12), ...(child.value ? [child.value] : [])];
-    return texts.map((line, place) => svg("text", { class: "label", x, y: y + 15 * (place - (texts.length - 1) / 2) + 4, "text-anchor": "middle" }, line));
+    return texts.map((line, place) =>
+      svg("text", { class: "label", x, y: y + 15 * (place - (texts.length - 1) / 2) + 4, "text-anchor": "middle" }, line),
+    );
   }
-  const texts = child.value && room > 30 ? [shortened(child.label, 9), child.value] : room > 30 ? lines(child.label, 9) : [shortened(child.label, 9)];
+  const texts =
+    child.value && room > 30
+      ? [shortened(child.label, 9), child.value]
+      : room > 30
+        ? twoLines(child.label, 9)
+        : [shortened(child.label, 9)];
   const left = angle > Math.PI;
   const degrees = (angle * 180) / Math.PI - 90 + (left ? 180 : 0);
   return svg(
     "g",
     { transform: `translate(${x} ${y}) rotate(${degrees.toFixed(2)})` },
-    texts.map((line, place) => svg("text", { class: "label small", y: 13 * (place - (texts.length - 1) / 2) + 4, "text-anchor": left ? "start" : "end" }, line)),
+    texts.map((line, place) =>
+      svg(
+        "text",
+        { class: "label small", y: 13 * (place - (texts.length - 1) / 2) + 4, "text-anchor": left ? "start" : "end" },
+        line,
+      ),
+    ),
   );
 }
 
@@ -106,20 +144,31 @@ function outerLabel(child, angle, among) {
   const left = angle > Math.PI;
   if (among <= FEW_LABELS) {
     const upright = Math.abs(x) < 40;
-    const texts = upright ? [shortened(child.label, 26)] : lines(child.label, 15);
+    const texts = upright ? [shortened(child.label, 26)] : twoLines(child.label, 15);
     const drop = 4 + (7 * y) / EYE.label + 7.5 * (texts.length - 1) * (y / EYE.label - 1);
-    return texts.map((line, place) => svg("text", { class: "label outside", x, y: y + drop + 15 * place, "text-anchor": upright ? "middle" : left ? "end" : "start" }, line));
+    return texts.map((line, place) =>
+      svg(
+        "text",
+        { class: "label outside", x, y: y + drop + 15 * place, "text-anchor": upright ? "middle" : left ? "end" : "start" },
+        line,
+      ),
+    );
   }
   const degrees = (angle * 180) / Math.PI - 90 + (left ? 180 : 0);
   return svg(
     "text",
-    { class: "label outside small", transform: `translate(${x} ${y}) rotate(${degrees.toFixed(2)})`, y: 4, "text-anchor": left ? "end" : "start" },
+    {
+      class: "label outside small",
+      transform: `translate(${x} ${y}) rotate(${degrees.toFixed(2)})`,
+      y: 4,
+      "text-anchor": left ? "end" : "start",
+    },
     shortened(child.label, 15),
   );
 }
 
 /** A text in at most two lines, cut after a space or hyphen. */
-function lines(text, chars) {
+function twoLines(text, chars) {
   if (text.length <= chars) return [text];
   const cut = Math.max(text.lastIndexOf(" ", chars), text.lastIndexOf("-", chars - 1), text.lastIndexOf("_", chars - 1)) + 1;
   if (cut <= 1) return [shortened(text, chars)];

@@ -1,6 +1,6 @@
 // Wakes the page's parts, one after the other, so that none makes the others wait.
 
-async function start() {
+async function wake() {
   watchCopyButtons();
   addEventListener("beforeprint", () => openAll(true));
   addEventListener("afterprint", () => openAll(false));
@@ -42,8 +42,14 @@ function openAll(wanted) {
   }
 }
 
-start().catch((fault) => {
+wake().catch((fault) => {
   for (const root of document.querySelectorAll("#eye-root, #cases-root")) {
-    root.replaceChildren(el("p", { class: "notice" }, `This part could not be drawn (${fault.message}). The tables and the results files hold the same figures.`));
+    root.replaceChildren(
+      el(
+        "p",
+        { class: "notice" },
+        `This part could not be drawn (${fault.message}). The tables and the results files hold the same figures.`,
+      ),
+    );
   }
 });

@@ -20,7 +20,15 @@ class Table {
         "aria-label": "Test cases",
         on: { keydown: (event) => this.#key(event), click: (event) => this.#click(event) },
       },
-      el("thead", {}, el("tr", { "aria-rowindex": "1" }, columns.map(([name, style]) => el("th", { scope: "col", class: style }, name)))),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          { "aria-rowindex": "1" },
+          columns.map(([name, style]) => el("th", { scope: "col", class: style }, name)),
+        ),
+      ),
       this.body,
     );
     this.root = el("div", { class: "case-scroll", on: { scroll: () => this.#draw() } }, this.grid);
@@ -49,7 +57,11 @@ class Table {
   }
 
   #line(place) {
-    return el("tr", { id: `row-${place}`, "aria-rowindex": String(place + 2), "data-place": String(place) }, this.cells(this.rows[place]));
+    return el(
+      "tr",
+      { id: `row-${place}`, "aria-rowindex": String(place + 2), "data-place": String(place) },
+      this.cells(this.rows[place]),
+    );
   }
 
   #point() {
