@@ -20,11 +20,12 @@ from pytest_evalstudio.cli import (
     resolve,
     schema,
     validate,
+    weakness,
 )
 from pytest_evalstudio.cli.common import FINE, USAGE
 from pytest_evalstudio.core.errors import EvalStudioError
 
-COMMANDS = (evaluators, hosts, perturbators, validate, init, perturb, convert, resolve, judge_check, calibrate, mrm, report, schema)
+COMMANDS = (evaluators, hosts, perturbators, validate, init, perturb, convert, resolve, judge_check, calibrate, weakness, mrm, report, schema)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

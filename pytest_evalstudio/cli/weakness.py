@@ -1,0 +1,47 @@
+"""`evalstudio weakness`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("weakness", run, "Find categories, and pairs of categories, whose cases score lower than the rest.")
+    parser.add_argument("results", nargs="+", metavar="RESULTS", help="explanation.json of an evaluator, record.jsonl, or the folder of a report")
+    parser.add_argument(
+        "--metric", default="", metavar="KEY[,KEY...]", help="METRIC or EVALUATOR.METRIC (default: the primary metric of each evaluator)"
+    )
+    parser.add_argument("--by", default="", metavar="NAME[,NAME...]", help="dimensions: 'topic' of 'topic:fees', 'category' of 'fees' (default: all)")
+    parser.add_argument("--model", metavar="NAME", help="only this model's scores (default: the mean of all models)")
+    parser.add_argument("--alpha", type=float, default=0.05, metavar="X", help="chance of any flag where nothing is weak (default: 0.05)")
+    parser.add_argument("--min-cases", type=int, default=5, metavar="N", help="cells with fewer cases are not tested (default: 5)")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.mrm.results import read_scores
+    from pytest_evalstudio.mrm.weakness import find_weaknesses, told
+
+    scores = read_scores(arguments.results)
+    metrics = _listed(arguments.metric) or [column.key for column in scores.columns.values() if column.metric.primary]
+    found = [
+        find_weaknesses(scores, metric, by=_listed(arguments.by), model=arguments.model, alpha=arguments.alpha, min_cases=arguments.min_cases)
+        for metric in metrics
+    ]
+    if arguments.json:
+        print_json(found)
+    else:
+        print("\n\n".join("\n".join(told(one)) for one in found))
+    return FINDINGS if any(one["weak"] for one in found) else FINE
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
