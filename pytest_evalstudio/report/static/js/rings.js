@@ -113,7 +113,7 @@ function innerLabel(child, near, far, start, end) {
   if (room < 13) return null;
   const [x, y] = at(radius, angle);
   if (wide) {
-    const texts = [...lines(child.label, 12), ...(child.value ? [child.value] : [])];
+    const texts = [...twoLines(child.label, 12), ...(child.value ? [child.value] : [])];
     return texts.map((line, place) =>
       svg("text", { class: "label", x, y: y + 15 * (place - (texts.length - 1) / 2) + 4, "text-anchor": "middle" }, line),
     );
