@@ -109,31 +109,36 @@ def evaluate(
     {'fr[dataset]': 'passed'}
     """
     chosen = {"evaluators": list(evaluators)} if evaluators is not None else {}
-    settings = configuration({**(config or {}), **chosen}, folder=Path(folder).absolute())
     base = Path(folder).absolute()
+    settings = configuration({**(config or {}), **chosen}, folder=base)
     known = registry or Registry()
     lender = Lender(cache=base / settings.cache if settings.cache else None, registry=known)
-    plan = Plan(known, settings, lacks=functools.partial(lender.lacks, settings))
+    try:
+        return evaluate_lab(lab, settings, registry=known, lender=lender, folder=base)
+    finally:
+        lender.close()
+
+
+def evaluate_lab(lab: TestLab | LlmDataset, config: Configuration, *, registry: Registry, lender: Lender, folder: Path) -> Results:
+    """The same under a configuration that was read already, with models that stay open; see `evaluate`."""
+    plan = Plan(registry, config, lacks=functools.partial(lender.lacks, config))
     if plan.left_out:
-        warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=2)
+        warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=3)
     if isinstance(lab, TestLab):
         check_models(lab)
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
-    found = subjects(file, base)
-    engine = Engine(plan, strict_flips=settings.flips == "fail", lend=functools.partial(lender.tools_of, settings))
+    found = subjects(file, folder)
+    engine = Engine(plan, strict_flips=config.flips == "fail", lend=functools.partial(lender.tools_of, config))
     used = dict.fromkeys(selected for subject in found for selected in engine.selected_for(subject))
     grouped = any(selected.spec.scope == "group" for selected in used)
-    try:
-        lender.open(settings, used)
-        by_subject = {
-            id(result.subject): result
-            for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
-            for result in engine.evaluate(chunk)
-        }
-    finally:
-        lender.close()
-    return Results(tuple(by_subject[id(subject)] for subject in found), plan, settings, file)
+    lender.open(config, used)
+    by_subject = {
+        id(result.subject): result
+        for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
+        for result in engine.evaluate(chunk)
+    }
+    return Results(tuple(by_subject[id(subject)] for subject in found), plan, config, file)
 
 
 def verdict_word(result: Result) -> str:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 from pytest_evalstudio.core.errors import ConfigurationError
 
-_PACKAGES = {"sklearn": "scikit-learn"}
+_PACKAGES = {"sklearn": "scikit-learn", "umap": "umap-learn"}
 
 
 def needed(module: str, purpose: str) -> ModuleType:

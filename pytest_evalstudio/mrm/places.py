@@ -1,0 +1,16 @@
+"""Documents in artifacts: by their path from the artifact's folder, so that a workflow's folder can be moved with its documents."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def relative(document: str, folder: Path) -> str:
+    """A document's path from a folder, with slashes; a URL stays, and so does a path on another drive."""
+    if "://" in document:
+        return document
+    try:
+        return Path(os.path.relpath(document, folder.absolute())).as_posix()
+    except ValueError:
+        return document

@@ -1,0 +1,95 @@
+"""Texts as vectors: of the embedding model where there is one, else of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.models.weights import WAYS
+from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.mrm.words import content_words
+from pytest_evalstudio.mrm.work import Work
+
+CHOICES = ("auto", "embeddings", "tf-idf")
+MOST_COMPONENTS = 100
+"""Of the latent semantic analysis: as Deerwester et al. found enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """One row of length 1 per text.
+
+    Attributes:
+        method: how they were made, for people.
+        note: why there are no embeddings, "" where there are or where none were wanted.
+    """
+
+    rows: Any
+    method: str
+    note: str = ""
+
+
+def check_choice(choice: str) -> None:
+    """Whether `vectors` is one of the choices.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"vectors = {choice!r}: expected one of {', '.join(CHOICES)}")
+
+
+def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
+    """The vectors of texts.
+
+    Args:
+        choice: "embeddings" of the configured model; "tf-idf" (latent semantic analysis); "auto": embeddings where they can be had.
+
+    Raises:
+        ConfigurationError: if embeddings are wanted, by `choice` or a configured model, and cannot be had.
+        EvaluationError: the same, where it shows later.
+    """
+    if choice == "tf-idf":
+        return _of_words(work, texts, "")
+    embedder = work.lender.tools(work.config).embedder
+    assert embedder is not None
+    try:
+        return Vectors(np.asarray(embedder.encode(texts), dtype=np.float64), f"embeddings of {embedder.name}")
+    except (ConfigurationError, EvaluationError) as exc:
+        if choice == "embeddings" or work.config.embeddings.is_chosen:
+            raise
+        return _of_words(work, texts, str(exc).partition(WAYS)[0])
+
+
+def cosines(one: Any, other: Any) -> Any:
+    """Cosine of each row with the same row of the other; 0.0 where one of them is all zeros."""
+    return np.einsum("ij,ij->i", one, other)
+
+
+def _of_words(work: Work, texts: Sequence[str], note: str) -> Vectors:
+    weights = word_weights(texts)
+    components = min(MOST_COMPONENTS, weights.shape[1] - 1, weights.shape[0] - 1)
+    if components < 2:
+        return Vectors(weights.toarray(), "TF-IDF", note)
+    decomposition = needed("sklearn.decomposition", "latent semantic analysis")
+    rows = decomposition.TruncatedSVD(components, random_state=work.workflow.seed).fit_transform(weights)
+    rows = needed("sklearn.preprocessing", "latent semantic analysis").normalize(rows)
+    return Vectors(rows, f"TF-IDF and truncated SVD to {components} dimensions", note)
+
+
+def word_weights(texts: Sequence[str]) -> Any:
+    """TF-IDF of the content words of texts, logarithmic in the counts; a sparse matrix with rows of length 1.
+
+    Source: Salton and Buckley, 1988, as scikit-learn computes it (smoothed idf).
+    """
+    extraction = needed("sklearn.feature_extraction.text", "TF-IDF")
+    analyzer = _words_or_text
+    return extraction.TfidfVectorizer(analyzer=analyzer, sublinear_tf=True).fit_transform(texts)
+
+
+def _words_or_text(text: str) -> list[str]:
+    return content_words(text) or [text]

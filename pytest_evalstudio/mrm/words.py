@@ -1,0 +1,75 @@
+"""Words of texts: what is counted for key words, likeness and relevance."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from pytest_evalstudio.engine.corpus import STOP_WORDS, singular
+
+WORD = re.compile(r"\w+(?:[.,'’]\w+)*")
+_LETTERS = re.compile(r"[^\W\d_]{3,}(?:['’-][^\W\d_]+)*")
+
+
+def content_words(text: str) -> list[str]:
+    """Lower-case words and numbers without the commonest, in the singular, in order.
+
+    >>> content_words("The fees are £2.50.")
+    ['fee', '2.50']
+    """
+    return [singular(word) for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
+
+
+def topic_words(text: str) -> list[str]:
+    """Words of three letters or more, lower case, without the commonest; no numbers."""
+    return [singular(word) for word in _LETTERS.findall(text.lower()) if word not in STOP_WORDS]
+
+
+def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]:
+    """Key words of each class of texts: those that are frequent in it and not elsewhere.
+
+    A word's weight in a class is its share of the class's words times log(1 + A / f), f being its count in all classes and A the
+    mean number of words in a class.
+
+    Args:
+        classes: the words of each class, repeats counted.
+        most: key words wanted of each.
+
+    Returns:
+        For each class its words of greatest weight, greatest first, in the order of the alphabet where they are equal.
+
+    Source: Grootendorst, 2022 (BERTopic).
+
+    >>> class_tf_idf([["fee", "fee", "bank"], ["card", "card", "bank"]], 1)
+    [['fee'], ['card']]
+    """
+    counts = [Counter(words) for words in classes]
+    overall: Counter[str] = sum(counts, Counter())
+    average = overall.total() / len(classes) if classes else 0.0
+    found = []
+    for count in counts:
+        total = count.total()
+        weights = {word: number / total * math.log(1 + average / overall[word]) for word, number in count.items()}
+        found.append(sorted(weights, key=lambda word: (-round(weights[word], 12), word))[:most])
+    return found
+
+
+def share_in(words: Sequence[str], text: Sequence[str]) -> float:
+    """The share of words, repeats counted once, that stand among those of a text; 1.0 where there are none.
+
+    >>> share_in(["fee", "card"], ["the", "fee"])
+    0.5
+    """
+    wanted = set(words)
+    return len(wanted.intersection(text)) / len(wanted) if wanted else 1.0
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Words that both have, as a share of those that either has; 1.0 where both are empty.
+
+    Source: Jaccard, 1912.
+    """
+    union = len(one | other)
+    return len(one & other) / union if union else 1.0

@@ -1,0 +1,53 @@
+"""What a step is given, made by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.workflow import Workflow
+from pytest_evalstudio.mrm.work import Work
+
+
+class Bench:
+    """Steps run one after the other in a folder, on documents written there."""
+
+    def __init__(self, folder: Path, documents: Mapping[str, str], *, seed: int = 0, config: Mapping[str, Any] | None = None) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in documents.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        self.workflow = Workflow(name="demo", documents=list(documents), seed=seed)
+        self.config = configuration(config or {}, folder=folder)
+        self.registry = Registry()
+        self.lender: Any = Lender(registry=self.registry)
+
+    def work(self, step: str, *earlier: str) -> Work:
+        own = self.of(step)
+        own.mkdir(parents=True, exist_ok=True)
+        return Work(
+            workflow=self.workflow,
+            config=self.config,
+            registry=self.registry,
+            folder=own,
+            earlier={other: self.of(other) for other in earlier},
+            figures={},
+            documents=tuple(str(self.folder / name) for name in self.workflow.documents),
+            cache=self.folder / "cache",
+            lender=self.lender,
+            progress=lambda done, total, what: None,
+        )
+
+    def of(self, step: str) -> Path:
+        return self.folder / "artifacts" / step
+
+    def read(self, step: str, name: str) -> Any:
+        return json.loads((self.of(step) / name).read_text(encoding="utf-8"))
+
+    def files(self, step: str) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in sorted(self.of(step).iterdir())}
