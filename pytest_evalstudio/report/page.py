@@ -154,7 +154,7 @@ def _count(value: float) -> str:
 def _address(text: str) -> str:
     """A text as a part of an address, as the page's scripts write it.
 
-    >>> _address("a/b[c] \ud83d")
+    >>> _address("a/b[c] \\ud83d")
     'a%2Fb%5Bc%5D%20%EF%BF%BD'
     """
     return quote(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="!'()*~")
