@@ -184,6 +184,15 @@ def test_steps_stand_in_the_record(workflow: Project) -> None:
     assert header["steps"]["bank_workflow.json::third"]["waits"] == "0 of 40 labels"
 
 
+def test_the_page_has_a_section_of_the_workflow(workflow: Project) -> None:
+    workflow.run()
+    page = (workflow.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    section = page.partition('id="workflows"')[2].partition("</section>")[0]
+    assert "2 of 4 steps" in section
+    assert "waits: 0 of 40 labels" in section
+    assert "2 in all, 1 read" in section
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
