@@ -21,7 +21,9 @@ def add_to(add: Adds) -> None:
     )
     parser.add_argument("--by", default="", metavar="NAME[,NAME...]", help="dimensions: 'topic' of 'topic:fees', 'category' of 'fees' (default: all)")
     parser.add_argument("--model", metavar="NAME", help="only this model's scores (default: the mean of all models)")
-    parser.add_argument("--alpha", type=float, default=0.05, metavar="X", help="chance of any flag where nothing is weak (default: 0.05)")
+    parser.add_argument(
+        "--alpha", type=float, default=0.05, metavar="X", help="cells with an adjusted one-sided p of at most X / 2 are weak (default: 0.05)"
+    )
     parser.add_argument("--min-cases", type=int, default=5, metavar="N", help="cells with fewer cases are not tested (default: 5)")
     parser.add_argument("--json", action="store_true", help="for machines")
 

@@ -47,14 +47,15 @@ def find_weaknesses(
 
     A case counts once, with the mean of its models' scores: answers to one question are no independent witnesses. Perturbed cases are left
     out. A cell is weak if its cases score lower than the rest, one-sided, after Holm's correction over all cells that were tested: each
-    flag is a finding that somebody has to act on, so that the chance of any false one is kept below alpha, and cells overlap, which Holm
-    allows. Passes and failures are compared by Fisher's exact test, other scores by the Mann–Whitney test.
+    flag is a finding that somebody has to act on, so that the chance of any false one is bounded, and cells overlap, which Holm allows.
+    Passes and failures are compared by Fisher's exact test, other scores by the Mann–Whitney test.
 
     Args:
         metric: `evaluator.metric`, or a metric key that one evaluator alone has.
         by: dimensions; all that occur where not given.
         model: key or name of the model whose scores count; all where not given.
-        alpha: chance of flagging anything where nothing is weak.
+        alpha: a cell is weak where its adjusted p is at most alpha / 2, the side of a two-sided test that is looked at; so a weak cell's 95 %
+            interval lies on that side, too, and where nothing is weak the chance of any flag is at most alpha / 2.
         min_cases: cells with fewer cases, or with fewer left beside them, are shown and not tested.
 
     Returns:
@@ -82,7 +83,7 @@ def find_weaknesses(
         if number in tested:
             cells[number] |= _compared(values[mask] * sign, values[~mask] * sign, best=max(0.0, sign) if is_share else None)
     for number, adjusted in zip(tested, holm([cells[number]["p_value"] for number in tested]), strict=True):
-        cells[number] |= {"p_adjusted": adjusted, "weak": adjusted <= alpha}
+        cells[number] |= {"p_adjusted": adjusted, "weak": adjusted <= alpha / 2}
     return {
         "metric": column.key,
         "better": column.metric.better,
@@ -224,7 +225,7 @@ def told(found: Mapping[str, Any]) -> Iterator[str]:
     left = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in found["left_out"].items() if count)
     if left:
         yield f"left out of the answers: {left}"
-    yield f"{found['test']}, one-sided, each cell against the rest; {found['tests']} tests, Holm's correction, alpha = {found['alpha']:g}"
+    yield f"{found['test']}, one-sided, each cell against the rest; {found['tests']} tests, Holm's correction; weak where p <= {found['alpha'] / 2:g}"
     width = max(len(_named(cell)) for cell in found["cells"])
     for cell in found["cells"]:
         yield f"{'WEAK' if cell['weak'] else '':<5}{_named(cell):<{width}}  {cell['cases']:>5} cases  mean {cell['mean']:.3f}{_compared_told(cell)}"
