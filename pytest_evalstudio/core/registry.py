@@ -13,11 +13,12 @@ from typing import Any, Generic, TypeVar
 
 from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, Host, HostSpec
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.generators import Generator, GeneratorSpec
 from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.steps import StepSpec
 
 E = TypeVar("E")
-S = TypeVar("S", EvaluatorSpec, HostSpec, PerturbatorSpec, StepSpec)
+S = TypeVar("S", EvaluatorSpec, HostSpec, PerturbatorSpec, StepSpec, GeneratorSpec)
 
 
 class Shelf(Generic[E, S]):
@@ -96,13 +97,14 @@ class Shelf(Generic[E, S]):
 
 
 class Registry:
-    """What is known in one session: evaluators, hosts, perturbators and steps of workflows."""
+    """What is known in one session: evaluators, hosts, perturbators, steps of workflows and generators of test questions."""
 
     def __init__(self) -> None:
         self.evaluators: Shelf[Evaluator, EvaluatorSpec] = Shelf("evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec)
         self.hosts: Shelf[Host, HostSpec] = Shelf("host", "pytest_evalstudio.hosts", HostSpec)
         self.perturbators: Shelf[Perturbator, PerturbatorSpec] = Shelf("perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec)
         self.steps: Shelf[Any, StepSpec] = Shelf("step", "pytest_evalstudio.mrm.steps", StepSpec)
+        self.generators: Shelf[Generator, GeneratorSpec] = Shelf("generator", "pytest_evalstudio.mrm.generators", GeneratorSpec)
 
     def add_evaluator(self, cls: type[Any]) -> None:
         """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
@@ -119,6 +121,10 @@ class Registry:
     def add_step(self, cls: type[Any]) -> None:
         """Add a step of workflows, e.g. from `pytest_evalstudio_register` in a conftest.py."""
         self.steps.add(cls)
+
+    def add_generator(self, cls: type[Any]) -> None:
+        """Add a generator of test questions, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.generators.add(cls)
 
 
 def declared_in(module: object, spec: type) -> list[type[Any]]:

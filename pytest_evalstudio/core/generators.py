@@ -1,0 +1,83 @@
+"""The seam of generators: how a maker of test questions declares itself."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol, TypeVar
+
+from pytest_evalstudio.core.contracts import SPEC
+
+T = TypeVar("T", bound=type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A chunk of the documents that questions are made of.
+
+    Attributes:
+        topic: id of its topic.
+    """
+
+    id: str
+    sentences: tuple[str, ...]
+    topic: str
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """All excerpts of the documents; equal to itself alone, so that what is found out of it can be kept."""
+
+    excerpts: tuple[Excerpt, ...]
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(sentence for excerpt in self.excerpts for sentence in excerpt.sentences)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A question in the making.
+
+    Attributes:
+        answer: what is expected.
+        condition: what a right answer meets; see `formats.condition`.
+        evidence: the sentence of the excerpt that says so, "" where no document says anything.
+    """
+
+    question: str
+    answer: str
+    condition: str
+    evidence: str
+
+
+class GeneratorSpec(NamedTuple):
+    """The declaration of a generator class."""
+
+    id: str
+    name: str
+    description: str
+
+
+class Generator(Protocol):
+    """A frozen dataclass without options; the same excerpt, corpus and random numbers give the same drafts."""
+
+    def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Questions on an excerpt.
+
+        Args:
+            corpus: what other places say.
+        """
+        ...
+
+
+def generator(id: str, *, name: str) -> Callable[[T], T]:
+    """Declare a class as a generator; its docstring's first line describes it."""
+
+    def declare(cls: T) -> T:
+        setattr(cls, SPEC, GeneratorSpec(id, name, (cls.__doc__ or "").strip().split("\n", 1)[0]))
+        return cls
+
+    return declare

@@ -1,0 +1,1 @@
+"""Generators of test questions, one kind per file; found by the registry."""

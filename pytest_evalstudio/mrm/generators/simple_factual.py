@@ -1,0 +1,37 @@
+"""Questions for what a sentence says of its subject."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.mrm.conditions import says_words
+from pytest_evalstudio.mrm.statements import BASES, BE, Statement, inside, statement, telling_words
+
+_ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
+
+
+@generator("simple_factual", name="Simple factual")
+@dataclass(frozen=True)
+class SimpleFactual:
+    """What a sentence says of its subject: definitions, contents, properties."""
+
+    def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        for sentence in excerpt.sentences:
+            found = statement(sentence)
+            words = telling_words(found.rest) if found is not None else []
+            if found is not None and words:
+                yield Draft(question=_question(found, inside(found.subject, corpus)), answer=sentence, condition=says_words(words), evidence=sentence)
+
+
+def _question(found: Statement, subject: str) -> str:
+    if found.verb in BE and _ARTICLE.match(found.rest) and found.verb in ("is", "are"):
+        return f"What {found.verb} {subject}?"
+    if found.verb == "means":
+        return f"What does “{_ARTICLE.sub('', subject, count=1)}” mean?"
+    if found.verb in BASES:
+        return f"What {'do' if found.is_plural else 'does'} {subject} {BASES[found.verb]}?"
+    return f"What do the documents say about {subject}?"
