@@ -1,0 +1,40 @@
+"""Records of labelled answers whose truth is known."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.records import RecordBuilder, evaluator, metric, score
+
+
+def drawn(seed: int = 0, count: int = 120) -> tuple[list[float], list[int]]:
+    """Scores, and labels that are good with a probability that rises with them."""
+    rng = np.random.default_rng(seed)
+    scores = rng.random(count)
+    return scores.tolist(), (rng.random(count) < scores**2).astype(int).tolist()
+
+
+def write_record(folder: Path, scores: Sequence[float | str | None], *, better: str = "higher", second: Sequence[float | None] = ()) -> Path:
+    """A record in which the evaluator `quality` gave these scores to answers k0, k1, …, and `length` those in `second`."""
+    evaluators = [evaluator("quality", metric("quality", better=better)), evaluator("length", metric("words", range=[0.0, "Infinity"]))]
+    builder = RecordBuilder(*evaluators[: 1 + bool(second)])
+    for number, value in enumerate(scores):
+        outcomes: dict[str, Any] = {"quality": {"status": "score", "scores": {"quality": value}}}
+        if second:
+            outcomes["length"] = score(second[number], "words")
+        builder.add(f"k{number}", "one", {"outcomes": outcomes}, verdicts={})
+    folder.mkdir(parents=True, exist_ok=True)
+    return builder.write(folder)
+
+
+def write_labels(path: Path, labels: Sequence[int] | Mapping[str, int], model: str = "m-one") -> Path:
+    """Labels of k0, k1, …, or by key."""
+    pairs = labels.items() if isinstance(labels, Mapping) else ((f"k{number}", label) for number, label in enumerate(labels))
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("key", "model_key", "label"), *((key, model, label) for key, label in pairs)])
+    return path
