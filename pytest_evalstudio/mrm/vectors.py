@@ -65,9 +65,27 @@ def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
         return _of_words(work, texts, str(exc).partition(WAYS)[0])
 
 
-def cosines(one: Any, other: Any) -> Any:
-    """Cosine of each row with the same row of the other; 0.0 where one of them is all zeros."""
-    return np.einsum("ij,ij->i", one, other)
+def pair_cosines(work: Work, ones: Sequence[str], others: Sequence[str], choice: str) -> tuple[list[float], str, str]:
+    """The cosine of each text with its counterpart, in the embeddings or, where there are none, in TF-IDF.
+
+    Args:
+        choice: as for `text_vectors`; errors are the same.
+
+    Returns:
+        Cosines, method and note as in `Vectors`.
+    """
+    note = ""
+    if choice != "tf-idf":
+        vectors = text_vectors(work, [*ones, *others], choice)
+        if vectors.method.startswith("embeddings"):
+            return _rounded(np.einsum("ij,ij->i", vectors.rows[: len(ones)], vectors.rows[len(ones) :])), vectors.method, ""
+        note = vectors.note
+    weights = word_weights([*ones, *others])
+    return _rounded(np.asarray(weights[: len(ones)].multiply(weights[len(ones) :]).sum(axis=1)).ravel()), "TF-IDF", note
+
+
+def _rounded(scores: Any) -> list[float]:
+    return [round(float(score), 6) for score in scores]
 
 
 def _of_words(work: Work, texts: Sequence[str], note: str) -> Vectors:
