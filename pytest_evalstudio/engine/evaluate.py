@@ -119,9 +119,21 @@ def evaluate(
         lender.close()
 
 
-def evaluate_lab(lab: TestLab | LlmDataset, config: Configuration, *, registry: Registry, lender: Lender, folder: Path) -> Results:
-    """The same under a configuration that was read already, with models that stay open; see `evaluate`."""
-    plan = Plan(registry, config, lacks=functools.partial(lender.lacks, config))
+def evaluate_lab(
+    lab: TestLab | LlmDataset,
+    config: Configuration,
+    *,
+    registry: Registry,
+    lender: Lender,
+    folder: Path,
+    thresholds: Mapping[str, float] | None = None,
+) -> Results:
+    """The same under a configuration that was read already, with models that stay open; see `evaluate`.
+
+    Args:
+        thresholds: `ID` or `ID.METRIC` to threshold; they win over the configuration's.
+    """
+    plan = Plan(registry, config, thresholds=thresholds, lacks=functools.partial(lender.lacks, config))
     if plan.left_out:
         warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=3)
     if isinstance(lab, TestLab):

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 FILE = "step.json"
 VERSION = 1
+MARK = ".evalstudio-workflow"
+"""In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the project's."""
 
 Status = Literal["completed", "waiting"]
 Standing = Literal["completed", "waiting", "outdated", "not run"]
@@ -53,6 +55,11 @@ def write_state(folder: Path, state: State) -> None:
     draft.replace(folder / FILE)
 
 
+def is_artifact(path: Path) -> bool:
+    """Whether a file lies in the folder of a step's artifacts."""
+    return (path.parent.parent / MARK).is_file()
+
+
 def clear(folder: Path) -> None:
     """Empty a step's folder before it runs anew: its state first, so that a killed run leaves a step that has not run."""
     (folder / FILE).unlink(missing_ok=True)
@@ -60,3 +67,4 @@ def clear(folder: Path) -> None:
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     folder.mkdir(parents=True, exist_ok=True)
+    (folder.parent / MARK).touch()

@@ -83,6 +83,10 @@ class Watch:
         named = parent.session.isinitpath(file_path)
         if not named and not any(file_path.match(pattern) for pattern in self.config.getini("evalstudio_files")):
             return None
+        from pytest_evalstudio.mrm.states import is_artifact
+
+        if not named and is_artifact(file_path):
+            return None
         from pytest_evalstudio.plugin.items import EvalFileCollector
 
         return EvalFileCollector.from_parent(parent, path=file_path, evals=eval_session(self.config), named=named)

@@ -76,6 +76,7 @@ class WorkflowStep(pytest.Item):
         settings = self._evals.settings
         place = self._run.place(self._spec.id)
         if place.standing == "completed" and settings.from_step != self._spec.id:
+            self._report()
             return
         with ProgressLine(self, self._spec.id) as progress:
             state = self._run.run(
@@ -85,8 +86,18 @@ class WorkflowStep(pytest.Item):
                 progress=lambda done, total, what: progress(done, total, what=what),
                 refresh=settings.refresh,
             )
+        self._report()
         if state.waits:
             raise pytest.skip.Exception(f"waits: {state.waits}", _use_item_location=True)
+
+    def _report(self) -> None:
+        """Build the report of a step that has evaluated something, beside its record, where it is not there yet."""
+        from pytest_evalstudio.engine.record import FILE
+        from pytest_evalstudio.report.build import PAGE, build_report
+
+        folder = self._run.folder_of(self._spec.id)
+        if (folder / FILE).is_file() and not (folder / PAGE).is_file():
+            build_report(folder / FILE, folder)
 
     def payload(self, report: pytest.TestReport) -> dict[str, Any]:
         """How the step stands, for the record."""

@@ -1,0 +1,65 @@
+"""What the steps share that put questions to the model: asking, evaluating, the record of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
+from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.work import Work
+
+LAB = "answers_lab.json"
+
+
+def model_table(work: Work) -> dict[str, Any]:
+    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured, else the embedded one.
+
+    Raises:
+        ConfigurationError: if it is not configured, or several are and none is named.
+    """
+    models = {table.name: {"name": table.name, "runs": table.runs or work.config.runs, **table.settings} for table in work.config.model}
+    wanted = work.workflow.model
+    if wanted and wanted not in models and not (wanted == "extractive" and not models):
+        raise unknown_name("model", wanted, models, "A workflow's `model` is the name of a [[model]].")
+    if wanted in models:
+        return models[wanted]
+    if len(models) > 1:
+        raise ConfigurationError(f"several models are configured, and the workflow names none of them in `model`: {', '.join(models)}")
+    return next(iter(models.values()), {"name": "extractive", "host": "extractive", "runs": 1})
+
+
+def ask_and_evaluate(
+    work: Work, suite: TestSuite, home: Path, evaluators: Sequence[str] = (), thresholds: Mapping[str, float] | None = None
+) -> Results:
+    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and the record.
+
+    Args:
+        home: folder of the suite's file, where its documents start.
+        evaluators: ids; the workflow's, else the configuration's, where not given.
+        thresholds: `ID` or `ID.METRIC` to threshold, in place of the configuration's.
+
+    Raises:
+        ConfigurationError: if the model or an evaluator cannot be had.
+    """
+    chosen = list(evaluators) or work.workflow.evaluators
+    config = work.config.model_copy(update={"evaluators": chosen}) if chosen else work.config
+    Plan(work.registry, config, thresholds=thresholds)  # what is misspelt is said before anybody is asked
+    with LabBuilder(
+        suite,
+        [model_table(work)],
+        folder=work.config.folder,
+        documents=home,
+        cache=work.cache,
+        registry=work.registry,
+        refresh=work.refresh,
+    ) as builder:
+        lab = builder.complete_dataset(lambda done, total: work.progress(done, total, "answers"))
+    lab.save(work.folder / LAB)
+    results = evaluate_lab(lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds)
+    results.write_record(work.folder)
+    return results

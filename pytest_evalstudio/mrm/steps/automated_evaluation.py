@@ -1,0 +1,44 @@
+"""Step 4: the validated suite put to the model, its answers put to the evaluators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_evalstudio.core.steps import Done, step
+from pytest_evalstudio.engine.evaluate import verdict_word
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.checks import check_names
+from pytest_evalstudio.mrm.evaluating import ask_and_evaluate
+from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
+from pytest_evalstudio.mrm.work import Work
+
+
+@step("automated_evaluation", name="Automated evaluation", number=4, after=("test_validation",))
+@dataclass(frozen=True)
+class AutomatedEvaluation:
+    """The valid test cases are put to the model under validation, and its answers to the evaluators.
+
+    Attributes:
+        evaluators: ids; the workflow's, else the configuration's, where not given.
+        thresholds: `evaluator` or `evaluator.metric` to threshold, in place of the configuration's.
+    """
+
+    evaluators: list[str] = field(default_factory=list)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_names(self, "evaluators")
+        if not isinstance(self.thresholds, Mapping):
+            raise ValueError(f"thresholds = {self.thresholds!r}: expected an object of evaluators and thresholds")
+        for name, value in self.thresholds.items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ValueError(f"thresholds.{name} = {value!r}: expected a number")
+
+    def run(self, work: Work) -> Done:
+        folder = work.artifacts("test_validation")
+        results = ask_and_evaluate(work, TestSuite.load(folder / VALIDATED), folder, self.evaluators, self.thresholds)
+        verdicts = dict(sorted(Counter(verdict_word(result) for result in results).items()))
+        told = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+        return Done(summary=f"{len(results.items)} test cases: {told}", figures={"cases": len(results.items), "verdicts": verdicts})
