@@ -1,0 +1,31 @@
+"""What the README says of workflows is so."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.formats.workflow import read_workflow
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+SECTION = README.partition("\n## Workflows\n")[2].partition("\n## ")[0]
+
+
+def test_the_table_names_each_step_and_its_parameters() -> None:
+    steps = Registry().steps
+    rows = [row.split(" | ") for row in SECTION.splitlines() if row.startswith("| `")]
+    said = {row[0].strip("| `"): re.findall(r"`(\w+)`", row[3]) for row in rows}
+    assert said == {id: list(parameters(steps.get(id))) for id in sorted(steps, key=lambda id: steps.spec(id).number)}
+
+
+def test_it_names_each_generator() -> None:
+    assert all(f"`{id}`" in SECTION for id in Registry().generators)
+
+
+def test_the_example_is_a_workflow() -> None:
+    (text,) = re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)
+    assert read_workflow(Source("README.md", text, json.loads(text))).name == "Bank"
