@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ from pytest_evalstudio.core.generators import Corpus
 
 Kind = Literal["money", "percent", "date", "period", "number"]
 
+_MOST_OTHERS = 50
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _COUNT = rf"(?:{_NUMBER}|{'|'.join(_WORDS)})"
@@ -63,10 +65,10 @@ def pattern(quantity: str) -> str:
 
 
 def others(quantity: Quantity, corpus: Corpus) -> list[str]:
-    """Quantities of the same kind that the documents state elsewhere and that say something else, each once, in order."""
+    """The first quantities of the same kind that the documents state and that say something else, each once, in order."""
     same = re.compile(pattern(quantity.text))
     alike = _stated(corpus).get((quantity.kind, _symbol(quantity.text)), {})
-    return [other for other in alike.values() if not same.fullmatch(other) and not re.fullmatch(pattern(other), quantity.text)]
+    return list(itertools.islice((other for other in alike.values() if not same.fullmatch(other)), _MOST_OTHERS))
 
 
 @functools.lru_cache(maxsize=1)

@@ -22,6 +22,8 @@ from pytest_evalstudio.mrm.words import content_words, jaccard, share_in
 from pytest_evalstudio.mrm.work import Work
 
 SUITE = "tests_suite.json"
+MOST_OF_A_KIND = 3
+"""Questions of one kind on one chunk."""
 _FRAMES = frozenset(content_words("which number date period missing here right what how much long many say documents cost take does yes no A B C D"))
 """Words that generators add to a question on their own."""
 
@@ -114,11 +116,12 @@ class TestGeneration:
         return list(dict.fromkeys(self.generators)) or known
 
     def _excerpts(self, corpus: Corpus, wanted: list[str], seed: int) -> list[Excerpt]:
-        """A random sample of each topic's chunks: as many as there are to be test cases, so that no topic runs dry before others."""
+        """A random sample of each topic's chunks, three times as many in all as there are to be test cases, ten or more of each topic."""
+        most = max(10, 3 * self.count // len(wanted))
         found = []
         for id in wanted:
             mine = [excerpt for excerpt in corpus.excerpts if excerpt.topic == id]
-            found += random.Random(f"{seed}/{id}").sample(mine, min(len(mine), self.count))
+            found += random.Random(f"{seed}/{id}").sample(mine, min(len(mine), most))
         return found
 
     def _candidates(self, work: Work, excerpts: list[Excerpt], corpus: Corpus, ids: list[str]) -> Iterator[Candidate]:
@@ -126,7 +129,8 @@ class TestGeneration:
         for number, excerpt in enumerate(excerpts, 1):
             for id in ids:
                 rng = random.Random(f"{work.workflow.seed}/{id}/{excerpt.id}")
-                yield from (Candidate(id, excerpt, draft) for draft in made[id].drafts(excerpt, corpus, rng))
+                drafts = list(made[id].drafts(excerpt, corpus, rng))
+                yield from (Candidate(id, excerpt, draft) for draft in rng.sample(drafts, min(len(drafts), MOST_OF_A_KIND)))
             work.progress(number, len(excerpts), "chunks")
 
     def _distinct(self, candidates: list[Candidate], seed: int) -> list[Candidate]:
