@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,8 @@ class Trees:
     model: Any
 
     def chances(self, scores: Floats) -> Floats:
-        return np.asarray(self.model.predict_proba(scores)[:, 1], dtype=np.float64)
+        with _one_thread():
+            return np.asarray(self.model.predict_proba(scores)[:, 1], dtype=np.float64)
 
 
 Fitted = Curve | Trees
@@ -134,9 +136,15 @@ def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
         early_stopping=False,
         random_state=seed,
     )
-    model.fit(scores, good)
-    trees = Trees(model)
-    return _steps(lambda values: trees.chances(values[:, None]), np.unique(scores)) if scores.shape[1] == 1 else trees
+    with _one_thread():
+        model.fit(scores, good)
+        trees = Trees(model)
+        return _steps(lambda values: trees.chances(values[:, None]), np.unique(scores)) if scores.shape[1] == 1 else trees
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Some hundred answers are done before several threads have found each other."""
+    return cast("AbstractContextManager[Any]", needed("threadpoolctl", "calibrating").threadpool_limits(limits=1))
 
 
 def _steps(curve: Callable[[Floats], Floats], values: Floats) -> Steps:

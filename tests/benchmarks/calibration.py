@@ -1,0 +1,100 @@
+"""How well calibrations by people's labels hold on answers that they have not seen.
+
+usage: python tests/benchmarks/calibration.py LAB LABELS [--config FILE] [--metric KEY] [--combined KEY,KEY...]
+
+LABELS is a CSV file with the columns key, model_key and label (1 = good, 0 = bad; rows without a label are left out). The lab is evaluated once;
+then labels are drawn at random, again and again, and the rest is what the calibration is tested on. Printed are the mean coverage of the
+conformal sets of one metric, calibrated by half of the labels, and the area under the ROC curve of several metrics in one score, calibrated
+by 100 labels. In a calibration one half of the labels that it is given fits the curve and the other half gives the conformal quantile; beside
+it stands the same curve fitted to all 100, and each metric alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_evalstudio import TestLab, evaluate
+from pytest_evalstudio.formats.labels import read_labels
+from pytest_evalstudio.mrm.conformal import conformal_quantile, nonconformity
+from pytest_evalstudio.mrm.curves import chances, fit
+from pytest_evalstudio.mrm.figures import area_under_roc
+from pytest_evalstudio.mrm.results import Column, read_scores
+from pytest_evalstudio.mrm.sample import Sample, sample
+
+ALPHA = 0.1
+SPLITS = 200
+DRAWS = 20
+LABELS = 100
+ONE = "lexical_groundedness.supported_words"
+SEVERAL = "groundedness.groundedness,lexical_groundedness.supported_words,lexical_groundedness.unsupported_words"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Calibrations on answers that they have not seen.")
+    parser.add_argument("lab", type=Path)
+    parser.add_argument("labels", type=Path)
+    parser.add_argument("--config", type=Path, help="configuration file: models, options of evaluators")
+    parser.add_argument("--metric", default=ONE, help="whose conformal sets are tested")
+    parser.add_argument("--combined", default=SEVERAL, help="metrics that make one score")
+    arguments = parser.parse_args()
+    config = tomllib.loads(arguments.config.read_text(encoding="utf-8")) if arguments.config else {}
+    names = [arguments.metric, *arguments.combined.split(",")]
+    evaluators = list(dict.fromkeys(name.partition(".")[0] for name in names))
+    results = evaluate(TestLab.load(arguments.lab), evaluators, config=config, folder=arguments.config.parent if arguments.config else Path())
+    with tempfile.TemporaryDirectory() as folder:
+        scores = read_scores([results.write_record(folder)])
+    labels = read_labels(arguments.labels)
+
+    def labelled(*metrics: str) -> tuple[Sample, list[Column]]:
+        columns = [scores.column(metric) for metric in metrics]
+        return sample(scores, labels, columns), columns
+
+    for method in ("logistic", "isotonic"):
+        found = [coverage(*labelled(arguments.metric), method, seed) for seed in range(SPLITS)]
+        told(f"coverage of {arguments.metric}, {method}, wanted {1 - ALPHA:g}", found)
+    made = labelled(*arguments.combined.split(","))
+    print(f"\narea under ROC, {LABELS} labels, tested on the other {len(made[0]) - LABELS} answers:")
+    told(f"{arguments.combined}", [area(*made, seed, half) for seed, half in draws(made[0])])
+    told("the same curve fitted to all of them", [area(*made, seed, lambda rows: rows) for seed in range(DRAWS)])
+    for metric in arguments.combined.split(","):
+        alone = labelled(metric)
+        told(f"{metric} alone", [area(*alone, seed, half) for seed, half in draws(alone[0])])
+
+
+def draws(made: Sample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
+    """Seeds, each with what takes the half of some rows that fits the curve."""
+    for seed in range(DRAWS):
+        yield seed, lambda rows, seed=seed: made.halves(rows, seed)[0]
+
+
+def coverage(made: Sample, columns: list[Column], method: Any, seed: int) -> float:
+    """How many sets hold the label, of answers outside a random half that calibrates."""
+    order = np.random.default_rng(seed).permutation(len(made))
+    rows, others = made.halves(order[: len(made) // 2], seed)
+    tested = order[len(made) // 2 :]
+    curve = fit(method, made.scores[rows], made.labels[rows], good_from=1, metrics=[column.metric for column in columns], seed=seed)
+    quantile = conformal_quantile(nonconformity(chances(curve, made.scores[others]), made.good[others]), ALPHA)
+    return float((nonconformity(chances(curve, made.scores[tested]), made.good[tested]) <= quantile).mean())
+
+
+def area(made: Sample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:
+    """The area under the ROC curve of answers outside the labels drawn, of which a part fits the curve."""
+    order = np.random.default_rng(seed).permutation(len(made))
+    rows = part(order[:LABELS])
+    curve = fit("logistic", made.scores[rows], made.labels[rows], good_from=1, metrics=[column.metric for column in columns], seed=seed)
+    return area_under_roc(chances(curve, made.scores[order[LABELS:]]), made.good[order[LABELS:]])
+
+
+def told(what: str, found: list[float]) -> None:
+    print(f"{what}: {np.mean(found):.3f} (mean of {len(found)} draws; standard deviation {np.std(found):.3f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
