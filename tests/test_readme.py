@@ -43,6 +43,7 @@ for name in ("tests", "api", "robust", "shouting"):
     EXAMPLES[name].files["fees.md"] = EXAMPLES["fees"].files["fees.md"]
 EXAMPLES["shouting"].files["robust_suite.json"] = EXAMPLES["robust"].files["robust_suite.json"]
 OUTCOMES = {
+    "calibration": "2 failed, 1 passed",
     "fees": "1 failed, 1 passed",
     "app": "1 passed, 1 xfailed",
     "fixture": "1 passed",

@@ -192,7 +192,7 @@ class Configuration(_Table):
 
     Attributes:
         evaluators: ids, or ["all"]; None means the default choice.
-        evaluator: per evaluator or instance: threshold, thresholds, type, and the evaluator's own parameters.
+        evaluator: per evaluator or instance: threshold, thresholds, calibration, type, and the evaluator's own parameters.
         model: the models that suites are put to.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
