@@ -19,7 +19,7 @@ def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> floa
 
     >>> probability(Logistic(intercept=0.0, weights=[2.0], means=[0.5], scales=[0.1], logs=[False]), [0.5])
     0.5
-    >>> probability(Line(x=[0.2, 0.6], p=[0.1, 0.9]), [0.4])
+    >>> round(probability(Line(x=[0.2, 0.6], p=[0.1, 0.9]), [0.4]), 6)
     0.5
     >>> probability(Steps(x=[0.5], p=[0.2, 0.8]), [0.5])
     0.2
