@@ -50,7 +50,8 @@ def step(id: str, *, name: str, number: int, after: tuple[str, ...] = (), extra:
     """Declare a frozen dataclass as a step: its fields are its parameters, `run(work) -> Done` does the work.
 
     Artifacts go to `work.folder`; those of earlier steps are found by `work.artifacts(ID)`. The same parameters, seed and earlier
-    artifacts must give the same artifacts.
+    artifacts must give the same artifacts. A class attribute `configured` names the keys of the configuration that it uses: where one of
+    them changes, the step is outdated.
     """
 
     def declare(cls: T) -> T:

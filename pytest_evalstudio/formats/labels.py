@@ -11,6 +11,8 @@ from pytest_evalstudio.core.errors import DataError
 
 COLUMNS = ("key", "model_key", "label")
 Labels = Mapping[tuple[str, str], int]
+LONGEST_FIELD = 100_000
+"""Characters."""
 _LEVEL = re.compile(r"-?[0-9]{1,6}")
 
 
@@ -26,6 +28,7 @@ def read_labels(path: Path, *, levels: bool = False) -> dict[tuple[str, str], in
     found: dict[tuple[str, str], int] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
+            csv.field_size_limit(LONGEST_FIELD)  # of the whole process: whoever reads CSV sets his own
             rows = csv.DictReader(file)
             missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
             if missing:

@@ -150,7 +150,12 @@ class WorkflowRun:
         """Digest of all that a step depends on."""
         stamps = [[other, (state.stamp if (state := read_state(self.folder_of(other))) is not None else "")] for other in spec.after]
         inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, [_digest(document) for document in self.documents]]
-        return digest_of([spec.id, self.parameters(spec.id), inputs, stamps])
+        return digest_of([spec.id, self.parameters(spec.id), inputs, stamps, self._configured(spec)])
+
+    def _configured(self, spec: StepSpec) -> dict[str, Any]:
+        """What the configuration says of the parts that the step uses."""
+        used = getattr(self.registry.steps.get(spec.id), "configured", ())
+        return self.config.model_dump(include=set(used), exclude_unset=True, mode="python")
 
     def _wrong(self, place: str, message: str) -> DataError:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")

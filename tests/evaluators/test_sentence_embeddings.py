@@ -22,6 +22,7 @@ from pytest_evalstudio.evaluators.answer_accuracy import exact_match, normalized
 from pytest_evalstudio.evaluators.hcat_completeness import mean_transport_distance, wasserstein_distance
 from pytest_evalstudio.evaluators.questions_drift import drift, packed, unpacked
 from pytest_evalstudio.models.sentences import split_sentences
+from schema_judges import any_judge
 
 REGISTRY = Registry()
 EMBEDDING = [id for id in REGISTRY.evaluators if REGISTRY.evaluators.spec(id).requires == ("embedder",)]
@@ -133,10 +134,9 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
 )
 def test_a_batch_is_one_call_of_the_embedder_with_each_text_once(id: str) -> None:
     embedder = WordEmbedder()
-    tools = Tools(split_sentences=split_sentences, embedder=embedder, nli=WordNli())
-    REGISTRY.evaluators.get(id)().score(
-        [CASE, CASE, Case(key="d", question="Else?", actual_output=HOURS, expected_output=FEES, context=(FEES,))], tools
-    )
+    cases = [CASE, CASE, Case(key="d", question="Else?", actual_output=HOURS, expected_output=FEES, context=(FEES,))]
+    with any_judge() as judge:
+        REGISTRY.evaluators.get(id)().score(cases, Tools(split_sentences=split_sentences, embedder=embedder, nli=WordNli(), judge=judge))
     assert len(embedder.calls) == 1
     assert len(set(embedder.calls[0])) == len(embedder.calls[0])
 

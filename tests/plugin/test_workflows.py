@@ -39,6 +39,8 @@ class First:
 class Second:
     """Doubles the count."""
 
+    configured = ("embeddings",)
+
     def run(self, work):
         note(work, "second")
         count = int((work.artifacts("first") / "count.txt").read_text())
@@ -149,6 +151,15 @@ def test_a_changed_document_runs_everything(workflow: Project) -> None:
     workflow.write("text.md", "Another text.")
     workflow.run().assert_outcomes(passed=4)
     assert ran(workflow) == ["first", "second", "third", "fourth"]
+
+
+def test_a_changed_configuration_runs_the_steps_that_use_it(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    workflow.write("evalstudio.toml", 'flips = "report"\n[embeddings]\nmodel = "other"\n')
+    workflow.run().assert_outcomes(passed=4)
+    assert ran(workflow) == ["second", "fourth"]
 
 
 def test_from_a_step_runs_it_and_what_depends_on_it_and_only_that(workflow: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.evaluate import verdict_word
@@ -27,6 +28,7 @@ class AutomatedEvaluation:
 
     evaluators: list[str] = field(default_factory=list)
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    configured: ClassVar[tuple[str, ...]] = ("model", "evaluators", "evaluator", "embeddings", "cross_encoder", "nli", "judge")
 
     def __post_init__(self) -> None:
         check_names(self, "evaluators")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class TestValidation:
     vectors: str = "auto"
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
+    configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli")
 
     def __post_init__(self) -> None:
         check_names(self, "metrics", "keep", "drop")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,7 @@ class TopicModeling:
     hdbscan_min_cluster_size: int = 5
     hdbscan_min_samples: int | None = None
     hdbscan_cluster_selection_epsilon: float = 0.0
+    configured: ClassVar[tuple[str, ...]] = ("embeddings",)
 
     def __post_init__(self) -> None:
         least = {"top_n_words": 1, "min_topic_size": 2, "chunk_chars": 1, "overlap_chars": 0, "umap_neighbors": 2, "umap_components": 2}
