@@ -17,8 +17,8 @@ OWN = [
     "antonym", "comma", "contextual_misinformation", "copy", "counterfactual", "encoding_base16", "encoding_base64", "keyboard_typos", "ocr",
     "qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "synonym", "word_swap",
 ]  # fmt: skip
-EXAMPLES = 63
-"""Of each: 1,008 texts in all."""
+EXAMPLES = 1_000
+"""Texts for each of them."""
 CHARACTERS = ("random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr", "random_character")
 SCRIPTS = {
     "English": "What does a replacement card cost when the young man has lost his own twice in one lazy year",
