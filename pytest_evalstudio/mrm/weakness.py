@@ -133,7 +133,8 @@ def _cases(scores: Scores, column: Column, model_key: str | None) -> tuple[list[
             case = found.setdefault((answer.file, answer.key), _Case(about=_about(answer)))
             case.scores.append(score)
     if not found:
-        raise DataError(f"no answer has a score by {column.key} and a category: {left}; give test cases `categories`")
+        why = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in left.items() if count) or "there are no answers"
+        raise DataError(f"no answer has a score by {column.key} and a category ({why}); give test cases `categories`, or name a --metric")
     return list(found.values()), left
 
 
