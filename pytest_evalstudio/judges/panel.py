@@ -167,8 +167,8 @@ class _Member:
             return reason
 
         answer = await self._asked.answer(prompt, admit=admit)
-        if refused:
-            return answer, Judging(over_budget=1)
+        if answer.error and not made:  # nobody was asked: the budget is used up, or the host counts as dead
+            return answer, Judging(over_budget=refused)
         tokens = answer.usage.get("input_tokens", 0), answer.usage.get("output_tokens", 0)
         if made and not answer.error:
             self._budget.pay(answer.cost_usd, *tokens)

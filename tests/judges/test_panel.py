@@ -198,3 +198,12 @@ def test_no_judge_is_a_usage_error_that_says_how_to_get_one() -> None:
     dataset.add_input("Why?", key="a", actual_output="So.")
     with pytest.raises(ConfigurationError, match=r"evaluator sexism: asks a judge, and none is configured: add a table \[judge\]"):
         evaluate(dataset, ["sexism"])
+
+
+def test_questions_that_a_dead_judge_is_spared_are_no_calls() -> None:
+    rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(20)]
+    dead = {"host": "scripted", "target": None, "fail_first": 1_000, "retries": 0, "concurrency": 1, "breaker": 3}
+    found = outcomes("byop", {}, *rows, options=BYOP, judge=dead)
+    assert [one.judging.calls for one in found] == [1] * 3 + [0] * 17
+    assert {one.status for one in found} == {"error"}
+    assert not any(one.judging.over_budget for one in found)

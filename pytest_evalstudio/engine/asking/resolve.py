@@ -178,12 +178,12 @@ class ModelSession:
         if stored is not None:
             return stored
         async with self._slots:
-            if reason := admit():
-                return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}")
             if self._breaker.refuses():
                 return self._failure(
                     f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last time: {self._breaker.last_fault}"
                 )
+            if reason := admit():
+                return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}")
             answer = await self._asked(prompt)
         if answer.error:
             return self._failure(answer.error, answer)
