@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
@@ -87,11 +87,6 @@ def unfenced(prompt: str) -> str:
 def verdicts(what: str, words: Iterable[str]) -> dict[str, Any]:
     """The reply to a question about several numbered texts."""
     return {"verdicts": [{what: number, "reason": "so", "verdict": word} for number, word in enumerate(words, 1)]}
-
-
-def answered(**fields: Any) -> Case:
-    """A case for functions that take one."""
-    return Case(**{"key": "k", "question": "Why?", **fields})
 
 
 def reply_for(schema: Mapping[str, Any], *, good: bool) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
@@ -20,6 +21,8 @@ PLACEHOLDERS: Mapping[str, str] = {
     for name in (text, "INPUT" if text == "question" else text.upper())
 }
 """What may stand in braces in a user's own prompt, by the name of the text that it stands for; the capitals are the reference engine's."""
+PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
+"""One of them in its braces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

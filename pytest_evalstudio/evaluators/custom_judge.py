@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -10,14 +9,13 @@ from typing import ClassVar, Literal
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.judging import JUDGE, PLACEHOLDERS, Flow, Question
+from pytest_evalstudio.core.judging import JUDGE, PLACEHOLDER, PLACEHOLDERS, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.evaluators._assessments import assessed, question, rated, rated_chunks, rating_metric
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
 
 EXAMPLE_KEYS = ("question", "answer", "chunk", "rating", "rationale")
-_PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 
 
 @evaluator(
@@ -63,7 +61,7 @@ class CustomJudge:
     @property
     def needs(self) -> tuple[str, ...]:
         """What the kind of assessment needs, and the texts that the definition names."""
-        named = (PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(self.definition))
+        named = (PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition))
         return tuple(dict.fromkeys(("question", "context" if self._of_chunks else "actual_output", *named)))
 
     @property
@@ -79,7 +77,7 @@ class CustomJudge:
             "context": case.context,
             "actual_output": case.actual_output,
         }
-        wanted = {PLACEHOLDERS[name] for name in _PLACEHOLDER.findall(self.definition)} | (set() if self._of_chunks else {"actual_output"})
+        wanted = {PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition)} | (set() if self._of_chunks else {"actual_output"})
         texts = {**asked_texts(case), **{name: text for name, text in known.items() if name in wanted}}
         settings = {"definition": self.definition, "examples": [_spoken(example) for example in self.examples]}
 

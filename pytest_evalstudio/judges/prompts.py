@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.judging import PLACEHOLDERS, Question
+from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Question
 from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 from pytest_evalstudio.judges.wording import spoken
 
@@ -26,7 +26,6 @@ REPAIR = "repair"
 """The prompt that shows a reply that could not be read, and asks for it once more."""
 OWN = "pytest_evalstudio.judges"
 
-_PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 _VERSION = re.compile(r"\{#-?\s*version:?\s*([\w.-]+)")
 
 
@@ -178,4 +177,4 @@ def _environment() -> Environment:
 
 def _fill(instruction: str, shown: Mapping[str, _Shown]) -> str:
     """A user's prompt with each {placeholder} replaced by its text, fenced; other braces stay as they are."""
-    return _PLACEHOLDER.sub(lambda found: str(shown[PLACEHOLDERS[found[1]]]), instruction)
+    return PLACEHOLDER.sub(lambda found: str(shown[PLACEHOLDERS[found[1]]]), instruction)
