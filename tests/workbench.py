@@ -34,6 +34,8 @@ class Bench:
             workflow=self.workflow,
             config=self.config,
             registry=self.registry,
+            base=self.folder,
+            home=self.folder / "artifacts",
             folder=own,
             earlier={other: self.of(other) for other in earlier},
             figures={},

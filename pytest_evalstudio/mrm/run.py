@@ -6,8 +6,9 @@ import datetime
 import hashlib
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +98,16 @@ class WorkflowRun:
         identity = self._identity(spec)
         clear(folder)
         started = time.perf_counter()
-        states = {other: read_state(self.folder_of(other)) for other in spec.after}
+        states = self._earlier(spec)
         work = Work(
             workflow=self.workflow,
             config=self.config,
             registry=self.registry,
+            base=self.path.parent,
+            home=self.folder,
             folder=folder,
-            earlier={other: self.folder_of(other) for other in spec.after},
-            figures={other: state.figures for other, state in states.items() if state is not None},
+            earlier={other: self.folder_of(other) for other in states},
+            figures={other: state.figures for other, state in states.items()},
             documents=self.documents,
             cache=cache,
             lender=lender,
@@ -122,6 +125,7 @@ class WorkflowRun:
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
             figures=dict(done.figures),
+            problems=list(done.problems),
         )
         write_state(folder, state)
         return state
@@ -148,9 +152,25 @@ class WorkflowRun:
 
     def _identity(self, spec: StepSpec) -> str:
         """Digest of all that a step depends on."""
-        stamps = [[other, (state.stamp if (state := read_state(self.folder_of(other))) is not None else "")] for other in spec.after]
-        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, [_digest(document) for document in self.documents]]
-        return digest_of([spec.id, self.parameters(spec.id), inputs, stamps, self._configured(spec)])
+        stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
+        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
+        return digest_of([spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)])
+
+    @cached_property
+    def _documents_digests(self) -> list[list[str]]:
+        """Of the documents as they are when they are first asked for."""
+        return [_digest(document) for document in self.documents]
+
+    def _earlier(self, spec: StepSpec) -> dict[str, State]:
+        """The completed steps whose artifacts a step works with."""
+        found = {other: read_state(self.folder_of(other)) for other in (*spec.after, *spec.uses) if self.place(other).standing == "completed"}
+        return {other: state for other, state in found.items() if state is not None}
+
+    def _read(self, spec: StepSpec) -> list[list[str]]:
+        """Names and contents of the files that the step reads beside artifacts; those that are not there have none."""
+        reads = getattr(self._steps[spec.id], "reads", None)
+        files: Sequence[Path] = reads(self.folder, self.path.parent) if reads is not None else ()
+        return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
 
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """What the configuration says of the parts that the step uses."""

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pytest_evalstudio.core.problems import Problem
+
 FILE = "step.json"
-VERSION = 1
+VERSION = 2
 MARK = ".evalstudio-workflow"
 """In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the project's."""
 
@@ -37,13 +39,16 @@ class State:
     finished: str
     seconds: float
     figures: dict[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
 
 
 def read_state(folder: Path) -> State | None:
     """The last run of the step whose artifacts are in a folder; None where there was none, or its file cannot be used."""
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        return State(**data["state"]) if data["version"] == VERSION else None
+        if data["version"] != VERSION:
+            return None
+        return State(**{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -21,8 +21,10 @@ class Work:
     """What a step is given.
 
     Attributes:
+        base: folder of the workflow's file.
+        home: folder of the workflow's artifacts; what lies in it beside the steps' folders stays when they run anew.
         folder: of its own artifacts; empty when it begins.
-        earlier: folders of the steps that it declared to come after, by id.
+        earlier: folders of the steps that it declared to come after, and of those that it uses and that are completed, by id.
         figures: what these steps said of themselves, by id.
         documents: absolute paths, or URLs.
         cache: folder of answers, verdicts, vectors and downloads.
@@ -34,6 +36,8 @@ class Work:
     workflow: Workflow
     config: Configuration
     registry: Registry
+    base: Path
+    home: Path
     folder: Path
     earlier: Mapping[str, Path]
     figures: Mapping[str, Mapping[str, Any]]

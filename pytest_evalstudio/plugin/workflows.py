@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -117,6 +118,7 @@ class WorkflowStep(pytest.Item):
             "summary": state.summary if state is not None else "",
             "waits": state.waits if state is not None else "",
             "figures": state.figures if state is not None else {},
+            "problems": [asdict(problem) for problem in state.problems] if state is not None else [],
             "finished": state.finished if state is not None else "",
             "seconds": state.seconds if state is not None else 0.0,
         }

@@ -13,6 +13,7 @@ STEPS = '''
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.steps import Done, step
 
 
@@ -56,11 +57,13 @@ class Third:
 
     labels: str = "labels.txt"
 
+    def reads(self, home, base):
+        return [base / self.labels]
+
     def run(self, work):
         note(work, "third")
-        import pathlib
-        found = pathlib.Path(self.labels)
-        return Done(summary="labelled", waits="" if found.exists() else "0 of 40 labels")
+        found = work.base / self.labels
+        return Done(summary="labelled", waits="" if found.exists() else "0 of 40 labels", figures={"cut": 0.7})
 
 
 @step("fourth", name="Fourth", number=4, after=("second", "third"))
@@ -73,9 +76,23 @@ class Fourth:
         return Done(summary="done")
 
 
+@step("fifth", name="Fifth", number=5, after=("first",), uses=("third",))
+@dataclass(frozen=True)
+class Fifth:
+    """Uses the third's cut where there is one."""
+
+    def run(self, work):
+        note(work, "fifth")
+        cut = work.figures.get("third", {}).get("cut", 0.5)
+        problem = Problem(
+            description=f"Scores below {cut}.", severity="low", problem_type="accuracy", avid="P0200", attributes={"cut": cut}, actions="Look."
+        )
+        return Done(summary=f"cut at {cut}", problems=(problem,))
+
+
 def pytest_evalstudio_register(registry):
     registry.steps._scanned = True
-    for cls in (First, Second, Third, Fourth):
+    for cls in (First, Second, Third, Fourth, Fifth):
         registry.add_step(cls)
 '''
 
@@ -103,11 +120,11 @@ def ran(project: Project) -> list[str]:
 
 def test_steps_run_in_order_and_wait_without_losing_the_rest(workflow: Project) -> None:
     result = workflow.run("-rs")
-    result.assert_outcomes(passed=2, skipped=2)
-    assert ran(workflow) == ["first", "second", "third"]
+    result.assert_outcomes(passed=3, skipped=2)
+    assert ran(workflow) == ["first", "second", "third", "fifth"]
     result.stdout.fnmatch_lines(
         [
-            "workflow demo (bank_workflow.json): 2 of 4 steps*",
+            "workflow demo (bank_workflow.json): 3 of 5 steps*",
             "  2. second: completed - 2 in all, 1 read",
             "  3. third: waiting - 0 of 40 labels",
             "  4. fourth: not run - needs third",
@@ -120,18 +137,38 @@ def test_a_later_run_goes_on_where_the_last_stopped(workflow: Project) -> None:
     workflow.run()
     ran(workflow)
     workflow.write("labels.txt", "all")
-    workflow.run().assert_outcomes(passed=4)
-    assert ran(workflow) == ["third", "fourth"]
-    workflow.run().assert_outcomes(passed=4)
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["third", "fourth", "fifth"]
+    workflow.run().assert_outcomes(passed=5)
     assert ran(workflow) == []
+
+
+def test_a_step_runs_anew_with_what_it_uses_once_that_is_completed(workflow: Project) -> None:
+    workflow.run()
+    assert ran(workflow) == ["first", "second", "third", "fifth"]
+    result = workflow.run()
+    assert ran(workflow) == ["third"], "a step that waits again is no news for those that use it"
+    workflow.write("labels.txt", "all")
+    result = workflow.run()
+    assert ran(workflow) == ["third", "fourth", "fifth"]
+    result.stdout.fnmatch_lines(["  5. fifth: completed - cut at 0.7"])
+
+
+def test_a_file_that_a_step_reads_is_part_of_what_it_depends_on(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    workflow.write("labels.txt", "all, and one mended")
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["third", "fourth", "fifth"]
 
 
 def test_a_step_is_chosen_by_name_or_marker(workflow: Project) -> None:
-    workflow.run("-k", "second").assert_outcomes(skipped=1, deselected=3)
+    workflow.run("-k", "second").assert_outcomes(skipped=1, deselected=4)
     assert ran(workflow) == []
     workflow.run("bank_workflow.json::first").assert_outcomes(passed=1)
-    workflow.run("-m", "mrm_step and not mrm").assert_outcomes(deselected=4)
-    workflow.run("-k", "second").assert_outcomes(passed=1, deselected=3)
+    workflow.run("-m", "mrm_step and not mrm").assert_outcomes(deselected=5)
+    workflow.run("-k", "second").assert_outcomes(passed=1, deselected=4)
     assert ran(workflow) == ["first", "second"]
 
 
@@ -140,8 +177,8 @@ def test_a_changed_parameter_runs_a_step_and_what_depends_on_it(workflow: Projec
     workflow.run()
     ran(workflow)
     write(workflow, steps={"third": {"labels": "./labels.txt"}})
-    workflow.run().assert_outcomes(passed=4)
-    assert ran(workflow) == ["third", "fourth"]
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["third", "fourth", "fifth"]
 
 
 def test_a_changed_document_runs_everything(workflow: Project) -> None:
@@ -149,8 +186,8 @@ def test_a_changed_document_runs_everything(workflow: Project) -> None:
     workflow.run()
     ran(workflow)
     workflow.write("text.md", "Another text.")
-    workflow.run().assert_outcomes(passed=4)
-    assert ran(workflow) == ["first", "second", "third", "fourth"]
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["first", "second", "third", "fourth", "fifth"]
 
 
 def test_a_changed_configuration_runs_the_steps_that_use_it(workflow: Project) -> None:
@@ -158,7 +195,7 @@ def test_a_changed_configuration_runs_the_steps_that_use_it(workflow: Project) -
     workflow.run()
     ran(workflow)
     workflow.write("evalstudio.toml", 'flips = "report"\n[embeddings]\nmodel = "other"\n')
-    workflow.run().assert_outcomes(passed=4)
+    workflow.run().assert_outcomes(passed=5)
     assert ran(workflow) == ["second", "fourth"]
 
 
@@ -166,7 +203,7 @@ def test_from_a_step_runs_it_and_what_depends_on_it_and_only_that(workflow: Proj
     workflow.write("labels.txt", "all")
     workflow.run()
     ran(workflow)
-    workflow.run("--evalstudio-from", "second").assert_outcomes(passed=4)
+    workflow.run("--evalstudio-from", "second").assert_outcomes(passed=5)
     assert ran(workflow) == ["second", "fourth"]
 
 
@@ -174,7 +211,7 @@ def test_a_step_that_fails_says_why_and_what_needs_it_is_skipped(workflow: Proje
     workflow.write("labels.txt", "all")
     write(workflow, steps={"first": {"factor": 13}})
     result = workflow.run("-rs")
-    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.assert_outcomes(passed=3, failed=1, skipped=1)
     result.stdout.fnmatch_lines(["*thirteen is too many*", "*needs second (not run)*"])
     assert "Traceback" not in result.stdout.str()
 
@@ -182,9 +219,9 @@ def test_a_step_that_fails_says_why_and_what_needs_it_is_skipped(workflow: Proje
 def test_on_workers_a_workflow_stays_on_one(workflow: Project) -> None:
     workflow.write("labels.txt", "all")
     result = workflow.run("-n", "2")
-    result.assert_outcomes(passed=4)
-    assert ran(workflow) == ["first", "second", "third", "fourth"]
-    result.stdout.fnmatch_lines(["workflow demo (bank_workflow.json): 4 of 4 steps of this run completed"])
+    result.assert_outcomes(passed=5)
+    assert ran(workflow) == ["first", "second", "third", "fourth", "fifth"]
+    result.stdout.fnmatch_lines(["workflow demo (bank_workflow.json): 5 of 5 steps of this run completed"])
 
 
 def test_steps_stand_in_the_record(workflow: Project) -> None:
@@ -193,13 +230,15 @@ def test_steps_stand_in_the_record(workflow: Project) -> None:
     step = header["steps"]["bank_workflow.json::second"]
     assert (step["standing"], step["summary"], step["number"], step["workflow"]) == ("completed", "2 in all, 1 read", 2, "demo")
     assert header["steps"]["bank_workflow.json::third"]["waits"] == "0 of 40 labels"
+    (problem,) = header["steps"]["bank_workflow.json::fifth"]["problems"]
+    assert (problem["description"], problem["severity"], problem["attributes"]) == ("Scores below 0.5.", "low", {"cut": 0.5})
 
 
 def test_the_page_has_a_section_of_the_workflow(workflow: Project) -> None:
     workflow.run()
     page = (workflow.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     section = page.partition('id="workflows"')[2].partition("</section>")[0]
-    assert "2 of 4 steps" in section
+    assert "3 of 5 steps" in section
     assert "waits: 0 of 40 labels" in section
     assert "2 in all, 1 read" in section
 
