@@ -1,0 +1,1 @@
+"""The pictures that steps leave among their artifacts, one file each."""
