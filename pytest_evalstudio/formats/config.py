@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
+from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
 
 OWN_FILE = "evalstudio.toml"
@@ -195,6 +196,7 @@ class Configuration(_Table):
         evaluator: per evaluator or instance: threshold, thresholds, calibration, type, and the evaluator's own parameters.
         model: the models that suites are put to.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
+        guardrails: a guardrail configuration, whose evaluators and thresholds hold where none are given here.
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
         runs: how often each question is asked.
         output: folder of the report, relative to the configuration's own.
@@ -215,6 +217,7 @@ class Configuration(_Table):
     evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     model: list[ModelTable] = Field(default_factory=list)
     gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(default_factory=list)
+    guardrails: Annotated[str, Field(min_length=1)] | None = None
     output: str | None = None
     cache: str | None = None
     flips: Literal["fail", "report"] = "fail"
@@ -293,7 +296,19 @@ def configuration(data: Mapping[str, Any], *, file: str = "", folder: Path = Pat
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
     _check_names(found)
-    return found
+    return found if found.guardrails is None else _guarded(found, found.folder / found.guardrails)
+
+
+def _guarded(found: Configuration, path: Path) -> Configuration:
+    """With the evaluators and thresholds of a guardrail configuration where it has none of its own."""
+    guardrails = read_guardrails(path)
+    tables = {id: dict(options) for id, options in found.evaluator.items()}
+    for id, thresholds in guardrails.calibrated_thresholds.items():
+        own = tables.setdefault(id, {})
+        if "threshold" not in own and "calibration" not in own:
+            own["thresholds"] = {**thresholds, **own.get("thresholds", {})}
+    evaluators = guardrails.evaluators if found.evaluators is None else found.evaluators
+    return found.model_copy(update={"evaluator": tables, "evaluators": evaluators})
 
 
 def _explain(exc: ValidationError) -> str:

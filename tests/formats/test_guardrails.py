@@ -1,0 +1,80 @@
+"""Guardrail configurations: both kinds of ids, what a run takes of them, what is said of broken ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.guardrails import REFERENCE, REFERENCE_IDS, Guardrails, read_guardrails
+
+OURS = {"calibrated_thresholds": {"toxicity": {"toxicity": 0.2}, "pii_leakage": {"model_passes": 0.5}}, "evaluator_ids": ["toxicity", "pii_leakage"]}
+THEIRS = {
+    "calibrated_thresholds": {
+        "h2o_sonar.evaluators.toxicity_evaluator.ToxicityEvaluator": {"toxicity": 0.2},
+        "h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator": {"model_passes": 0.5},
+    },
+    "evaluator_ids": [
+        "h2o_sonar.evaluators.toxicity_evaluator.ToxicityEvaluator",
+        "h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator",
+    ],
+}
+
+
+def written(folder: Path, content: Any) -> Path:
+    path = folder / "guardrails.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("content", [OURS, THEIRS], ids=["ours", "the reference engine's"])
+def test_both_kinds_of_ids_are_read(tmp_path: Path, content: Any) -> None:
+    found = read_guardrails(written(tmp_path, content))
+    assert found.model_dump() == OURS
+
+
+def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
+    guardrails = Guardrails(
+        calibrated_thresholds={**OURS["calibrated_thresholds"], "lexical_groundedness": {"supported_words": 0.8}},  # type: ignore[arg-type]
+        evaluator_ids=["toxicity", "pii_leakage", "lexical_groundedness"],
+    )
+    guardrails.save(tmp_path / "ours.json")
+    guardrails.save(tmp_path / "theirs.json", reference_ids=True)
+    assert json.loads((tmp_path / "ours.json").read_text()) == guardrails.model_dump()
+    assert json.loads((tmp_path / "theirs.json").read_text()) == THEIRS, "the reference engine has no lexical groundedness"
+
+
+def test_every_counterpart_is_an_evaluator_of_ours() -> None:
+    assert set(REFERENCE_IDS) <= set(Registry().evaluators)
+    assert len({name.partition(".")[0] for name in REFERENCE_IDS.values()}) == len(REFERENCE_IDS)
+
+
+def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Path) -> None:
+    written(tmp_path, THEIRS)
+    alone = configuration({"guardrails": "guardrails.json"}, folder=tmp_path)
+    assert alone.evaluators == ["toxicity", "pii_leakage"]
+    assert alone.evaluator["toxicity"] == {"thresholds": {"toxicity": 0.2}}
+    own = configuration({"guardrails": "guardrails.json", "evaluators": ["toxicity"], "evaluator": {"toxicity": {"threshold": 0.1}}}, folder=tmp_path)
+    assert (own.evaluators, own.evaluator["toxicity"]) == (["toxicity"], {"threshold": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param("{", "is not JSON", id="no JSON"),
+        pytest.param([], "is no guardrail configuration", id="a list"),
+        pytest.param({"thresholds": {}}, "has neither 'calibrated_thresholds' nor 'evaluator_ids'", id="other keys"),
+        pytest.param({"calibrated_thresholds": {"rouge": {"rouge_l": "much"}}}, r"calibrated_thresholds\.rouge\.rouge_l", id="no number"),
+        pytest.param({"evaluator_ids": [REFERENCE + "abc_evaluator.Abc"]}, "no counterpart of 'h2o_sonar.evaluators.abc", id="unknown to us"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, content: Any, message: str) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        read_guardrails(path)
+    assert str(caught.value).startswith(str(path))
