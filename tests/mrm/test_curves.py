@@ -61,14 +61,32 @@ def test_a_metric_that_divides_the_labels_is_not_trusted_without_limit() -> None
 
 @pytest.mark.parametrize(("metric", "increasing"), [(UP, True), (DOWN, False)])
 @pytest.mark.parametrize("seed", range(5))
-def test_isotonic_is_scikit_learns(seed: int, metric: Metric, increasing: bool) -> None:
+def test_isotonic_is_scikit_learns_centred(seed: int, metric: Metric, increasing: bool) -> None:
+    """At the centre of each level stretch it says what scikit-learn says there; between 0 and 1 no two scores share a probability."""
     scores, labels = drawn(seed)
     labels = labels if increasing else 1 - labels
-    theirs = IsotonicRegression(y_min=0, y_max=1, increasing=increasing, out_of_bounds="clip").fit(scores[:, 0], labels)
+    theirs = IsotonicRegression(y_min=0, y_max=1, increasing=increasing).fit_transform(scores[:, 0], labels)
     found = fitted("isotonic", scores, labels, metric)
     assert isinstance(found, Line)
-    assert chances(found, NEW) == pytest.approx(theirs.predict(NEW[:, 0]), abs=1e-12)
-    assert chances(found, scores) == pytest.approx(theirs.predict(scores[:, 0]), abs=1e-12)
+    centres = {level: scores[theirs == level].mean() for level in set(theirs)}
+    assert len(centres) > 5
+    for level, centre in centres.items():
+        assert probability(found, [centre]) == pytest.approx(level, abs=1e-12)
+    own = chances(found, np.unique(scores)[:, None])
+    inner = own[(own > 0) & (own < 1)]
+    assert len(set(inner.tolist())) == len(inner) > 100
+    assert (np.diff(own) * (1 if increasing else -1) >= 0).all()
+
+
+def test_centred_isotonic_by_hand() -> None:
+    scores = np.array([0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.6])[:, None]
+    found = fitted("isotonic", scores, np.array([0, 1, 0, 0, 1, 1, 1]))
+    # level 0 at 0.1; level 1/3 of 0.2, 0.3 and 0.3, whose mean is 0.8/3; level 1 from 0.4 to 0.6, which stays as it is
+    assert isinstance(found, Line)
+    assert found.x == pytest.approx([0.1, 0.8 / 3, 0.4, 0.6])
+    assert found.p == pytest.approx([0, 1 / 3, 1, 1])
+    assert probability(found, [0.3]) == pytest.approx(1 / 3 + 2 / 3 * (0.3 - 0.8 / 3) / (0.4 - 0.8 / 3))
+    assert [probability(found, [x]) for x in (0.0, 0.5, 0.9)] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("metric", [UP, DOWN])
