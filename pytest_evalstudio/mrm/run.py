@@ -67,6 +67,11 @@ class WorkflowRun:
             if "://" not in document and not Path(document).is_file():
                 raise self._wrong("documents", f"there is no file {document}")
 
+    @property
+    def title(self) -> str:
+        """The workflow's name, or its file's."""
+        return self.workflow.name or self.path.stem
+
     def places(self) -> Iterator[Place]:
         """All steps in order, and how they stand."""
         for spec in self.specs:

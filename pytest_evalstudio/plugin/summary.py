@@ -28,7 +28,7 @@ def write_summary(terminal: Any, report: Report, start: Path) -> None:
     terminal.section("evalstudio")
     for text in leaderboard_lines(analysis):
         terminal.write_line(text)
-    for text in problem_lines(analysis) if analysis.dataset.items else ():
+    for text in problem_lines(analysis) if analysis.dataset.items or analysis.problems else ():
         terminal.write_line(text)
     for text in workflow_lines(analysis):
         terminal.write_line(text)

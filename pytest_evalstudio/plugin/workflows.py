@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +12,7 @@ from pytest_evalstudio.core.steps import StepSpec
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.run import WorkflowRun
-from pytest_evalstudio.mrm.states import State
+from pytest_evalstudio.mrm.telling import step_entry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,26 +101,7 @@ class WorkflowStep(pytest.Item):
 
     def payload(self, report: pytest.TestReport) -> dict[str, Any]:
         """How the step stands, for the record."""
-        place = self._run.place(self._spec.id)
-        state: State | None = place.state
-        entry = {
-            "workflow": self._run.workflow.name or self.path.stem,
-            "file": self.nodeid.partition("::")[0],
-            "step": self._spec.id,
-            "number": self._spec.number,
-            "name": self._spec.name,
-            "description": self._spec.description,
-            "verdict": report.outcome,
-            "standing": place.standing,
-            "lacks": list(place.lacks),
-            "parameters": self._run.parameters(self._spec.id),
-            "summary": state.summary if state is not None else "",
-            "waits": state.waits if state is not None else "",
-            "figures": state.figures if state is not None else {},
-            "problems": [asdict(problem) for problem in state.problems] if state is not None else [],
-            "finished": state.finished if state is not None else "",
-            "seconds": state.seconds if state is not None else 0.0,
-        }
+        entry = {**step_entry(self._run, self._spec.id), "file": self.nodeid.partition("::")[0], "verdict": report.outcome}
         return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:

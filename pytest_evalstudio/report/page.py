@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from html import unescape
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report import assets
@@ -107,9 +110,11 @@ def _environment() -> Environment:
         "pretty": _pretty,
         "address": _address,
         "failure_list": _failure_list,
+        "picture": _picture,
+        "caption": _caption,
     }
     environment.filters.update(filters)
-    environment.globals.update(heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command)
+    environment.globals.update(heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID)
     return environment
 
 
@@ -158,6 +163,20 @@ def _address(text: str) -> str:
     'a%2Fb%5Bc%5D%20%EF%BF%BD'
     """
     return quote(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="!'()*~")
+
+
+def _picture(svg: str) -> str:
+    """The address of a picture that stands in the page; what is in it cannot reach the page."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
+
+
+def _caption(svg: str) -> str:
+    """The title of a picture.
+
+    >>> _caption('<svg><title id="t">Fees &amp; cards</title></svg>')
+    'Fees & cards'
+    """
+    return unescape(svg.partition("<title")[2].partition(">")[2].partition("</title>")[0])
 
 
 def _pretty(value: Any) -> str:

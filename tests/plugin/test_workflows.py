@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -87,6 +88,7 @@ class Fifth:
         problem = Problem(
             description=f"Scores below {cut}.", severity="low", problem_type="accuracy", avid="P0200", attributes={"cut": cut}, actions="Look."
         )
+        (work.folder / "cut.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg"><title id="t">A cut &amp; its place</title></svg>')
         return Done(summary=f"cut at {cut}", problems=(problem,))
 
 
@@ -241,6 +243,17 @@ def test_the_page_has_a_section_of_the_workflow(workflow: Project) -> None:
     assert "3 of 5 steps" in section
     assert "waits: 0 of 40 labels" in section
     assert "2 in all, 1 read" in section
+
+
+def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> None:
+    result = workflow.run()
+    page = (workflow.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    section = page.partition('id="workflows"')[2].partition("</section>")[0]
+    picture = (workflow.folder / "bank_workflow_artifacts" / "5_fifth" / "cut.svg").read_bytes()
+    assert f'<img src="data:image/svg+xml;base64,{base64.b64encode(picture).decode()}" alt="A cut &amp; its place">' in section
+    assert "Scores below 0.5." in section
+    assert "demo, Fifth: Scores below 0.5." in page.partition('id="problems"')[2].partition("</section>")[0]
+    result.stdout.fnmatch_lines(["problems: 1 low"])
 
 
 @pytest.mark.parametrize(

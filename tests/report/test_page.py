@@ -91,7 +91,7 @@ def test_the_policy_allows_the_own_style_and_scripts_and_nothing_else(tmp_path):
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
     scripts = " ".join(digest(script) for script in re.findall(r"<script>(.*?)</script>", text, re.DOTALL))
     policy = next(attrs["content"] for tag, attrs in Tags(text).found if attrs.get("http-equiv") == "Content-Security-Policy")
-    assert policy == f"default-src 'none'; script-src {scripts}; style-src {digest(style)}; base-uri 'none'; form-action 'none'"
+    assert policy == f"default-src 'none'; script-src {scripts}; style-src {digest(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     assert "url(" not in style
     assert "@import" not in style
 

@@ -34,9 +34,17 @@ def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb
         *budget_problems(tally),
         *nothing_encoded(tally),
         *operations(tally, storage_mb),
+        *of_workflows(tally),
     ]
     unique = {(problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem for problem in found}
     return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
+
+
+def of_workflows(tally: Tally) -> Iterator[Problem]:
+    """What the steps of workflows found wrong with the models under validation."""
+    for step in tally.header.get("steps", {}).values():
+        for problem in step.get("problems", ()):
+            yield Problem(**{**problem, "description": f"{step['workflow']}, {step['name']}: {problem['description']}"})
 
 
 def miss_severity(metric: Metric, score: float, threshold: float, problem_type: str = "accuracy") -> Severity:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -17,4 +16,4 @@ AT_ONCE = 20
 def problems(content: Content) -> Mapping[str, Any]:
     """The most severe problems; how many are left out and where they are."""
     found = content.analysis.problems
-    return {"problems": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN), "avid": AVID}
+    return {"problems": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}
