@@ -63,3 +63,17 @@ def ask_and_evaluate(
     results = evaluate_lab(lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds)
     results.write_record(work.folder)
     return results
+
+
+def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[str, float]]:
+    """Evaluators and thresholds that a later step works with: those of the automated evaluation, or some of one's own choice.
+
+    Args:
+        evaluators: ids; those of the automated evaluation where not given.
+
+    Returns:
+        Ids, and the step's thresholds for them, as `ask_and_evaluate` takes them.
+    """
+    used = work.figures["automated_evaluation"]
+    chosen = list(evaluators) or list(used["evaluators"])
+    return chosen, {name: value for name, value in used["thresholds"].items() if name.partition(".")[0] in chosen}

@@ -14,3 +14,8 @@ def relative(document: str, folder: Path) -> str:
         return Path(os.path.relpath(document, folder.absolute())).as_posix()
     except ValueError:
         return document
+
+
+def moved(document: str, folder: Path, to: Path) -> str:
+    """A document that is named from one folder, named from another."""
+    return document if "://" in document else relative(str(folder / document), to)

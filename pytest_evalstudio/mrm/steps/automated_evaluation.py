@@ -43,4 +43,5 @@ class AutomatedEvaluation:
         results = ask_and_evaluate(work, TestSuite.load(folder / VALIDATED), folder, self.evaluators, self.thresholds)
         verdicts = dict(sorted(Counter(verdict_word(result) for result in results).items()))
         told = ", ".join(f"{count} {word}" for word, count in verdicts.items())
-        return Done(summary=f"{len(results.items)} test cases: {told}", figures={"cases": len(results.items), "verdicts": verdicts})
+        used = {"evaluators": [selected.id for selected in results.plan.selected], "thresholds": dict(self.thresholds)}
+        return Done(summary=f"{len(results.items)} test cases: {told}", figures={"cases": len(results.items), "verdicts": verdicts, **used})

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.mrm.checks import check_fraction, check_names
-from pytest_evalstudio.mrm.places import relative
+from pytest_evalstudio.mrm.places import moved
 from pytest_evalstudio.mrm.steps.test_generation import SUITE
 from pytest_evalstudio.mrm.validation import CUTOFFS, Measured, measure
 from pytest_evalstudio.mrm.vectors import check_choice
@@ -124,7 +124,7 @@ def _part(work: Work, test: Test, folder: Any, reasons: Mapping[str, Sequence[st
     cases = [case.model_copy(deep=True) for case in test.test_cases if bool(reasons[case.key]) == rejected]
     if rejected:
         cases = [TestCase.model_validate({**case.to_dict(), "rejected_for": list(reasons[case.key])}) for case in cases]
-    documents = [document if "://" in document else relative(str(folder / document), work.folder) for document in test.documents]
+    documents = [moved(document, folder, work.folder) for document in test.documents]
     return Test(key=test.key, documents=documents, test_cases=cases, categories=test.categories)
 
 
