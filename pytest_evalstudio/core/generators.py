@@ -6,11 +6,12 @@ import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from pytest_evalstudio.core.contracts import SPEC
 
 T = TypeVar("T", bound=type)
+Purpose = Literal["ordinary", "adversarial"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,20 +46,29 @@ class Draft:
         answer: what is expected.
         condition: what a right answer meets; see `formats.condition`.
         evidence: the sentence of the excerpt that says so, "" where no document says anything.
+        plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or nobody can tell.
+        kind: of an attack, the generator of that plain question.
     """
 
     question: str
     answer: str
     condition: str
     evidence: str
+    plain: str = ""
+    kind: str = ""
 
 
 class GeneratorSpec(NamedTuple):
-    """The declaration of a generator class."""
+    """The declaration of a generator class.
+
+    Attributes:
+        purpose: "ordinary" for questions that people ask, "adversarial" for such as are meant to mislead.
+    """
 
     id: str
     name: str
     description: str
+    purpose: Purpose = "ordinary"
 
 
 class Generator(Protocol):
@@ -73,11 +83,11 @@ class Generator(Protocol):
         ...
 
 
-def generator(id: str, *, name: str) -> Callable[[T], T]:
+def generator(id: str, *, name: str, purpose: Purpose = "ordinary") -> Callable[[T], T]:
     """Declare a class as a generator; its docstring's first line describes it."""
 
     def declare(cls: T) -> T:
-        setattr(cls, SPEC, GeneratorSpec(id, name, (cls.__doc__ or "").strip().split("\n", 1)[0]))
+        setattr(cls, SPEC, GeneratorSpec(id, name, (cls.__doc__ or "").strip().split("\n", 1)[0], purpose))
         return cls
 
     return declare

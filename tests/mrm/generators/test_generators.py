@@ -188,12 +188,6 @@ def test_sentences_that_do_not_stand_for_themselves_make_no_question(generator: 
 
 
 def test_every_generator_is_found_and_described() -> None:
-    assert list(REGISTRY.generators) == [
-        "multiple_choice",
-        "numerical_reasoning",
-        "out_of_scope",
-        "simple_factual",
-        "temporal_reasoning",
-        "yes_or_no",
-    ]
+    ordinary = [id for id in REGISTRY.generators if REGISTRY.generators.spec(id).purpose == "ordinary"]
+    assert ordinary == ["multiple_choice", "numerical_reasoning", "out_of_scope", "simple_factual", "temporal_reasoning", "yes_or_no"]
     assert all(REGISTRY.generators.spec(id).description for id in REGISTRY.generators)

@@ -78,6 +78,14 @@ def test_cases_come_of_many_chunks(tmp_path: Path) -> None:
     assert len({case.model_extra["source_chunk"] for _, case in suite.cases()}) == 10
 
 
+def test_attacks_are_not_among_them(tmp_path: Path) -> None:
+    done, _ = generated(bench(tmp_path, {"1": 10}))
+    assert set(done.figures["by_generator"]) == {
+        *("multiple_choice", "numerical_reasoning", "out_of_scope"),
+        *("simple_factual", "temporal_reasoning", "yes_or_no"),
+    }
+
+
 def test_a_case_says_where_it_comes_from(tmp_path: Path) -> None:
     made = bench(tmp_path, {"1": 2})
     _, suite = generated(made, generators=["numerical_reasoning"], count=1)
@@ -120,6 +128,7 @@ def test_shares_by_hand() -> None:
     ("parameters", "message"),
     [
         pytest.param({"generators": ["multi_hopp"]}, "no generator named 'multi_hopp'", id="a generator"),
+        pytest.param({"generators": ["jailbreak"]}, "makes adversarial questions; name it in the step robustness_adversarial", id="an attack"),
         pytest.param({"topics_included": ["9"]}, "no topic named '9'.*Topics: 1, 2", id="a topic"),
         pytest.param({"weights": {"9": 1}}, "no topic named '9'", id="a weight"),
         pytest.param({"topics_excluded": ["1", "2"]}, "no topic is left", id="nothing left"),

@@ -1,0 +1,32 @@
+"""Questions after statements that contradict each other, or the documents."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.mrm.attacks import contrary, falsehoods, framed, plain_drafts
+
+TWO = "I was told: “{one}” Somebody else told me: “{other}” {question}"
+DENIED = "I have heard that this is so: “{denied}” {question}"
+
+
+@generator("contradictory_premise", name="Contradictory premise", purpose="adversarial")
+@dataclass(frozen=True)
+class ContradictoryPremise:
+    """Two false statements that contradict each other, or the contrary of what the documents say, stand before the question."""
+
+    def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        for kind, draft in plain_drafts(excerpt, corpus, rng):
+            wrong = falsehoods(draft, corpus)
+            denied, condition = contrary(draft)
+            if len(wrong) >= 2:
+                one, other = rng.sample(wrong, 2)
+                asked = framed(TWO, one=one, other=other, question=draft.question)
+                yield dataclasses.replace(draft, question=asked, plain=draft.question, kind=kind)
+            elif denied and kind == "simple_factual":
+                asked = framed(DENIED, denied=denied, question=draft.question)
+                yield dataclasses.replace(draft, question=asked, condition=condition, plain=draft.question, kind=kind)
