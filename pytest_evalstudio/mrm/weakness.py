@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.mrm.about import GENERATOR, QUERY_TYPE, about
 from pytest_evalstudio.mrm.comparing import chance_of_lower, fewer_passes, holm, lower_scores, share_difference
-from pytest_evalstudio.mrm.results import Answer, Column, Scores
+from pytest_evalstudio.mrm.results import Column, Scores
 
 Floats = npt.NDArray[np.float64]
 
-CATEGORY = "category"
-"""The dimension of categories that name none: "fees", where "topic:fees" is of the dimension topic."""
 LEAST_CASES = 5
-_NAMED = re.compile(r"(?P<dimension>[A-Za-z][A-Za-z0-9_]*):(?P<value>\S.*)", re.DOTALL)
 _LEFT_OUT = {"perturbed": "perturbed", "without_score": "without a score", "without_category": "without a category"}
 Place = tuple[tuple[str, str], ...]
 
@@ -52,7 +49,8 @@ def find_weaknesses(
 
     Args:
         metric: `evaluator.metric`, or a metric key that one evaluator alone has.
-        by: dimensions; all that occur where not given.
+        by: dimensions; all that occur where not given. `query_type` stands for `generator`, the dimension of generated suites, where cases have
+            categories of this one only.
         model: key or name of the model whose scores count; all where not given.
         alpha: a cell is weak where its adjusted p is at most alpha / 2, the side of a two-sided test that is looked at; so a weak cell's 95 %
             interval lies on that side, too, and where nothing is weak the chance of any flag is at most alpha / 2.
@@ -130,7 +128,7 @@ def _cases(scores: Scores, column: Column, model_key: str | None) -> tuple[list[
         elif not answer.categories:
             left["without_category"] += 1
         else:
-            case = found.setdefault((answer.file, answer.key), _Case(about=_about(answer)))
+            case = found.setdefault((answer.file, answer.key), _Case(about=about(answer.categories)))
             case.scores.append(score)
     if not found:
         why = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in left.items() if count) or "there are no answers"
@@ -138,21 +136,13 @@ def _cases(scores: Scores, column: Column, model_key: str | None) -> tuple[list[
     return list(found.values()), left
 
 
-def _about(answer: Answer) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for category in answer.categories:
-        named = _NAMED.fullmatch(category)
-        dimension, value = (named["dimension"], named["value"]) if named else (CATEGORY, category)
-        found.setdefault(dimension, set()).add(value)
-    return found
-
-
 def _dimensions(cases: Sequence[_Case], by: Sequence[str]) -> list[str]:
     known = sorted({dimension for case in cases for dimension in case.about})
-    for name in by:
+    wanted = [GENERATOR if name == QUERY_TYPE and QUERY_TYPE not in known and GENERATOR in known else name for name in by]
+    for name in wanted:
         if name not in known:
             raise ConfigurationError(f"no case has a category of {name!r}. {nearest(name, known) or 'Cases have ' + ', '.join(known)}")
-    return list(dict.fromkeys(by)) or known
+    return list(dict.fromkeys(wanted)) or known
 
 
 def _members(cases: Sequence[_Case], dimensions: Sequence[str]) -> dict[Place, npt.NDArray[np.bool_]]:

@@ -1,0 +1,127 @@
+"""The test cases of an evaluation as steps read them from its record: what was asked and answered, and which evaluators it fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
+from pytest_evalstudio.engine.analysis.tallies import visible_categories
+from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.engine.record import read_header, read_items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """A metric beyond its threshold."""
+
+    evaluator: str
+    metric: str
+    score: float | None
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A test case with a verdict.
+
+    Attributes:
+        missed: the metrics that fail it; none where it passed.
+        failed: whether any of the wanted evaluators fails it.
+    """
+
+    key: str
+    question: str
+    answer: str
+    categories: tuple[str, ...]
+    missed: tuple[Miss, ...]
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """The judged test cases of a record, in its order.
+
+    Attributes:
+        left_out: how many were not judged, by reason.
+    """
+
+    cases: tuple[Judged, ...]
+    evaluators: Mapping[str, EvaluatorInfo]
+    left_out: Mapping[str, int]
+
+
+def read_evaluation(path: Path, wanted: Sequence[str] = ()) -> Evaluation:
+    """The cases of a record that passed or failed; perturbed ones are left out.
+
+    Args:
+        wanted: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
+
+    Raises:
+        ConfigurationError: for an evaluator or metric that the record does not have.
+        DataError: if the record cannot be read.
+    """
+    evaluators = evaluators_of(read_header(path))
+    _check(wanted, evaluators)
+    cases = []
+    left_out = {"perturbed": 0, "without a verdict": 0}
+    for item in read_items(path):
+        row = next(iter(item.get("rows", ())), None)
+        if row is None:
+            left_out["without a verdict"] += 1
+        elif any(link.get("type") == SOURCE for link in row.get("relationships") or ()):
+            left_out["perturbed"] += 1
+        else:
+            judged = _judged(item, row, evaluators, wanted)
+            if judged is None:
+                left_out["without a verdict"] += 1
+            else:
+                cases.append(judged)
+    return Evaluation(cases=tuple(cases), evaluators=evaluators, left_out=left_out)
+
+
+def _check(wanted: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    known = [*evaluators, *(f"{id}.{metric.key}" for id, info in evaluators.items() for metric in info.judged_metrics)]
+    for name in wanted:
+        if name not in known:
+            raise unknown_name("evaluator or metric with a threshold", name, known, "The automated evaluation had others.")
+
+
+def _judged(item: Mapping[str, Any], row: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo], wanted: Sequence[str]) -> Judged | None:
+    names = wanted or tuple(evaluators)
+    verdicts = [found for name in names if (found := _verdict(name, item.get("verdicts", {}), evaluators)) is not None]
+    if not verdicts:
+        return None
+    missed = tuple(miss for found in verdicts for miss in found)
+    return Judged(
+        key=str(item["key"]),
+        question=str(row.get("input") or ""),
+        answer=str(row.get("actual_output") or ""),
+        categories=tuple(visible_categories(map(str, row.get("categories") or ()))),
+        missed=missed,
+        failed=bool(missed),
+    )
+
+
+def _verdict(name: str, verdicts: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> list[Miss] | None:
+    """The misses of an evaluator, or of one of its metrics; None where there is no verdict."""
+    id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
+    verdict = verdicts.get(id) or {}
+    if verdict.get("status") != "score" or (not key and verdict.get("passed") is None):
+        return None
+    info = evaluators[id]
+    return list(_misses(info, key, verdict))
+
+
+def _misses(info: EvaluatorInfo, key: str, verdict: Mapping[str, Any]) -> Iterator[Miss]:
+    for metric in info.metrics:
+        score = verdict.get("scores", {}).get(metric.key)
+        fails = metric.key in verdict.get("missed", ())
+        if key and metric.key == key and key not in info.asserted:
+            fails = score is not None and math.isfinite(metric.threshold) and not metric.passes(float(score))
+        if fails and key in ("", metric.key):
+            yield Miss(evaluator=info.id, metric=metric.key, score=None if score is None else float(score), threshold=metric.threshold)
