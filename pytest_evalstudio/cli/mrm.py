@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("mrm", run, "Tell how the steps of a model-risk-management workflow stand; `pytest WORKFLOW` runs them.")
-    parser.add_argument("action", choices=["status"], help="status: one line for each step")
+    parser = add(
+        "mrm", run, "Tell how the steps of a model-risk-management workflow stand, or write its report and artifacts; `pytest WORKFLOW` runs them."
+    )
+    parser.add_argument(
+        "action", choices=["status", "report"], help="status: one line for each step; report: page, summary and the other artifacts anew"
+    )
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--json", action="store_true", help="the status for machines")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,10 +31,14 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.run import WorkflowRun
+    from pytest_evalstudio.report.workflow import write_workflow_artifacts
 
     path = Path(arguments.workflow)
     workflow = read_workflow(read_source(path))
     found = WorkflowRun(workflow, path, configuration_for(arguments.workflow, arguments.config), Registry())
+    if arguments.action == "report":
+        print(write_workflow_artifacts(found))
+        return FINE
     places = list(found.places())
     if arguments.json:
         print_json(

@@ -92,6 +92,14 @@ class WorkflowRun:
         """Where a step's artifacts are."""
         return self.folder / f"{self._spec(id).number}_{id}"
 
+    def is_completed(self, id: str) -> bool:
+        """Whether a step is known here, has run and is not outdated."""
+        return any(spec.id == id for spec in self.specs) and self.place(id).standing == "completed"
+
+    def completed_figures(self) -> dict[str, Mapping[str, Any]]:
+        """What the completed steps said of themselves, by id."""
+        return {place.spec.id: place.state.figures for place in self.places() if place.standing == "completed" and place.state is not None}
+
     def run(self, id: str, *, lender: Lender, cache: Path, progress: Progress, refresh: bool = False) -> State:
         """Run a step, in place of what it made before.
 

@@ -87,7 +87,7 @@ class Recorder:
             terminal.section("evalstudio", red=True)
             terminal.write_line(self._failure, red=True)
         elif self.report is not None:
-            write_summary(terminal, self.report, self._evals.config.invocation_params.dir)
+            write_summary(terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath)
 
     def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
         given = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber
@@ -22,6 +22,7 @@ from pytest_evalstudio.plugin.reports import amend_report
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.mrm.run import WorkflowRun
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.recorder import Recorder
@@ -29,7 +30,11 @@ if TYPE_CHECKING:
 
 
 class EvalSession:
-    """Configuration, registry, models, chunks and record of one pytest session."""
+    """Configuration, registry, models, chunks and record of one pytest session.
+
+    Attributes:
+        workflows: those of which a step has run here, by file.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -37,6 +42,7 @@ class EvalSession:
         self.usage_errors: list[str] = []
         self.broken_cases = 0
         self.announced: set[str] = set()
+        self.workflows: dict[Path, WorkflowRun] = {}
         self._plans: dict[int, Plan] = {}
         self._used: list[Selected] = []
 
@@ -193,7 +199,9 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Close the models, finish the record, build the report, hold the gates against it."""
+        """Close the models, write workflows' artifacts, finish the record, build the report, hold the gates against it."""
+        if self.workflows:
+            self._write_artifacts()
         if "models" in self.__dict__:
             self.models.close()
         if "lender" in self.__dict__:
@@ -207,6 +215,15 @@ class EvalSession:
                 self.recorder.add_judging(spent)
         if "recorder" in self.__dict__:
             self.recorder.finish(session, exitstatus)
+
+    def _write_artifacts(self) -> None:
+        from pytest_evalstudio.report.workflow import write_workflow_artifacts
+
+        for path, run in self.workflows.items():
+            try:
+                write_workflow_artifacts(run)
+            except (EvalStudioError, OSError) as exc:
+                self.warn(f"{path}: the workflow's artifacts could not be written: {exc}", path)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what the run found, and where the report lies."""

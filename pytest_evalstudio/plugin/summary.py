@@ -21,8 +21,13 @@ ROWS = 10
 LABEL_CHARS = 40
 
 
-def write_summary(terminal: Any, report: Report, start: Path) -> None:
-    """Write the summary below the test results."""
+def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> None:
+    """Write the summary below the test results.
+
+    Args:
+        start: where pytest was started.
+        root: where the files of the run lie from.
+    """
     analysis = report.analysis
     terminal.ensure_newline()
     terminal.section("evalstudio")
@@ -30,7 +35,7 @@ def write_summary(terminal: Any, report: Report, start: Path) -> None:
         terminal.write_line(text)
     for text in problem_lines(analysis) if analysis.dataset.items or analysis.problems else ():
         terminal.write_line(text)
-    for text in workflow_lines(analysis):
+    for text in workflow_lines(analysis, root):
         terminal.write_line(text)
     for text in judging_lines(analysis):
         terminal.write_line(text)
@@ -80,8 +85,8 @@ def _fitted(text: str, width: int) -> str:
     return (text if len(text) <= width else text[: width - 3] + "...").ljust(width)
 
 
-def workflow_lines(analysis: Analysis) -> Iterator[str]:
-    """How each workflow of the run stands: its steps in order, what they say of themselves or wait for."""
+def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
+    """How each workflow of the run stands: its steps in order, what they say of themselves or wait for, and where its own report lies."""
     by_file: dict[str, list[Mapping[str, Any]]] = {}
     for step in analysis.header.get("steps", {}).values():
         by_file.setdefault(step["file"], []).append(step)
@@ -91,6 +96,8 @@ def workflow_lines(analysis: Analysis) -> Iterator[str]:
         for step in sorted(steps, key=lambda step: step["number"]):
             said = step["summary"] if step["standing"] == "completed" else step["waits"] or ", ".join(f"needs {id}" for id in step["lacks"])
             yield f"  {step['number']}. {step['step']}: {step['standing']}" + (f" - {said}" if said else "")
+        if (root / steps[0]["page"]).is_file():
+            yield f"  {steps[0]['page']}"
 
 
 def judging_lines(analysis: Analysis) -> Iterator[str]:

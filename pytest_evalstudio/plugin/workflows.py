@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,8 +17,6 @@ from pytest_evalstudio.mrm.run import WorkflowRun
 from pytest_evalstudio.mrm.telling import step_entry
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from _pytest._code.code import ExceptionInfo, TerminalRepr
 
     from pytest_evalstudio.plugin.items import EvalFileCollector
@@ -72,12 +72,16 @@ class WorkflowStep(pytest.Item):
 
     def runtest(self) -> None:
         from pytest_evalstudio.plugin.chunked import ProgressLine
+        from pytest_evalstudio.report.workflow import PAGE
 
         settings = self._evals.settings
         place = self._run.place(self._spec.id)
         if place.standing == "completed" and settings.from_step != self._spec.id:
             self._report()
+            if not (self._run.folder / PAGE).is_file():
+                self._evals.workflows[self.path] = self._run
             return
+        self._evals.workflows[self.path] = self._run
         with ProgressLine(self, self._spec.id) as progress:
             state = self._run.run(
                 self._spec.id,
@@ -101,7 +105,14 @@ class WorkflowStep(pytest.Item):
 
     def payload(self, report: pytest.TestReport) -> dict[str, Any]:
         """How the step stands, for the record."""
-        entry = {**step_entry(self._run, self._spec.id), "file": self.nodeid.partition("::")[0], "verdict": report.outcome}
+        from pytest_evalstudio.report.workflow import PAGE
+
+        entry = {
+            **step_entry(self._run, self._spec.id),
+            "file": self.nodeid.partition("::")[0],
+            "verdict": report.outcome,
+            "page": Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
+        }
         return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:

@@ -57,6 +57,17 @@ def render_leaderboard(content: Content, board: Leaderboard) -> str:
     return _document("leaderboard.html", content, board=board)
 
 
+def render_workflow(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> str:
+    """A workflow as a page of its own.
+
+    Args:
+        summary: as `mrm.artifacts.summary.summarise` gives it.
+        artifacts: names of files beside the page to what they are.
+    """
+    shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
+    return _environment().get_template("workflow.html").render(shared | {"summary": summary, "artifacts": artifacts})
+
+
 def heat(metric: Metric, value: float | None) -> str:
     """The class of a cell's colour: from h0, the worst value, to h6, the best; "" where no scale can be given.
 

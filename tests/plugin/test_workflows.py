@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -254,6 +255,37 @@ def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> Non
     assert "Scores below 0.5." in section
     assert "demo, Fifth: Scores below 0.5." in page.partition('id="problems"')[2].partition("</section>")[0]
     result.stdout.fnmatch_lines(["problems: 1 low"])
+
+
+def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) -> None:
+    result = workflow.run()
+    result.stdout.fnmatch_lines(["  bank_workflow_artifacts/workflow_report.html"])
+    folder = workflow.folder / "bank_workflow_artifacts"
+    page = (folder / "workflow_report.html").read_text(encoding="utf-8")
+    assert "Scores below 0.5." in page
+    assert 'alt="A cut &amp; its place"' in page
+    summary = json.loads((folder / "workflow_summary.json").read_text(encoding="utf-8"))
+    assert (summary["completed"], [step["standing"] for step in summary["steps"]].count("waiting")) == (3, 1)
+    assert [problem["step"] for problem in summary["problems"]] == ["Fifth"]
+    assert "- **low** (Fifth): Scores below 0.5." in (folder / "workflow_summary.md").read_text(encoding="utf-8")
+    with zipfile.ZipFile(folder / "workflow_artifacts.zip") as archive:
+        assert {"bank_workflow.json", "workflow_report.html", "workflow_summary.json", "5_fifth/cut.svg"} <= set(archive.namelist())
+    assert not (folder / "guardrail_configuration.json").exists(), "nothing was evaluated"
+    assert not (folder / "corpus_patch.md").exists()
+
+
+def test_artifacts_are_written_anew_when_a_step_runs_or_they_are_missing(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    page = workflow.folder / "bank_workflow_artifacts" / "workflow_report.html"
+    page.write_text("old", encoding="utf-8")
+    workflow.run()
+    assert page.read_text(encoding="utf-8") == "old", "nothing ran"
+    workflow.run("--evalstudio-from", "fifth")
+    assert "5 of 5 steps completed" in page.read_text(encoding="utf-8")
+    page.unlink()
+    workflow.run("-n", "2")
+    assert page.is_file()
 
 
 @pytest.mark.parametrize(

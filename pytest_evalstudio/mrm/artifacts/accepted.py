@@ -1,0 +1,47 @@
+"""Answers that were accepted to questions which the system found hard: what the corpus patch is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_evalstudio.engine.perturbing.categories import SOURCE, Perturbators, origin
+from pytest_evalstudio.engine.record import FILE, read_items
+from pytest_evalstudio.engine.scoring.run import masked
+from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
+from pytest_evalstudio.mrm.evaluating import LAB
+from pytest_evalstudio.mrm.run import WorkflowRun
+
+VARIATIONS = "robustness_input_variations"
+
+
+def accepted_answers(run: WorkflowRun) -> list[Entry]:
+    """Of the completed steps: answers that people call good though they fail, and questions that fail in other words.
+
+    Texts with personal data are left out: whoever puts the patch into a corpus would spread them.
+    """
+    found = list(_of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)) if run.is_completed(VARIATIONS) else []
+    return [entry for entry in found if not any(masked(text) != text for text in (entry.question, entry.answer, *entry.wordings))]
+
+
+def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
+    """Questions whose answer passes, with the wordings of the same meaning in which it does not."""
+    rows = {(row.key, row.model_key): row for row in TestLab.load(folder / LAB).dataset.inputs}
+    verdicts = {(item["key"], item["model_key"]): item["verdict"] for item in read_items(folder / FILE)}
+    wordings: dict[tuple[str, str], list[str]] = {}
+    for identity, row in rows.items():
+        source = (_source(row), row.model_key)
+        turned = verdicts.get(identity) == "failed" and verdicts.get(source) == "passed"
+        if turned and row.input != rows[source].input and origin(row.categories, known).meaning_kept:
+            wordings.setdefault(source, []).append(row.input)
+    for identity, others in wordings.items():
+        row = rows[identity]
+        if row.actual_output.strip():
+            yield Entry(question=row.input, answer=row.actual_output, wordings=tuple(others), why="the answer passes all evaluators")
+
+
+def _source(row: Row) -> str:
+    """Key of the case that a row is a perturbation of, "" for none."""
+    return next((link.target for link in row.relationships if link.type == SOURCE), "")

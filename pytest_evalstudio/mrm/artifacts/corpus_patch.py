@@ -1,0 +1,42 @@
+"""The corpus patch: questions that the system found hard, with answers that were accepted, as a document for its corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A question with its answer.
+
+    Attributes:
+        wordings: other ones of the same question.
+        why: who accepted the answer.
+    """
+
+    question: str
+    answer: str
+    why: str
+    wordings: tuple[str, ...] = ()
+
+
+def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
+    """The document, Markdown; of two entries with the same question and answer there is one."""
+    merged: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        known = merged.get((entry.question, entry.answer))
+        wordings = tuple(dict.fromkeys([*(known.wordings if known else ()), *entry.wordings]))
+        why = "; ".join(dict.fromkeys([*((known.why,) if known else ()), entry.why]))
+        merged[entry.question, entry.answer] = Entry(question=entry.question, answer=entry.answer, why=why, wordings=wordings)
+    lines = [f"# {_line(title)}: questions and answers", ""]
+    for entry in merged.values():
+        lines += [f"## {_line(entry.question)}", ""]
+        if entry.wordings:
+            lines += [f"Also asked as: {' / '.join(map(_line, entry.wordings))}", ""]
+        lines += [entry.answer.strip(), "", f"<!-- {_line(entry.why).replace('--', '- -')} -->", ""]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,92 @@
+"""Writes what a workflow has come to: summary, page, corpus patch, rules for the system prompt, guardrails, and all of it in one archive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.engine.record import FILE, read_header
+from pytest_evalstudio.formats.fields import encoded, write_json
+from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
+from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
+from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
+from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
+from pytest_evalstudio.mrm.artifacts.summary import EVALUATION, markdown, summarise
+from pytest_evalstudio.mrm.run import WorkflowRun
+from pytest_evalstudio.mrm.thresholds import calibrated_thresholds
+from pytest_evalstudio.report.folders import Archive, tree
+from pytest_evalstudio.report.page import render_workflow
+
+SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "workflow_report.html"
+PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
+GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
+ARCHIVE = "workflow_artifacts.zip"
+ALL = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE)
+_WHAT = {
+    SUMMARY: "the summary, to read",
+    SUMMARY_DATA: "the same for machines, with the problems that each rule of the system prompt extension answers",
+    PATCH: "hard questions with accepted answers, for the corpus",
+    EXTENSION: "rules for the end of the system prompt, against the problems found",
+    GUARDRAILS: "evaluators and thresholds that check answers where they are given",
+    REFERENCE_GUARDRAILS: "the same with the evaluator ids of the reference engine",
+}
+_PACKED = ".zip"
+
+
+def write_workflow_artifacts(run: WorkflowRun) -> Path:
+    """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason for are not written.
+
+    Returns:
+        The page.
+    """
+    run.folder.mkdir(parents=True, exist_ok=True)
+    for name in ALL:
+        (run.folder / name).unlink(missing_ok=True)
+    summary = summarise(run)
+    rules = choose_rules(summary["problems"])
+    entries = accepted_answers(run)
+    if entries:
+        _write_text(run.folder / PATCH, corpus_patch(run.title, entries))
+    if rules:
+        _write_text(run.folder / EXTENSION, prompt_extension(rules))
+    _write_guardrails(run)
+    artifacts = {name: what for name, what in _WHAT.items() if name in (SUMMARY, SUMMARY_DATA) or (run.folder / name).is_file()}
+    told = {"rules": [{"title": one.rule.title, "problems": list(one.problems)} for one in rules], "artifacts": artifacts}
+    write_json(run.folder / SUMMARY_DATA, {**_without_pictures(summary), **told})
+    _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
+    _write_text(run.folder / PAGE, render_workflow(summary, artifacts))
+    _pack(run)
+    return run.folder / PAGE
+
+
+def _write_guardrails(run: WorkflowRun) -> None:
+    if not run.is_completed(EVALUATION):
+        return
+    found = guardrails(evaluators_of(read_header(run.folder_of(EVALUATION) / FILE)), calibrated_thresholds(run.completed_figures()))
+    if found.evaluator_ids:
+        found.save(run.folder / GUARDRAILS)
+        found.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
+
+
+def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Their names alone: the files lie beside the other artifacts of the steps."""
+    return {**summary, "steps": [{**step, "pictures": list(step["pictures"])} for step in summary["steps"]]}
+
+
+def _pack(run: WorkflowRun) -> None:
+    """The artifacts, the workflow's file, and what the steps left but for archives of their own."""
+    with Archive(run.folder / ARCHIVE) as archive:
+        archive.add(run.path, run.path.name)
+        for name in ALL:
+            if name != ARCHIVE and (run.folder / name).is_file():
+                archive.add(run.folder / name, name)
+        for spec in run.specs:
+            for path in tree(run.folder_of(spec.id)):
+                if path.suffix != _PACKED:
+                    archive.add(path, path.relative_to(run.folder).as_posix())
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_bytes(encoded(text))
