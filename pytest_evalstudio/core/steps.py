@@ -40,12 +40,14 @@ class Done:
 
     Attributes:
         summary: a sentence for people.
+        notes: what else they should know: what was left out, what was done in place of something else.
         waits: what it waits for ("12 of 40 labels"), "" where it is complete.
         figures: JSON-ready results, for status, reports and later steps.
         problems: what it found wrong with the model under validation.
     """
 
     summary: str
+    notes: tuple[str, ...] = ()
     waits: str = ""
     figures: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     problems: tuple[Problem, ...] = ()

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.work import Work
 
 LAB = "answers_lab.json"
+CONFIGURED = (
+    *("model", "runs", "evaluators", "evaluator", "guardrails", "embeddings", "cross_encoder", "nli", "judge"),
+    *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
+)
+"""What such a step uses of the configuration."""
+MOST_PROBLEMS = 50
 
 
 def model_table(work: Work) -> dict[str, Any]:
@@ -63,6 +74,13 @@ def ask_and_evaluate(
     results = evaluate_lab(lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds)
     results.write_record(work.folder)
     return results
+
+
+def problems_of(work: Work, step: str) -> tuple[Problem, ...]:
+    """What the analysis of the step's record finds wrong, the most severe first, up to 50."""
+    record = work.folder / FILE
+    found = analyse(record, aggregates_of(read_header(record), work.registry)).problems
+    return tuple(replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes}) for problem in found[:MOST_PROBLEMS])
 
 
 def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[str, float]]:

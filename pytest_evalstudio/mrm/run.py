@@ -139,6 +139,7 @@ class WorkflowRun:
             seconds=round(time.perf_counter() - started, 3),
             figures=dict(done.figures),
             problems=list(done.problems),
+            notes=[note for note in dict.fromkeys(done.notes) if note],
         )
         write_state(folder, state)
         return state

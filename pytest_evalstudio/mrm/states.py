@@ -40,6 +40,7 @@ class State:
     seconds: float
     figures: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_state(folder: Path) -> State | None:

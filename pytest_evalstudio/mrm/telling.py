@@ -26,6 +26,7 @@ def step_entry(run: WorkflowRun, id: str) -> dict[str, Any]:
         "lacks": list(place.lacks),
         "parameters": run.parameters(spec.id),
         "summary": state.summary if state is not None else "",
+        "notes": state.notes if state is not None else [],
         "waits": state.waits if state is not None else "",
         "figures": state.figures if state is not None else {},
         "problems": [asdict(problem) for problem in state.problems] if state is not None else [],

@@ -9,6 +9,7 @@ from typing import Any
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.formats.fields import encoded, write_json
+from pytest_evalstudio.formats.guardrails import REFERENCE_IDS
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
@@ -67,6 +68,7 @@ def _write_guardrails(run: WorkflowRun) -> None:
     found = guardrails(evaluators_of(read_header(run.folder_of(EVALUATION) / FILE)), calibrated_thresholds(run.completed_figures()))
     if found.evaluator_ids:
         found.save(run.folder / GUARDRAILS)
+    if any(id in REFERENCE_IDS for id in found.evaluator_ids):
         found.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+_HEADING = re.compile(r"^([ \t]*)#", re.MULTILINE)
+"""What would begin another question of the document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,7 @@ def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
         lines += [f"## {_line(entry.question)}", ""]
         if entry.wordings:
             lines += [f"Also asked as: {' / '.join(map(_line, entry.wordings))}", ""]
-        lines += [entry.answer.strip(), "", f"<!-- {_line(entry.why).replace('--', '- -')} -->", ""]
+        lines += [_HEADING.sub(r"\1\\#", entry.answer.strip()), "", f"<!-- {_line(entry.why).replace('--', '- -')} -->", ""]
     return "\n".join(lines)
 
 

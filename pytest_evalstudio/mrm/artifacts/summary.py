@@ -81,6 +81,7 @@ def _lines(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> Iterator
     for step in summary["steps"]:
         said = f"waits: {step['waits']}" if step["waits"] else f"needs {', '.join(step['lacks'])}" if step["lacks"] else step["summary"]
         yield f"{step['number']}. **{_plain(step['name'])}** ({step['standing']})" + (f": {_plain(said)}" if said else "")
+        yield from (f"   - {_plain(note)}" for note in step["notes"])
     yield ""
     yield "## Problems and what to do"
     yield ""

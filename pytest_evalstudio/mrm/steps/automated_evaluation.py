@@ -11,7 +11,7 @@ from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.checks import check_names
-from pytest_evalstudio.mrm.evaluating import ask_and_evaluate
+from pytest_evalstudio.mrm.evaluating import CONFIGURED, ask_and_evaluate, problems_of
 from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
 from pytest_evalstudio.mrm.work import Work
 
@@ -28,7 +28,7 @@ class AutomatedEvaluation:
 
     evaluators: list[str] = field(default_factory=list)
     thresholds: Mapping[str, float] = field(default_factory=dict)
-    configured: ClassVar[tuple[str, ...]] = ("model", "evaluators", "evaluator", "embeddings", "cross_encoder", "nli", "judge")
+    configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
     def __post_init__(self) -> None:
         check_names(self, "evaluators")
@@ -44,4 +44,8 @@ class AutomatedEvaluation:
         verdicts = dict(sorted(Counter(verdict_word(result) for result in results).items()))
         told = ", ".join(f"{count} {word}" for word, count in verdicts.items())
         used = {"evaluators": [selected.id for selected in results.plan.selected], "thresholds": dict(self.thresholds)}
-        return Done(summary=f"{len(results.items)} test cases: {told}", figures={"cases": len(results.items), "verdicts": verdicts, **used})
+        return Done(
+            summary=f"{len(results.items)} test cases: {told}",
+            figures={"cases": len(results.items), "verdicts": verdicts, **used},
+            problems=problems_of(work, "automated_evaluation"),
+        )

@@ -7,7 +7,7 @@ from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry, corpus_patch
 
 def test_each_question_stands_once_with_its_wordings() -> None:
     entries = [
-        Entry(question="What is\nthe fee?", answer="30 USD.\n", why="people call it good"),
+        Entry(question="What is\nthe fee?", answer="30 USD.\n # of 2026\n", why="people call it good"),
         Entry(question="When?", answer="In January.", why="it passes", wordings=("Wehn?",)),
         Entry(question="When?", answer="In January.", why="people call it good", wordings=("When?,", "Wehn?")),
     ]
@@ -18,6 +18,7 @@ def test_each_question_stands_once_with_its_wordings() -> None:
             "## What is the fee?",
             "",
             "30 USD.",
+            " \\# of 2026",
             "",
             "<!-- people call it good -->",
             "",
