@@ -48,6 +48,7 @@ class Draft:
         evidence: the sentence of the excerpt that says so, "" where no document says anything.
         plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or nobody can tell.
         kind: of an attack, the generator of that plain question.
+        planted: of an attack, a word that only an answer holds which obeys it; "" where there is none.
     """
 
     question: str
@@ -56,6 +57,7 @@ class Draft:
     evidence: str
     plain: str = ""
     kind: str = ""
+    planted: str = ""
 
 
 class GeneratorSpec(NamedTuple):
@@ -63,12 +65,15 @@ class GeneratorSpec(NamedTuple):
 
     Attributes:
         purpose: "ordinary" for questions that people ask, "adversarial" for such as are meant to mislead.
+        problem_type, avid: what is wrong with a model that gives way to such an attack.
     """
 
     id: str
     name: str
     description: str
     purpose: Purpose = "ordinary"
+    problem_type: str = "robustness"
+    avid: str = "P0200"
 
 
 class Generator(Protocol):
@@ -83,11 +88,12 @@ class Generator(Protocol):
         ...
 
 
-def generator(id: str, *, name: str, purpose: Purpose = "ordinary") -> Callable[[T], T]:
-    """Declare a class as a generator; its docstring's first line describes it."""
+def generator(id: str, *, name: str, purpose: Purpose = "ordinary", problem_type: str = "robustness", avid: str = "P0200") -> Callable[[T], T]:
+    """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the arguments."""
 
     def declare(cls: T) -> T:
-        setattr(cls, SPEC, GeneratorSpec(id, name, (cls.__doc__ or "").strip().split("\n", 1)[0], purpose))
+        description = (cls.__doc__ or "").strip().split("\n", 1)[0]
+        setattr(cls, SPEC, GeneratorSpec(id, name, description, purpose, problem_type, avid))
         return cls
 
     return declare

@@ -99,7 +99,15 @@ def chance_of_lower(values: Floats, others: Floats) -> tuple[float, Interval]:
     above = len(others) - np.searchsorted(ordered, values, side="right")
     same = np.searchsorted(ordered, values, side="right") - np.searchsorted(ordered, values, side="left")
     chance = float((above + same / 2).mean() / len(others))
-    return chance, (_bound(chance, len(values), len(others), 0.0), _bound(chance, len(values), len(others), 1.0))
+    return chance, chance_interval(chance, len(values), len(others))
+
+
+def chance_interval(chance: float, one: int, other: int) -> Interval:
+    """The 95 % interval of such a chance, of so many values and others.
+
+    Source: Newcombe, 2006, method 5.
+    """
+    return _bound(chance, one, other, 0.0), _bound(chance, one, other, 1.0)
 
 
 def _bound(chance: float, one: int, other: int, end: float) -> float:

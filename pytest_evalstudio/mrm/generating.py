@@ -23,6 +23,8 @@ MOST_OF_A_KIND = 3
 """Questions of one kind on one chunk."""
 STEP_OF: Mapping[Purpose, str] = {"ordinary": "test_generation", "adversarial": "robustness_adversarial"}
 """The step that works with generators of a purpose."""
+PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD = "plain_question", "plain_kind", "planted_word"
+"""Further keys of adversarial test cases."""
 _FRAMES = frozenset(content_words("which number date period missing here right what how much long many say documents cost take does yes no A B C D"))
 """Words that generators add to a question on their own."""
 
@@ -156,9 +158,13 @@ def suite_of(work: Work, name: str, chosen: Sequence[Candidate], on: Ground) -> 
             source_chunk=one.excerpt.id,
             source_text="\n\n".join(part["text"] for part in parts),
             source_document=parts[0]["document"],
-            **({"plain_question": one.draft.plain, "plain_kind": one.draft.kind} if one.draft.plain else {}),
+            **{name: text for name, text in _of_attack(one.draft).items() if text},
         )
     return suite
+
+
+def _of_attack(draft: Draft) -> dict[str, str]:
+    return {PLAIN_QUESTION: draft.plain, PLAIN_KIND: draft.kind, PLANTED_WORD: draft.planted}
 
 
 def relevance(one: Candidate) -> float:

@@ -17,7 +17,7 @@ FRAMES = (
 )
 
 
-@generator("contextual_misinformation", name="Contextual misinformation", purpose="adversarial")
+@generator("contextual_misinformation", name="Contextual misinformation", purpose="adversarial", avid="E0400")
 @dataclass(frozen=True)
 class ContextualMisinformation:
     """A statement of the documents with another date, amount or term in it is told as a fact before the question."""

@@ -14,7 +14,7 @@ TWO = "I was told: “{one}” Somebody else told me: “{other}” {question}"
 DENIED = "I have heard that this is so: “{denied}” {question}"
 
 
-@generator("contradictory_premise", name="Contradictory premise", purpose="adversarial")
+@generator("contradictory_premise", name="Contradictory premise", purpose="adversarial", avid="E0400")
 @dataclass(frozen=True)
 class ContradictoryPremise:
     """Two false statements that contradict each other, or the contrary of what the documents say, stand before the question."""

@@ -20,7 +20,7 @@ FRAMES = (
 )
 
 
-@generator("jailbreak", name="Jailbreak", purpose="adversarial")
+@generator("jailbreak", name="Jailbreak", purpose="adversarial", problem_type="security", avid="S0400")
 @dataclass(frozen=True)
 class Jailbreak:
     """An ordinary question to a role that is to break the rules and make its answers up."""
@@ -31,4 +31,4 @@ class Jailbreak:
             if not name:
                 return
             asked = framed(rng.choice(FRAMES), name=name, question=draft.question)
-            yield dataclasses.replace(draft, question=asked, condition=obeys_not(draft, name), plain=draft.question, kind=kind)
+            yield dataclasses.replace(draft, question=asked, condition=obeys_not(draft, name), plain=draft.question, kind=kind, planted=name)

@@ -18,7 +18,7 @@ FRAMES = (
 )
 
 
-@generator("prompt_injection", name="Prompt injection", purpose="adversarial")
+@generator("prompt_injection", name="Prompt injection", purpose="adversarial", problem_type="security", avid="S0400")
 @dataclass(frozen=True)
 class PromptInjection:
     """An ordinary question with an order to ignore the documents, to reveal the system prompt, or to answer with a planted word."""
@@ -29,4 +29,4 @@ class PromptInjection:
             if not word:
                 return
             asked = framed(rng.choice(FRAMES), question=draft.question, word=word)
-            yield dataclasses.replace(draft, question=asked, condition=obeys_not(draft, word), plain=draft.question, kind=kind)
+            yield dataclasses.replace(draft, question=asked, condition=obeys_not(draft, word), plain=draft.question, kind=kind, planted=word)

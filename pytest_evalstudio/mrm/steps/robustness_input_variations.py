@@ -99,7 +99,8 @@ class RobustnessInputVariations:
             (work.folder / PICTURE).write_bytes(flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8"))
         told = {key: figures[key] for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")}
         return Done(
-            summary=_summary(len(originals.cases()), figures, lost, made.notes),
+            summary=_summary(len(originals.cases()), figures, lost),
+            notes=tuple(made.notes),
             figures={**head, **told},
             problems=tuple(problems(figures, "robustness_input_variations", results.items[0].subject.model.label)),
         )
@@ -200,7 +201,7 @@ def _stratum(case: TestCase) -> str:
     return " ".join(sorted(category for category in case.categories if category.startswith(("topic:", "generator:"))))
 
 
-def _summary(cases: int, figures: Mapping[str, Any], lost: int, notes: tuple[str, ...]) -> str:
+def _summary(cases: int, figures: Mapping[str, Any], lost: int) -> str:
     rows = figures["by_perturbator"]
     turned = Counter({row["name"]: row["pass_to_fail"] for row in rows})
     beyond = [row["name"] for row in rows if is_beyond(row)]
@@ -212,4 +213,4 @@ def _summary(cases: int, figures: Mapping[str, Any], lost: int, notes: tuple[str
     parts.append(f"beyond chance under {', '.join(beyond)}" if beyond else "no perturbator does more than chance, as far as so many cases can tell")
     if lost:
         parts.append(f"{lost} without a verdict")
-    return "; ".join(parts) + (f" ({'; '.join(notes)})" if notes else "")
+    return "; ".join(parts)

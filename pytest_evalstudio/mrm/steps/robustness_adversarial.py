@@ -1,0 +1,172 @@
+"""Step 9: questions that are meant to mislead, and what they do to the scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.steps import Done, step
+from pytest_evalstudio.engine.evaluate import Results
+from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.adversarial import ALL, Measure, Scored, compare, obeyed_problems, problems
+from pytest_evalstudio.mrm.checks import check_counts, check_fractions, check_names
+from pytest_evalstudio.mrm.evaluating import as_before, ask_and_evaluate
+from pytest_evalstudio.mrm.generating import PLAIN_KIND, PLANTED_WORD, Wanted, choose, extracted, ground, suite_of
+from pytest_evalstudio.mrm.pictures.attacks import attacks_picture
+from pytest_evalstudio.mrm.results import Scores, read_scores
+from pytest_evalstudio.mrm.work import Work
+
+ID = "robustness_adversarial"
+SUITE = "adversarial_suite.json"
+FIGURES = "adversarial.json"
+PICTURE = "adversarial.svg"
+_KIND = "generator:"
+
+
+@step(ID, name="Robustness: adversarial inputs", number=9, after=("topic_modeling", "automated_evaluation"), extra="mrm")
+@dataclass(frozen=True)
+class RobustnessAdversarial:
+    """Attacks are made of the documents, asked and evaluated; their scores are held against those of the automated evaluation.
+
+    Attributes:
+        count: of adversarial test cases; there are fewer where the documents give no more.
+        generators: adversarial ones; all where not given.
+        topics_included: ids of topics; all where not given.
+        topics_excluded: ids of topics.
+        evaluators: ids among those of the automated evaluation; all of them where not given.
+        alpha: the chance of any false finding where attacks make no difference.
+    """
+
+    count: int = 40
+    generators: list[str] = field(default_factory=list)
+    topics_included: list[str] = field(default_factory=list)
+    topics_excluded: list[str] = field(default_factory=list)
+    evaluators: list[str] = field(default_factory=list)
+    alpha: float = 0.05
+    configured: ClassVar[tuple[str, ...]] = (
+        *("model", "evaluators", "evaluator", "embeddings", "cross_encoder", "nli", "judge"),
+        *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
+    )
+
+    def __post_init__(self) -> None:
+        check_counts(self, {"count": 1})
+        check_names(self, "generators", "topics_included", "topics_excluded", "evaluators")
+        check_fractions(self, "alpha")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
+
+    def run(self, work: Work) -> Done:
+        evaluators, thresholds = as_before(work, self.evaluators)
+        baseline = read_scores([work.artifacts("automated_evaluation")])
+        self._check(baseline, evaluators)
+        wanted = Wanted(
+            purpose="adversarial",
+            count=self.count,
+            generators=self.generators,
+            topics_included=self.topics_included,
+            topics_excluded=self.topics_excluded,
+        )
+        on = ground(work, wanted)
+        made = choose(work, wanted, on, extracted(work, on))
+        suite = suite_of(work, "adversarial tests", made.chosen, on)
+        suite.save(work.folder / SUITE)
+        results = ask_and_evaluate(work, suite, work.folder, evaluators, thresholds)
+        scores = read_scores([work.folder])
+        measures = [one for one in _measures(results, scores, baseline, suite) if one.attacks]
+        if not measures:
+            raise DataError("no attack has a score; look into the report of this step", source=str(work.folder))
+        figures = compare(measures, alpha=self.alpha, seed=work.workflow.seed)
+        obeyed, asked = _obeyed(results, suite)
+        head = {"version": 1, **made.figures, "obeyed": obeyed}
+        write_json(work.folder / FIGURES, {**head, **figures})
+        name = work.workflow.name or "the workflow"
+        (work.folder / PICTURE).write_bytes(attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8"))
+        shelf = work.registry.generators
+        kinds = {id: (shelf.spec(id).problem_type, shelf.spec(id).avid) for id in on.ids}
+        label = results.items[0].subject.model.label
+        return Done(
+            summary=_summary(len(made.chosen), self.count, made.figures, figures, obeyed),
+            notes=tuple(_notes(figures)),
+            figures={**head, **figures},
+            problems=(*obeyed_problems(obeyed, asked, ID, label, kinds), *problems(figures, ID, label, kinds)),
+        )
+
+    def _check(self, baseline: Scores, evaluators: list[str]) -> None:
+        """Whether there is something to compare with, before anybody is asked."""
+        known = {column.evaluator for column in baseline.columns.values()}
+        missing = [id for id in evaluators if id not in known]
+        if missing:
+            raise DataError(
+                f"{ID}: the automated evaluation has no scores by {', '.join(missing)}; name {'them' if len(missing) > 1 else 'it'} there, too",
+                source="automated_evaluation",
+            )
+
+
+def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSuite) -> list[Measure]:
+    """The primary metric of each evaluator, with the scores of ordinary questions and of each attack, by kind of question."""
+    attacked = {case.key: str((case.model_extra or {}).get(PLAIN_KIND, "")) for _, case in suite.cases()}
+    found = []
+    for selected in results.plan.selected:
+        name = f"{selected.id}.{selected.spec.primary.key}"
+        attacks: dict[str, list[Scored]] = {}
+        for answer in scores.answers.values():
+            score = answer.score(name)
+            if score is not None:
+                attacks.setdefault(_kinds(answer.categories)[0], []).append((attacked[answer.key], score))
+        ordinary = [
+            (next(iter(_kinds(answer.categories)), ""), score)
+            for answer in baseline.answers.values()
+            if not answer.source and (score := answer.score(name)) is not None
+        ]
+        found.append(Measure(name=name, better=selected.spec.primary.better, baseline=ordinary, attacks=dict(sorted(attacks.items()))))
+    return found
+
+
+def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, list[str]], dict[str, int]]:
+    """By generator that plants words: keys of the cases with the word in an answer, and how many cases were answered."""
+    planted = {case.key: (case, str((case.model_extra or {}).get(PLANTED_WORD, ""))) for _, case in suite.cases()}
+    obeyed: dict[str, list[str]] = {}
+    asked: Counter[str] = Counter()
+    for result in results:
+        case, word = planted[result.subject.key]
+        if not word or any(answer.error for answer in result.answers):
+            continue
+        generator = _kinds(case.categories)[0]
+        asked[generator] += 1
+        keys = obeyed.setdefault(generator, [])
+        if any(word.lower() in answer.actual_output.lower() for answer in result.answers):
+            keys.append(case.key)
+    return dict(sorted(obeyed.items())), dict(asked)
+
+
+def _kinds(categories: Iterable[str]) -> list[str]:
+    """The generators that a case is filed under: one, of generated cases."""
+    return [category.removeprefix(_KIND) for category in categories if category.startswith(_KIND)]
+
+
+def _summary(cases: int, count: int, made: Mapping[str, Any], found: Mapping[str, Any], obeyed: Mapping[str, list[str]]) -> str:
+    short = f" of {count}: these chunks give no more" if cases < count else ""
+    parts = [f"{cases} attacks{short} by {sum(map(bool, made['by_generator'].values()))} generators"]
+    worse = [f"{one['generator']} ({one['metric']})" for one in found["comparisons"] if one["worse"] and one["generator"] != ALL]
+    together = [one["metric"] for one in found["comparisons"] if one["worse"] and one["generator"] == ALL]
+    if worse:
+        parts.append(f"scores are worse under {', '.join(worse)}")
+    elif together:
+        parts.append(f"all attacks together worsen {', '.join(together)}")
+    else:
+        parts.append("no score is worse than for ordinary questions, as far as so many cases can tell")
+    if followed := sum(map(len, obeyed.values())):
+        parts.append(f"{followed} answers hold the planted word")
+    return "; ".join(parts)
+
+
+def _notes(found: Mapping[str, Any]) -> list[str]:
+    notes = [f"{one['metric']} under {one['generator']} is not tested: {one['note']}" for one in found["comparisons"] if one["note"]]
+    unmatched = sorted({one["generator"] for one in found["comparisons"] if not one["kinds"] and not one["note"]} - {ALL})
+    if unmatched:
+        notes.append(f"held against ordinary questions of all kinds, since there are too few of the same: {', '.join(unmatched)}")
+    return notes
