@@ -10,6 +10,7 @@ from pytest_evalstudio.cli import (
     calibrate,
     convert,
     evaluators,
+    generators,
     hosts,
     init,
     judge_check,
@@ -19,13 +20,19 @@ from pytest_evalstudio.cli import (
     report,
     resolve,
     schema,
+    steps,
     validate,
     weakness,
 )
 from pytest_evalstudio.cli.common import FINE, USAGE
 from pytest_evalstudio.core.errors import EvalStudioError
 
-COMMANDS = (evaluators, hosts, perturbators, validate, init, perturb, convert, resolve, judge_check, calibrate, weakness, mrm, report, schema)
+COMMANDS = (
+    *(evaluators, hosts, perturbators, generators, steps),
+    *(validate, init, perturb, convert, resolve),
+    *(judge_check, calibrate, weakness, mrm),
+    *(report, schema),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -77,10 +77,9 @@ class TestValidation:
         if not valid:
             raise DataError("no test case is valid; lower the cutoffs, or name cases in `keep`", source=str(work.folder / SCORES))
         listed = sum(bool(case["outliers"]) for case in told["cases"])
-        notes = [*(f"without {metric}: {reason}" for metric, reason in left_out.items()), *(one.note for one in measured.values() if one.note)]
         return Done(
-            summary=f"{len(valid)} of {len(cases)} test cases are valid, {listed} with a score that is an outlier"
-            + (f" ({'; '.join(notes)})" if notes else ""),
+            summary=f"{len(valid)} of {len(cases)} test cases are valid, {listed} with a score that is an outlier",
+            notes=(*(f"without {metric}: {reason}" for metric, reason in left_out.items()), *(one.note for one in measured.values())),
             figures={
                 "cases": len(cases),
                 "valid": len(valid),

@@ -96,7 +96,7 @@ class TopicModeling:
         rows = chosen.reduced if chosen is not None else vectors.rows if vectors is not None else np.zeros((len(chunks), 2))
         lines = _lines(work, chunks, labels, plane(rows, work.workflow.seed))
         topics = _topics(lines, self.top_n_words)
-        note = "; ".join(filter(None, (reason, vectors.note if vectors is not None else "")))
+        notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
         method = {
             "vectors": vectors.method if vectors is not None else "none",
             "clustering": chosen.method if chosen is not None else "none",
@@ -104,14 +104,15 @@ class TopicModeling:
             "outliers": chosen.outliers if chosen is not None else 0,
         }
         told = [{"clustering": one.method, "topics": one.count, "silhouette": one.silhouette, "outliers": one.outliers} for one in tried]
-        write_json(work.folder / TOPICS, {"version": 1, "note": note, "method": method, "tried": told, "topics": topics, "chunks": lines})
-        name = work.workflow.name or "the corpus"
-        (work.folder / MAP).write_bytes(topic_map(f"Topics of {name}: {len(lines)} chunks", topics, lines).encode("utf-8"))
-        found = f"{len(topics)} topic{'s' if len(topics) != 1 else ''} in {len(lines)} chunks"
+        write_json(work.folder / TOPICS, {"version": 1, "notes": notes, "method": method, "tried": told, "topics": topics, "chunks": lines})
+        name, chunks_told = work.workflow.name or "the corpus", f"{len(lines)} chunk{'s' if len(lines) != 1 else ''}"
+        (work.folder / MAP).write_bytes(topic_map(f"Topics of {name}: {chunks_told}", topics, lines).encode("utf-8"))
+        found = f"{len(topics)} topic{'s' if len(topics) != 1 else ''} in {chunks_told}"
         how = f" by {method['vectors']}; {method['clustering']}, silhouette {chosen.silhouette:.2f}" if chosen is not None else ""
         return Done(
-            summary=found + how + (f" ({note})" if note else ""),
-            figures={"topics": len(topics), "chunks": len(lines), **method, "note": note, "sizes": {topic["id"]: topic["size"] for topic in topics}},
+            summary=found + how,
+            notes=tuple(notes),
+            figures={"topics": len(topics), "chunks": len(lines), **method, "sizes": {topic["id"]: topic["size"] for topic in topics}},
         )
 
 

@@ -58,7 +58,7 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
         "contradicted": ["condition 0.00 < 1"],
     }
     assert done.summary.startswith("3 of 6 test cases are valid")
-    assert "without nli: no [nli] model is configured" in done.summary
+    assert "without nli: no [nli] model is configured" in done.notes
     assert set(made.files("test_validation")) == {"validated_suite.json", "rejected_suite.json", "validation.json"}
 
 

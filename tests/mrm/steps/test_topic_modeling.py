@@ -128,14 +128,14 @@ def test_strays_go_to_the_nearest_cluster() -> None:
 def test_too_little_text_is_one_topic_and_a_note(tmp_path: Path, text: str) -> None:
     bench, done = modelled(tmp_path, {"text.txt": text}, chunk_chars=10)
     assert done.figures["topics"] == 1
-    assert "fewer than two topics of 3" in done.summary
+    assert "fewer than two topics of 3" in done.notes[0]
     assert ET.fromstring(bench.files("topic_modeling")["topic_map.svg"]) is not None
 
 
 def test_the_same_text_again_and_again_is_one_topic(tmp_path: Path) -> None:
     _, done = modelled(tmp_path, {"text.txt": "\n\n".join(["The fee is small."] * 10)}, chunk_chars=20)
     assert done.figures["topics"] == 1
-    assert "no configuration finds two" in done.summary
+    assert "no configuration finds two" in done.notes[0]
 
 
 def test_every_chunk_has_its_place_on_the_map_and_what_it_says_is_escaped(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_without_a_model_the_words_are_counted_and_the_summary_says_so(tmp_path:
     bench.lender = _Lender(_Lacking())
     done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
     assert "TF-IDF" in done.summary
-    assert "there is no model here" in done.summary
+    assert "there is no model here" in done.notes[0]
     with pytest.raises(ConfigurationError, match="no model here"):
         TopicModeling(chunk_chars=140, vectors="embeddings").run(bench.work("topic_modeling"))
 

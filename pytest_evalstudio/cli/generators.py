@@ -1,0 +1,31 @@
+"""`evalstudio generators`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("generators", run, "List the generators of test questions, ordinary and adversarial ones.")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    shelf = Registry().generators
+    specs = [shelf.spec(id) for id in shelf]
+    if arguments.json:
+        print_json([{"id": spec.id, "name": spec.name, "purpose": spec.purpose, "description": spec.description} for spec in specs])
+        return FINE
+    for spec in specs:
+        print(f"{spec.id:<28}{spec.purpose}")
+        print(f"    {spec.description}")
+    return FINE

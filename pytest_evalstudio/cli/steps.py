@@ -1,0 +1,47 @@
+"""`evalstudio steps`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.registry import Registry
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("steps", run, "List the steps of model-risk-management workflows with their parameters.")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    shelf = Registry().steps
+    specs = sorted((shelf.spec(id) for id in shelf), key=lambda spec: spec.number)
+    entries = [
+        {
+            "number": spec.number,
+            "id": spec.id,
+            "name": spec.name,
+            "after": list(spec.after),
+            "uses": list(spec.uses),
+            "extra": spec.extra,
+            "description": spec.description,
+            "params": parameters(shelf.get(spec.id)),
+        }
+        for spec in specs
+    ]
+    if arguments.json:
+        print_json(entries)
+        return FINE
+    for spec in specs:
+        needs = f"after {', '.join(spec.after)}" if spec.after else "first"
+        print(f"{spec.number}. {spec.id:<30}{needs}" + (f"; uses {', '.join(spec.uses)}" if spec.uses else ""))
+        print(f"    {spec.description}")
+        print(f"    parameters: {', '.join(parameters(shelf.get(spec.id))) or 'none'}")
+    return FINE
