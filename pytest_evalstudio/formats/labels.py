@@ -1,53 +1,162 @@
-"""Labels that people gave to answers: a CSV file with the columns key, model_key and label."""
+"""Labels that people gave to answers: a CSV file with the columns key, model_key and label, and further ones if need be."""
 
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pytest_evalstudio.core.errors import DataError
 
 COLUMNS = ("key", "model_key", "label")
-Labels = Mapping[tuple[str, str], int]
+RATER, ANSWER_ID = "rater", "answer_id"
+"""Columns that may be left out: who gave the label, and which text it was given to."""
+Identity = tuple[str, str]
+"""Key and model key of an answer."""
+Labels = Mapping[Identity, int]
 LONGEST_FIELD = 100_000
 """Characters."""
 _LEVEL = re.compile(r"-?[0-9]{1,6}")
+_DELIMITERS = (",", ";", "\t")
+_FORMULA = tuple("=+-@\t\r\n")
 
 
-def read_labels(path: Path, *, levels: bool = False) -> dict[tuple[str, str], int]:
-    """Labels by (key, model_key); rows without a label are left out.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """What one person said of one answer.
+
+    Attributes:
+        label: 1 (good) or 0 (bad), or a level, higher for better.
+        rater: "" where nobody is named.
+        answer_id: of the text that was labelled, "" where it is not said.
+    """
+
+    key: str
+    model_key: str
+    label: int
+    rater: str = ""
+    answer_id: str = ""
+
+    @property
+    def identity(self) -> Identity:
+        return self.key, self.model_key
+
+
+def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
+    """Labels by (key, model_key): of several raters what most of them say; answers without a label, or with a tie, are left out.
 
     Args:
         levels: whether a label may be any whole number, higher for better; else it is 1 (good) or 0 (bad).
 
     Raises:
-        DataError: with file, line and what is wrong, if a column is missing, a label is none, or an answer has two.
+        DataError: with file, line and what is wrong, if a column is missing, a label is none, or a rater gave two to one answer; if there is
+            no label.
     """
-    found: dict[tuple[str, str], int] = {}
+    found, divided = majority(read_ratings(path, levels=levels))
+    if not found:
+        raise DataError(f"{path}: there are no labels in it" + (f" on which raters agree, of {len(divided)} answers" if divided else ""))
+    return found
+
+
+def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
+    """Every rater's labels, in order; rows without a label are left out.
+
+    Fields may be parted by commas, semicolons or tabs, as spreadsheets in various languages write them.
+
+    Raises:
+        DataError: as `read_labels`, but for there being none.
+    """
+    found: dict[tuple[str, str, str], Label] = {}
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            csv.field_size_limit(LONGEST_FIELD)  # of the whole process: whoever reads CSV sets his own
-            rows = csv.DictReader(file)
-            missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-            if missing:
-                raise DataError(f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns {', '.join(COLUMNS)}")
-            for row in rows:
-                text = (row["label"] or "").strip()
-                if not text:
-                    continue
-                label = _label(text, f"{path}:{rows.line_num}", levels=levels)
-                identity = (row["key"] or "", row["model_key"] or "")
-                if found.setdefault(identity, label) != label:
-                    raise DataError(f"{path}:{rows.line_num}: {identity[0]!r} of model {identity[1]!r} has another label further up; keep one")
+        for line, row in read_rows(path)[1]:
+            text = row["label"].strip()
+            if not text:
+                continue
+            place = f"{path}:{line}"
+            label = Label(
+                key=row["key"],
+                model_key=row["model_key"],
+                label=_label(text, place, levels=levels),
+                rater=row.get(RATER, "").strip(),
+                answer_id=row.get(ANSWER_ID, "").strip(),
+            )
+            if found.setdefault((*label.identity, label.rater), label).label != label.label:
+                whose = f" by {label.rater!r}" if label.rater else ""
+                raise DataError(f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up; keep one")
     except UnicodeDecodeError as exc:
         raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}") from None
     except csv.Error as exc:
         raise DataError(f"{path}: is not CSV: {exc}") from None
-    if not found:
-        raise DataError(f"{path}: there are no labels in it")
-    return found
+    return list(found.values())
+
+
+def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept spreadsheets from reading formulas."""
+    text = path.read_bytes().decode("utf-8-sig")
+    csv.field_size_limit(LONGEST_FIELD)  # of the whole process: whoever reads CSV sets his own
+    first = text.partition("\n")[0]
+    delimiter = next((mark for mark in _DELIMITERS if set(COLUMNS) <= set(next(csv.reader([first], delimiter=mark), []))), ",")
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    names = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = names
+    if missing := [column for column in COLUMNS if column not in names]:
+        raise DataError(f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns {', '.join(COLUMNS)}")
+    rows = []
+    for row in reader:
+        cells = {name: row[name] or "" for name in names}
+        rows.append((reader.line_num, {name: plain(cell) for name, cell in cells.items()} if ANSWER_ID in names else cells))
+    return names, rows
+
+
+def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """A CSV file of ours, as spreadsheets read it: UTF-8 with a mark of it, no cell a formula.
+
+    `names` should hold ANSWER_ID, by which readers know that cells are to be read back by `plain`.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([inert(str(row.get(name, ""))) for name in names])
+    return text.getvalue().encode("utf-8-sig", "replace")
+
+
+def inert(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe stands before what might be one.
+
+    >>> inert("=HYPERLINK(1)"), inert("plain"), inert("'quoted'")
+    ("'=HYPERLINK(1)", 'plain', "''quoted'")
+    """
+    return f"'{cell}" if cell.startswith((*_FORMULA, "'")) else cell
+
+
+def plain(cell: str) -> str:
+    """What `inert` was given.
+
+    >>> plain("'=1"), plain("''quoted'"), plain("'tis")
+    ('=1', "'quoted'", "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell
+
+
+def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identity]]:
+    """What most raters say of each answer, and the answers of which no label has the most."""
+    votes: dict[Identity, Counter[int]] = defaultdict(Counter)
+    for label in labels:
+        votes[label.identity][label.label] += 1
+    found, divided = {}, []
+    for identity, counts in votes.items():
+        (first, most), *others = counts.most_common()
+        if others and others[0][1] == most:
+            divided.append(identity)
+        else:
+            found[identity] = first
+    return found, divided
 
 
 def _label(text: str, place: str, *, levels: bool) -> int:

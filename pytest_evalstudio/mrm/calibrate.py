@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.engine.scoring.calibration import prediction_set, threshold
 from pytest_evalstudio.formats.calibration import METHODS, CalibratedMetric, Calibration, Conformal, Logistic, Method
 from pytest_evalstudio.formats.labels import Labels
-from pytest_evalstudio.mrm.conformal import conformal_quantile, nonconformity
+from pytest_evalstudio.mrm.conformal import conformal_quantile, expected_coverage, nonconformity
 from pytest_evalstudio.mrm.curves import Fitted, Trees, chances, fit
 from pytest_evalstudio.mrm.figures import area_under_roc, brier_score, calibration_error, errors
 from pytest_evalstudio.mrm.results import Column, Scores
@@ -63,11 +63,13 @@ class _HeldOut:
     """What curves said of the answers that they were not fitted to, in the sample's order.
 
     Attributes:
+        tested: these answers.
         chances: probability of good.
         quantiles: the conformal quantile of the fold that an answer was tested in.
         areas: area under the ROC curve within each fold with both kinds.
     """
 
+    tested: Sample
     chances: Floats
     quantiles: Floats
     areas: tuple[float, ...]
@@ -82,17 +84,20 @@ def calibrate(
     alpha: float = 0.1,
     seed: int = DEFAULT_SEED,
     good_from: int | None = None,
+    drawn: Container[tuple[str, str]] | None = None,
 ) -> Calibrated:
     """Calibrate one metric, or several in one score, by people's labels.
 
     All figures are cross-validated over five folds: in each, one half of the training part fits the curve, the other one gives the conformal
-    quantile, and the test part is neither. The calibration itself is made of one half of all labels, its quantile of the other half.
+    quantile, and the test part is neither. The calibration itself is made of one half of all labels, its quantile of the other half. Where
+    only some answers were drawn at random, the quantile and all figures are of these, and the curve is fitted to the others.
 
     Args:
         metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
         method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal, boosting.
         alpha: share of answers whose conformal set may miss people's label.
         good_from: the lowest label that counts as good.
+        drawn: key and model key of the answers that were drawn at random; None where all were.
 
     Raises:
         ConfigurationError: if labels are too few or of one kind only, or metrics, method and labels do not go together.
@@ -103,17 +108,17 @@ def calibrate(
     if not 0 < alpha < 1:
         raise ConfigurationError(f"alpha = {alpha}: must lie between 0 and 1, e.g. 0.1")
     columns = _columns(scores, metrics)
-    labelled = sample(scores, labels, columns, good_from=good_from)
+    labelled = sample(scores, labels, columns, good_from=good_from, drawn=drawn)
     labelled.check(alpha, seed)
     kinds = [column.metric for column in columns]
 
     def fitted(rows: npt.NDArray[np.int64]) -> Fitted:
         return fit(method, labelled.scores[rows], labelled.labels[rows], good_from=labelled.good_from, metrics=kinds, seed=seed)
 
-    held_out = _held_out(labelled, alpha, seed, fitted)
-    rows, others = labelled.halves(np.arange(len(labelled)), seed)
+    rows, others = labelled.halves(np.arange(len(labelled)), seed) if drawn is None else labelled.parts()
     curve = fitted(rows)
     conformal = Conformal(alpha=alpha, quantile=float(_quantile(curve, labelled, others, alpha)), labels=len(others))
+    held_out = _held_out(labelled, alpha, seed, fitted) if drawn is None else _apart(labelled, curve, others, conformal.quantile)
     figures = _figures(labelled, columns, held_out, conformal)
     calibration = None if isinstance(curve, Trees) else _calibration(curve, method, columns, labelled, len(rows), conformal, figures)
     made_of = {"curve_labels": len(rows), "method": method, "alpha": alpha, "seed": seed}
@@ -134,7 +139,8 @@ def _columns(scores: Scores, metrics: Sequence[str]) -> list[Column]:
     return columns
 
 
-def _held_out(labelled: Sample, alpha: float, seed: int, fitted: Any) -> _HeldOut:
+def _held_out(labelled: Sample, alpha: float, seed: int, fitted: Callable[[npt.NDArray[np.int64]], Fitted]) -> _HeldOut:
+    """Of a cross-validation."""
     found, quantiles = np.empty(len(labelled)), np.empty(len(labelled))
     areas = []
     for training, test in labelled.folds(seed):
@@ -145,7 +151,14 @@ def _held_out(labelled: Sample, alpha: float, seed: int, fitted: Any) -> _HeldOu
         good = labelled.good[test]
         if good.any() and not good.all():
             areas.append(area_under_roc(found[test], good))
-    return _HeldOut(found, quantiles, tuple(areas))
+    return _HeldOut(labelled, found, quantiles, tuple(areas))
+
+
+def _apart(labelled: Sample, curve: Fitted, others: npt.NDArray[np.int64], quantile: float) -> _HeldOut:
+    """Of the answers that the curve was not fitted to."""
+    tested = labelled.only(others)
+    found = chances(curve, tested.scores)
+    return _HeldOut(tested, found, np.full(len(others), quantile), (area_under_roc(found, tested.good),))
 
 
 def _quantile(curve: Fitted, labelled: Sample, rows: npt.NDArray[np.int64], alpha: float) -> Floats:
@@ -153,15 +166,17 @@ def _quantile(curve: Fitted, labelled: Sample, rows: npt.NDArray[np.int64], alph
 
 
 def _figures(labelled: Sample, columns: Sequence[Column], held_out: _HeldOut, conformal: Conformal) -> dict[str, Any]:
-    good, found = labelled.good, held_out.chances
+    tested, found = held_out.tested, held_out.chances
+    good = tested.good
     single = columns[0].metric if len(columns) == 1 else None
-    raw = labelled.scores[:, 0] * (1 if single is None or single.better == "higher" else -1)
-    as_chances = _as_chances(columns[0], labelled.scores[:, 0]) if single is not None else None
-    covered = nonconformity(found, good) <= held_out.quantiles
+    raw = tested.scores[:, 0] * (1 if single is None or single.better == "higher" else -1)
+    as_chances = _as_chances(columns[0], tested.scores[:, 0]) if single is not None else None
+    coverage, interval = _coverage(labelled, held_out, conformal)
     sets = [SETS[prediction_set(chance, quantile)] for chance, quantile in zip(found.tolist(), held_out.quantiles.tolist(), strict=True)]
     return {
         "n": len(labelled),
-        "good": int(good.sum()),
+        "good": int(labelled.good.sum()),
+        "tested": len(tested),
         "left_out": labelled.left_out,
         "metrics": [column.key for column in columns],
         "auc": area_under_roc(raw, good) if single is not None else math.fsum(held_out.areas) / len(held_out.areas),
@@ -169,18 +184,26 @@ def _figures(labelled: Sample, columns: Sequence[Column], held_out: _HeldOut, co
         "ece_after": calibration_error(found, good),
         "brier": brier_score(found, good),
         **errors(found >= PASSES, good),
-        "before": _before(columns[0], labelled) if single is not None else None,
+        "before": _before(columns[0], tested) if single is not None else None,
         "conformal": {
             "alpha": conformal.alpha,
             "quantile": conformal.quantile,
             "labels": conformal.labels,
-            "coverage": float(covered.mean()),
-            "coverage_interval": wilson_interval(int(covered.sum()), len(covered)),
+            "coverage": coverage,
+            "coverage_interval": interval,
             "sets": {name: sets.count(name) for name in SETS.values()},
         },
-        "folds": FOLDS,
+        "folds": FOLDS if labelled.drawn is None else None,
         "good_from": labelled.good_from,
     }
+
+
+def _coverage(labelled: Sample, held_out: _HeldOut, conformal: Conformal) -> tuple[float, tuple[float, float]]:
+    """What share of new answers the sets cover: measured on folds, else, since the quantile is of all that could be tested, what is known of it."""
+    if labelled.drawn is not None:
+        return expected_coverage(conformal.labels, conformal.alpha)
+    covered = nonconformity(held_out.chances, held_out.tested.good) <= held_out.quantiles
+    return float(covered.mean()), wilson_interval(int(covered.sum()), len(covered))
 
 
 def _as_chances(column: Column, scores: Floats) -> Floats | None:
@@ -259,7 +282,7 @@ def told(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{'weight':<24}{figures['weight']:+.3f} × ({score} − {figures['mean']:.4g}) / {figures['scale']:.4g}"
     if found["intercept"] is not None:
         yield f"{'intercept':<24}{found['intercept']:+.3f}"
-    yield f"cross-validated over {found['folds']} folds:"
+    yield f"cross-validated over {found['folds']} folds:" if found["folds"] else f"of {found['tested']} answers that the curve was not fitted to:"
     yield f"{'area under ROC':<24}{found['auc']:.3f}"
     before = "" if found["ece_before"] is None else f"  (of the score as it is: {found['ece_before']:.3f})"
     yield f"{'calibration error':<24}{found['ece_after']:.3f}{before}"

@@ -7,6 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from pytest_evalstudio.mrm.extra import needed
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -61,3 +63,25 @@ def conformal_quantile(scores: npt.ArrayLike, alpha: float) -> Floats:
     if rank > values.shape[-1]:
         return np.ones(values.shape[:-1])
     return np.asarray(values[..., rank - 1], dtype=np.float64)
+
+
+def expected_coverage(count: int, alpha: float, *, level: float = 0.95) -> tuple[float, tuple[float, float]]:
+    """What share of new answers the sets of one calibration will cover: the mean of what is to be expected, and an interval.
+
+    Over the draw of the `count` answers that gave the quantile, the share has the distribution Beta(k, count + 1 − k), with k their rank, where
+    no scores are equal; with ties it is greater.
+
+    Args:
+        count: answers that the quantile is of, at least `least_labels`.
+        level: of the interval.
+
+    Source: Vovk, 2012, Conditional validity of inductive conformal predictors; Angelopoulos and Bates, 2023, section 3.2.
+
+    >>> share, (low, high) = expected_coverage(20, 0.1)
+    >>> round(share, 3), round(low, 3), round(high, 3)
+    (0.905, 0.751, 0.988)
+    """
+    rank = rank_of_quantile(count, alpha)
+    distribution = needed("scipy.stats", "calibrating").beta(rank, count + 1 - rank)
+    low, high = distribution.ppf([0.5 - level / 2, 0.5 + level / 2])
+    return rank / (count + 1), (float(low), float(high))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,16 @@ Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 Halves = tuple[Integers, Integers]
 
+
+class TooFewLabels(ConfigurationError):
+    """More labels, or others, are needed before anything can be calibrated."""
+
+
 FOLDS = 5
 LEAST_OF_A_KIND = 10
 """Fewest good, and fewest bad answers: each half of each fold's training part has some of them."""
+LEAST_OF_A_KIND_FOR_CURVE = 5
+"""The same where it is said which answers the curve is fitted to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class Sample:
         good_from: the lowest label that counts as good.
         cases: number of the original test case that each answer goes back to; answers to one case stay together wherever answers are divided.
         left_out: why labels are not among them: {without_answer, without_score: {metric: answers}}.
+        drawn: which answers were drawn at random, so that they alone stand for others; None where all were.
     """
 
     scores: Floats
@@ -42,6 +50,7 @@ class Sample:
     good_from: int
     cases: Integers
     left_out: dict[str, Any]
+    drawn: Booleans | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -59,33 +68,63 @@ class Sample:
         first, second = next(iter(self._divided(rows, 2, seed)))
         return rows[first], rows[second]
 
-    def check(self, alpha: float, seed: int) -> None:
-        """Check that there are labels enough for every fold.
+    def parts(self) -> Halves:
+        """Rows for the curve, and those drawn at random, for its conformal prediction.
 
         Raises:
-            ConfigurationError: saying how many there must be.
+            ValueError: if nobody said which were drawn.
         """
+        if self.drawn is None:
+            raise ValueError("nobody said which answers were drawn at random")
+        return np.flatnonzero(~self.drawn), np.flatnonzero(self.drawn)
+
+    def only(self, rows: Integers) -> Sample:
+        """A sample of some of the answers."""
+        drawn = None if self.drawn is None else self.drawn[rows]
+        return replace(self, scores=self.scores[rows], labels=self.labels[rows], cases=self.cases[rows], drawn=drawn)
+
+    def check(self, alpha: float, seed: int) -> None:
+        """Check that there are labels enough for every fold, or for both parts.
+
+        Raises:
+            TooFewLabels: saying how many there must be.
+        """
+        if self.drawn is not None:
+            self._check_parts(alpha)
+            return
         good = int(self.good.sum())
         least = max(2 * LEAST_OF_A_KIND, -(-least_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
         told = f"{good} good and {len(self) - good} bad labelled answers are too few"
         if min(good, len(self) - good) < LEAST_OF_A_KIND or len(self) < least:
-            raise ConfigurationError(
+            raise TooFewLabels(
                 f"{told}: label at least {least} answers (alpha = {alpha:g} needs so many), "
                 f"{LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad ones among them{_lost(self.left_out)}"
             )
         for training, test in self.folds(seed):
             curve, conformal = self.halves(training, seed)
             if len(set(self.good[curve])) < 2 or len(conformal) < least_labels(alpha) or not len(test):
-                raise ConfigurationError(f"{told}, since they are answers to few test cases ({len(set(self.cases))}); label answers to more of them")
+                raise TooFewLabels(f"{told}, since they are answers to few test cases ({len(set(self.cases))}); label answers to more of them")
+
+    def _check_parts(self, alpha: float) -> None:
+        for_curve, at_random = (self.good[rows] for rows in self.parts())
+        good, bad = int(for_curve.sum()), int((~for_curve).sum())
+        if min(good, bad) < LEAST_OF_A_KIND_FOR_CURVE:
+            raise TooFewLabels(
+                f"of the {good + bad} answers that the curve is fitted to, {good} are good and {bad} bad: it takes {LEAST_OF_A_KIND_FOR_CURVE} "
+                f"of each kind{_lost(self.left_out)}"
+            )
+        if len(at_random) < least_labels(alpha):
+            raise TooFewLabels(f"{len(at_random)} labelled answers drawn at random are too few: alpha = {alpha:g} takes {least_labels(alpha)}")
+        if at_random.all() or not at_random.any():
+            kind = "good" if at_random.all() else "bad"
+            raise TooFewLabels(f"all {len(at_random)} labelled answers drawn at random are {kind}: nothing can be said of errors")
 
     def _divided(self, rows: Integers, parts: int, seed: int) -> Iterator[tuple[Integers, Integers]]:
         splitter = needed("sklearn.model_selection", "calibrating").StratifiedGroupKFold(parts, shuffle=True, random_state=seed)
         try:
             yield from splitter.split(rows, self.good[rows], self.cases[rows])
         except ValueError:
-            raise ConfigurationError(
-                f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided; label more"
-            ) from None
+            raise TooFewLabels(f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided; label more") from None
 
 
 def _lost(left_out: dict[str, Any]) -> str:
@@ -94,12 +133,20 @@ def _lost(left_out: dict[str, Any]) -> str:
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def sample(scores: Scores, labels: Labels, columns: Sequence[Column], *, good_from: int | None = None) -> Sample:
+def sample(
+    scores: Scores,
+    labels: Labels,
+    columns: Sequence[Column],
+    *,
+    good_from: int | None = None,
+    drawn: Container[tuple[str, str]] | None = None,
+) -> Sample:
     """The labelled answers of results, without those that lack a score.
 
     Args:
         columns: the metrics that are asked for.
         good_from: the lowest label that counts as good; may be left out where there are two levels, or one.
+        drawn: key and model key of the answers that were drawn at random; None where all were.
 
     Raises:
         ConfigurationError: if labels have more levels and nobody says which are good, or a metric is the same everywhere.
@@ -125,10 +172,11 @@ def sample(scores: Scores, labels: Labels, columns: Sequence[Column], *, good_fr
         _good_from(set(levels), good_from),
         np.array(cases, dtype=np.int64),
         {"without_answer": len(labels) - len(found), "without_score": missing},
+        None if drawn is None else np.array([(answer.key, answer.model_key) in drawn for answer in kept], dtype=np.bool_),
     )
     for column, values in zip(columns, made.scores.T, strict=True):
         if len(values) and values.min() == values.max():
-            raise ConfigurationError(f"all {len(values)} labelled answers have the same score {values[0]:g} by {column.key}: it tells nothing")
+            raise TooFewLabels(f"all {len(values)} labelled answers have the same score {values[0]:g} by {column.key}: it tells nothing")
     return made
 
 

@@ -20,7 +20,7 @@ from pytest_evalstudio.mrm.calibrate import calibrate, told
 from pytest_evalstudio.mrm.conformal import nonconformity
 from pytest_evalstudio.mrm.curves import chances
 from pytest_evalstudio.mrm.results import read_scores
-from pytest_evalstudio.mrm.sample import sample
+from pytest_evalstudio.mrm.sample import TooFewLabels, sample
 from pytest_evalstudio.report.build import build_report
 from tests.mrm.labelled import drawn, write_labels, write_record
 from tests.records import RecordBuilder, evaluator, metric, perturbed, score
@@ -331,3 +331,41 @@ def test_a_missing_extra_is_told_with_its_command(tmp_path: Path, monkeypatch: p
     monkeypatch.setitem(__import__("sys").modules, "sklearn.model_selection", None)
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
     assert 'calibrating needs scikit-learn: pip install "pytest-evalstudio[mrm]"' in capsys.readouterr().err
+
+
+def test_where_some_answers_were_drawn_at_random_the_figures_are_theirs(tmp_path: Path) -> None:
+    scores, labels = drawn()
+    record = write_record(tmp_path, scores)
+    kept = read_labels(write_labels(tmp_path / "labels.csv", labels))
+    at_random = {(f"k{number}", "m-one") for number in range(0, 120, 3)}
+    made = calibrate(read_scores([record]), kept, ["quality"], drawn=at_random)
+    figures, calibration = made.figures, made.calibration
+    assert calibration is not None
+    assert (figures["n"], figures["tested"], figures["folds"]) == (120, 40, None)
+    assert (calibration.labels, calibration.conformal.labels) == (80, 40)
+    tested = np.array([number for number in range(120) if number % 3 == 0])
+    found = np.array([probability(calibration.curve, [scores[number]]) for number in tested])
+    good = np.array(labels)[tested]
+    assert figures["auc"] == pytest.approx(roc_auc_score(good, np.array(scores)[tested]))
+    assert figures["brier"] == pytest.approx(brier_score_loss(good, found))
+    # the 37th of 40 rising nonconformity scores: ceil(41 × 0.9)
+    assert calibration.conformal.quantile == sorted(nonconformity(found, good))[36]
+    assert figures["conformal"]["coverage"] == pytest.approx(37 / 41)
+    assert sum(figures["conformal"]["sets"].values()) == 40
+    assert "of 40 answers that the curve was not fitted to:" in "\n".join(told(figures))
+
+
+@pytest.mark.parametrize(
+    ("good_for_curve", "good_at_random", "count", "message"),
+    [
+        pytest.param(4, 5, 20, r"of the 20 answers that the curve is fitted to, 4 are good and 16 bad: it takes 5 of each kind", id="the curve"),
+        pytest.param(10, 4, 8, r"8 labelled answers drawn at random are too few: alpha = 0.1 takes 9", id="the quantile"),
+        pytest.param(10, 0, 20, r"all 20 labelled answers drawn at random are bad: nothing can be said of errors", id="one kind"),
+    ],
+)
+def test_parts_with_too_few_labels(tmp_path: Path, good_for_curve: int, good_at_random: int, count: int, message: str) -> None:
+    labels = [1] * good_for_curve + [0] * (20 - good_for_curve) + [1] * good_at_random + [0] * (count - good_at_random)
+    record = write_record(tmp_path, np.linspace(0, 1, len(labels)).tolist())
+    kept = read_labels(write_labels(tmp_path / "labels.csv", labels))
+    with pytest.raises(TooFewLabels, match=message):
+        calibrate(read_scores([record]), kept, ["quality"], drawn={(f"k{number}", "m-one") for number in range(20, len(labels))})

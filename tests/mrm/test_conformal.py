@@ -8,7 +8,7 @@ from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set
-from pytest_evalstudio.mrm.conformal import conformal_quantile, least_labels, nonconformity, rank_of_quantile
+from pytest_evalstudio.mrm.conformal import conformal_quantile, expected_coverage, least_labels, nonconformity, rank_of_quantile
 
 SIMULATIONS = 1_000
 
@@ -102,3 +102,11 @@ def test_nonconformity_is_the_distance_from_the_label() -> None:
 def test_a_set_has_the_labels_that_are_near_enough(chance: float, quantile: float, labels: tuple[int, ...], uncertain: bool) -> None:
     assert prediction_set(chance, quantile) == labels
     assert is_uncertain(labels) is uncertain
+
+
+def test_the_expected_coverage_is_what_draws_cover() -> None:
+    """20 scores of a uniform distribution, whose quantile is the share that it covers; by numbers drawn, not by formula."""
+    shares = conformal_quantile(np.random.default_rng(0).random((20_000, 20)), 0.1)
+    mean, interval = expected_coverage(20, 0.1)
+    assert mean == pytest.approx(shares.mean(), abs=0.002)
+    assert interval == pytest.approx(np.percentile(shares, [2.5, 97.5]), abs=0.006)
