@@ -14,7 +14,7 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8
 """The report's colours of series; they can be told apart by people who are colour-blind."""
 FONT_SIZE = 13
 _STYLE = (
-    f"text{{font:{FONT_SIZE}px system-ui,sans-serif;fill:{INK}}}.q{{fill:{QUIET}}}.s{{font-size:11px}}.b{{font-weight:600}}"
+    f"text{{font:{FONT_SIZE}px system-ui,sans-serif}}.q{{fill:{QUIET}}}.s{{font-size:11px}}.b{{font-weight:600}}"
     f".h{{paint-order:stroke;stroke:{GROUND};stroke-width:4px}}"
 )
 _CHAR_WIDTH = 0.56
@@ -108,7 +108,8 @@ class Canvas:
         named = 'aria-labelledby="t d"' if self._description else 'aria-labelledby="t"'
         return "\n".join(
             [
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)} {_number(self.height)}" role="img" {named}>',
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)} {_number(self.height)}" role="img" {named}'
+                f' fill="{INK}">',
                 f'<title id="t">{_safe(self._title)}</title>{described}',
                 f"<style>{_STYLE}</style>",
                 f'<rect width="{_number(self.width)}" height="{_number(self.height)}" fill="{GROUND}"/>',
