@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
     from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, EvaluationError, ThresholdMissed
+    from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
     from pytest_evalstudio.core.perturbators import Change, perturbator
+    from pytest_evalstudio.core.problems import Problem
     from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.core.steps import Done, step
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
@@ -28,9 +31,12 @@ _HOMES = {
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
     "core.errors": ("ConfigurationError", "DataError", "EvalStudioError", "EvaluationError", "ThresholdMissed"),
+    "core.generators": ("Corpus", "Draft", "Excerpt", "generator"),
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
     "core.perturbators": ("Change", "perturbator"),
+    "core.problems": ("Problem",),
     "core.registry": ("Registry",),
+    "core.steps": ("Done", "step"),
     "engine.builders": ("make_case",),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
@@ -47,9 +53,13 @@ __all__ = [
     "Case",
     "Change",
     "ConfigurationError",
+    "Corpus",
     "DataError",
+    "Done",
+    "Draft",
     "EvalStudioError",
     "EvaluationError",
+    "Excerpt",
     "Finding",
     "Fragment",
     "HostFault",
@@ -59,6 +69,7 @@ __all__ = [
     "Model",
     "ModelScore",
     "Outcome",
+    "Problem",
     "Prompt",
     "Registry",
     "Relationship",
@@ -76,10 +87,12 @@ __all__ = [
     "build_report",
     "evaluate",
     "evaluator",
+    "generator",
     "host",
     "make_case",
     "perturb",
     "perturbator",
+    "step",
 ]
 
 

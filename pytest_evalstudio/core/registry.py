@@ -5,6 +5,7 @@ A registry belongs to one session; what a conftest.py adds to it is gone with th
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterator
@@ -41,11 +42,13 @@ class Shelf(Generic[E, S]):
         """Put a declared class on the shelf.
 
         Raises:
-            ConfigurationError: if the class is not declared, or its id is taken by another class.
+            ConfigurationError: if the class is not declared or no dataclass, or its id is taken by another class.
         """
         spec = getattr(cls, SPEC, None)
         if not isinstance(spec, self._spec):
             raise ConfigurationError(f"{cls!r} is no {self.kind}: decorate it with pytest_evalstudio.{self.kind}(...)")
+        if not dataclasses.is_dataclass(cls):
+            raise ConfigurationError(f"{self.kind} {spec.id!r}, {cls!r}, is no dataclass: decorate it with @dataclass(frozen=True) too")
         taken = self._classes.get(spec.id)
         if taken is not None and taken is not cls:
             raise ConfigurationError(

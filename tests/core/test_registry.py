@@ -10,6 +10,7 @@ from pytest_evalstudio.core.contracts import evaluator, host, parameters
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.steps import step
 
 
 @evaluator("politeness", name="Politeness", domain="generation", needs=("actual_output",))
@@ -98,6 +99,11 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         Registry().hosts.get("extractiv")
 
 
+def test_a_class_that_is_no_dataclass_is_refused():
+    with pytest.raises(ConfigurationError, match=r"step 'odd', .* is no dataclass: decorate it with @dataclass\(frozen=True\) too"):
+        Registry().add_step(step("odd", name="Odd", number=1)(type("Odd", (), {})))
+
+
 def test_a_class_that_is_not_declared_is_refused():
     with pytest.raises(ConfigurationError, match=r"is no evaluator: decorate it with pytest_evalstudio.evaluator\(...\)"):
         Registry().add_evaluator(dict)
@@ -110,7 +116,7 @@ def test_a_name_that_is_taken_is_refused_but_the_same_class_is_not():
     known = Registry()
     known.add_evaluator(Politeness)
     known.add_evaluator(Politeness)
-    known.add_evaluator(taken)
+    known.add_evaluator(dataclass(frozen=True)(taken))
     with pytest.raises(ConfigurationError) as told:
         list(known.evaluators)
     assert str(told.value).startswith("two evaluators are named 'rouge': ")

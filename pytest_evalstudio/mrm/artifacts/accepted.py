@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pytest_evalstudio.engine.perturbing.categories import SOURCE, Perturbators, origin
@@ -13,7 +13,9 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
 from pytest_evalstudio.mrm.evaluating import LAB
 from pytest_evalstudio.mrm.run import WorkflowRun
+from pytest_evalstudio.mrm.thresholds import CALIBRATION
 
+EVALUATION = "automated_evaluation"
 VARIATIONS = "robustness_input_variations"
 
 
@@ -22,8 +24,20 @@ def accepted_answers(run: WorkflowRun) -> list[Entry]:
 
     Texts with personal data are left out: whoever puts the patch into a corpus would spread them.
     """
-    found = list(_of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)) if run.is_completed(VARIATIONS) else []
+    found: list[Entry] = []
+    if run.is_completed(CALIBRATION):
+        accepted = run.completed_figures()[CALIBRATION].get("accepted", ())
+        found += _of_calibration(run.folder_of(EVALUATION), set(accepted))
+    if run.is_completed(VARIATIONS):
+        found += _of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)
     return [entry for entry in found if not any(masked(text) != text for text in (entry.question, entry.answer, *entry.wordings))]
+
+
+def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[Entry]:
+    """Questions whose answer fails, and people say that it is good."""
+    for row in TestLab.load(folder / LAB).dataset.inputs:
+        if row.key in accepted and row.actual_output.strip() and row.run in (None, 1):
+            yield Entry(question=row.input, answer=row.actual_output, why="people call the answer good")
 
 
 def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
