@@ -188,7 +188,7 @@ class WorkflowRun:
 
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """What the configuration says of the parts that the step uses."""
-        used = getattr(self.registry.steps.get(spec.id), "configured", ())
+        used = getattr(self._steps[spec.id], "configured", ())
         return self.config.model_dump(include=set(used), exclude_unset=True, mode="python")
 
     def _wrong(self, place: str, message: str) -> DataError:
