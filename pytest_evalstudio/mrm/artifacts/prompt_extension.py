@@ -137,9 +137,11 @@ RULES = (
 
 
 def choose_rules(problems: Iterable[Mapping[str, Any]]) -> list[Chosen]:
-    """The rules that answer problems, in the order of RULES."""
+    """The rules that answer problems, in the order of RULES; none answers a problem of the data or of what measures the model."""
     found: dict[Rule, list[str]] = {}
     for problem in problems:
+        if problem.get("problem_type") == "data_quality":
+            continue
         about = subjects(problem.get("attributes", {}))
         for rule in RULES:
             if rule.answers & about:

@@ -40,6 +40,10 @@ def test_no_problem_no_rule() -> None:
     assert prompt_extension(choose_rules([])) == ""
 
 
+def test_what_measures_badly_is_not_mended_by_a_prompt() -> None:
+    assert choose_rules([{**problem(metrics=["lexical_groundedness.supported_words"]), "problem_type": "data_quality"}]) == []
+
+
 def test_the_text_holds_the_rules_and_nothing_of_the_problems() -> None:
     text = prompt_extension(choose_rules([problem("Account 12345 of Jane.", generator="jailbreak"), problem(evaluator="pii_leakage")]))
     assert text.count("* ") == 2
