@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json
+from pytest_evalstudio.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.mrm.weakness_pictures import Pictures
 
 
 def add_to(add: Adds) -> None:
@@ -19,18 +23,27 @@ def add_to(add: Adds) -> None:
     parser.add_argument(
         "--metric", default="", metavar="KEY[,KEY...]", help="METRIC or EVALUATOR.METRIC (default: the primary metric of each evaluator)"
     )
-    parser.add_argument("--by", default="", metavar="NAME[,NAME...]", help="dimensions: 'topic' of 'topic:fees', 'category' of 'fees' (default: all)")
+    parser.add_argument(
+        "--by",
+        default="",
+        metavar="NAME[,NAME...]",
+        help="dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' where cases have this one only (default: all)",
+    )
     parser.add_argument("--model", metavar="NAME", help="only this model's scores (default: the mean of all models)")
     parser.add_argument(
         "--alpha", type=float, default=0.05, metavar="X", help="cells with an adjusted one-sided p of at most X / 2 are weak (default: 0.05)"
     )
     parser.add_argument("--min-cases", type=int, default=5, metavar="N", help="cells with fewer cases are not tested (default: 5)")
+    parser.add_argument(
+        "--plots", metavar="DIR", help="write pictures (SVG): distributions of all metrics; violins, means and the grid of four of them"
+    )
     parser.add_argument("--json", action="store_true", help="for machines")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.mrm.results import read_scores
     from pytest_evalstudio.mrm.weakness import find_weaknesses, told
+    from pytest_evalstudio.mrm.weakness_pictures import weakness_pictures
 
     scores = read_scores(arguments.results)
     metrics = _listed(arguments.metric) or [column.key for column in scores.columns.values() if column.metric.primary]
@@ -38,11 +51,25 @@ def run(arguments: argparse.Namespace) -> int:
         find_weaknesses(scores, metric, by=_listed(arguments.by), model=arguments.model, alpha=arguments.alpha, min_cases=arguments.min_cases)
         for metric in metrics
     ]
+    if arguments.plots:
+        _write_pictures(Path(arguments.plots), weakness_pictures(scores, found))
     if arguments.json:
         print_json(found)
     else:
         print("\n\n".join("\n".join(told(one)) for one in found))
     return FINDINGS if any(one["weak"] for one in found) else FINE
+
+
+def _write_pictures(folder: Path, pictures: Pictures) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, picture in pictures.files.items():
+            (folder / name).write_text(picture, encoding="utf-8")
+    except OSError as exc:
+        raise ConfigurationError(f"{folder}: pictures cannot be written here: {exc.strerror}") from None
+    told = f"{len(pictures.files)} pictures in {folder}"
+    without = f"; no pictures of their own: {', '.join(pictures.left_out)}" if pictures.left_out else ""
+    print(told + without, file=sys.stderr)
 
 
 def _listed(names: str) -> list[str]:

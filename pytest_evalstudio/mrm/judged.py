@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.tallies import visible_categories
@@ -55,17 +56,18 @@ class Evaluation:
     left_out: Mapping[str, int]
 
 
-def read_evaluation(path: Path, wanted: Sequence[str] = ()) -> Evaluation:
+def read_evaluation(path: Path, wanted: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING) -> Evaluation:
     """The cases of a record that passed or failed; perturbed ones are left out.
 
     Args:
         wanted: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
+        thresholds: `evaluator.metric` to threshold, in place of the record's.
 
     Raises:
         ConfigurationError: for an evaluator or metric that the record does not have.
         DataError: if the record cannot be read.
     """
-    evaluators = evaluators_of(read_header(path))
+    evaluators = {id: _with(info, thresholds) for id, info in evaluators_of(read_header(path)).items()}
     _check(wanted, evaluators)
     cases = []
     left_out = {"perturbed": 0, "without a verdict": 0}
@@ -76,7 +78,7 @@ def read_evaluation(path: Path, wanted: Sequence[str] = ()) -> Evaluation:
         elif any(link.get("type") == SOURCE for link in row.get("relationships") or ()):
             left_out["perturbed"] += 1
         else:
-            judged = _judged(item, row, evaluators, wanted)
+            judged = _judged(item, row, evaluators, wanted, thresholds)
             if judged is None:
                 left_out["without a verdict"] += 1
             else:
@@ -91,9 +93,16 @@ def _check(wanted: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> No
             raise unknown_name("evaluator or metric with a threshold", name, known, "The automated evaluation had others.")
 
 
-def _judged(item: Mapping[str, Any], row: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo], wanted: Sequence[str]) -> Judged | None:
+def _with(info: EvaluatorInfo, thresholds: Mapping[str, float]) -> EvaluatorInfo:
+    metrics = tuple(replace(metric, threshold=thresholds.get(f"{info.id}.{metric.key}", metric.threshold)) for metric in info.metrics)
+    return replace(info, metrics=metrics)
+
+
+def _judged(
+    item: Mapping[str, Any], row: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo], wanted: Sequence[str], thresholds: Mapping[str, float]
+) -> Judged | None:
     names = wanted or tuple(evaluators)
-    verdicts = [found for name in names if (found := _verdict(name, item.get("verdicts", {}), evaluators)) is not None]
+    verdicts = [found for name in names if (found := _verdict(name, item.get("verdicts", {}), evaluators, thresholds)) is not None]
     if not verdicts:
         return None
     missed = tuple(miss for found in verdicts for miss in found)
@@ -107,21 +116,23 @@ def _judged(item: Mapping[str, Any], row: Mapping[str, Any], evaluators: Mapping
     )
 
 
-def _verdict(name: str, verdicts: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> list[Miss] | None:
+def _verdict(name: str, verdicts: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo], thresholds: Mapping[str, float]) -> list[Miss] | None:
     """The misses of an evaluator, or of one of its metrics; None where there is no verdict."""
     id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
     verdict = verdicts.get(id) or {}
     if verdict.get("status") != "score" or (not key and verdict.get("passed") is None):
         return None
-    info = evaluators[id]
-    return list(_misses(info, key, verdict))
+    return list(_misses(evaluators[id], key, verdict, thresholds))
 
 
-def _misses(info: EvaluatorInfo, key: str, verdict: Mapping[str, Any]) -> Iterator[Miss]:
+def _misses(info: EvaluatorInfo, key: str, verdict: Mapping[str, Any], thresholds: Mapping[str, float]) -> Iterator[Miss]:
+    """Metrics that decide as the verdict has them; one with a threshold of its own, or that is asked for by name, by its score."""
     for metric in info.metrics:
+        if key not in ("", metric.key) or not (key or metric.key in info.asserted):
+            continue
         score = verdict.get("scores", {}).get(metric.key)
         fails = metric.key in verdict.get("missed", ())
-        if key and metric.key == key and key not in info.asserted:
+        if metric.key not in info.asserted or f"{info.id}.{metric.key}" in thresholds:
             fails = score is not None and math.isfinite(metric.threshold) and not metric.passes(float(score))
-        if fails and key in ("", metric.key):
+        if fails:
             yield Miss(evaluator=info.id, metric=metric.key, score=None if score is None else float(score), threshold=metric.threshold)

@@ -5,30 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
-from pytest_evalstudio.mrm.about import GENERATOR, QUERY_TYPE, about
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.mrm.comparing import chance_of_lower, fewer_passes, holm, lower_scores, share_difference
 from pytest_evalstudio.mrm.results import Column, Scores
+from pytest_evalstudio.mrm.scored import Scored, dimensions_of, scored_cases
 
 Floats = npt.NDArray[np.float64]
 
 LEAST_CASES = 5
 _LEFT_OUT = {"perturbed": "perturbed", "without_score": "without a score", "without_category": "without a category"}
 Place = tuple[tuple[str, str], ...]
-
-
-@dataclass(slots=True)
-class _Case:
-    """A test case: its scores by the models, and what it is about by dimension."""
-
-    scores: list[float] = field(default_factory=list)
-    about: dict[str, set[str]] = field(default_factory=dict)
 
 
 def find_weaknesses(
@@ -69,9 +60,9 @@ def find_weaknesses(
     if min_cases < 2:
         raise ConfigurationError(f"min_cases = {min_cases}: must be 2 or more")
     column = scores.column(metric)
-    cases, left_out = _cases(scores, column, _model_key(scores, model))
-    dimensions = _dimensions(cases, by)
-    values = np.array([math.fsum(case.scores) / len(case.scores) for case in cases])
+    cases, left_out = scored_cases(scores, column, model)
+    dimensions = dimensions_of(cases, by)
+    values = np.array([case.value for case in cases])
     members = _members(cases, dimensions)
     sign = 1.0 if column.metric.better == "higher" else -1.0
     is_share = bool(np.isin(values, (0.0, 1.0)).all())
@@ -101,51 +92,7 @@ def find_weaknesses(
     }
 
 
-def _model_key(scores: Scores, model: str | None) -> str | None:
-    if model is None or model in scores.model_names:
-        return model
-    found = [key for key, name in scores.model_names.items() if name == model]
-    if len(found) != 1:
-        known = [*scores.model_names.values(), *scores.model_names]
-        raise ConfigurationError(
-            f"no one model is called {model!r}. {nearest(model, known) or 'There are ' + ', '.join(scores.model_names.values())}"
-        )
-    return found[0]
-
-
-def _cases(scores: Scores, column: Column, model_key: str | None) -> tuple[list[_Case], dict[str, int]]:
-    """Originals with a score and a category, in the order of the results."""
-    found: dict[tuple[str, str], _Case] = {}
-    left = {"perturbed": 0, "without_score": 0, "without_category": 0}
-    for answer in scores.answers.values():
-        score = answer.score(column.key)
-        if model_key is not None and answer.model_key != model_key:
-            continue
-        if answer.source:
-            left["perturbed"] += 1
-        elif score is None:
-            left["without_score"] += 1
-        elif not answer.categories:
-            left["without_category"] += 1
-        else:
-            case = found.setdefault((answer.file, answer.key), _Case(about=about(answer.categories)))
-            case.scores.append(score)
-    if not found:
-        why = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in left.items() if count) or "there are no answers"
-        raise DataError(f"no answer has a score by {column.key} and a category ({why}); give test cases `categories`, or name a --metric")
-    return list(found.values()), left
-
-
-def _dimensions(cases: Sequence[_Case], by: Sequence[str]) -> list[str]:
-    known = sorted({dimension for case in cases for dimension in case.about})
-    wanted = [GENERATOR if name == QUERY_TYPE and QUERY_TYPE not in known and GENERATOR in known else name for name in by]
-    for name in wanted:
-        if name not in known:
-            raise ConfigurationError(f"no case has a category of {name!r}. {nearest(name, known) or 'Cases have ' + ', '.join(known)}")
-    return list(dict.fromkeys(wanted)) or known
-
-
-def _members(cases: Sequence[_Case], dimensions: Sequence[str]) -> dict[Place, npt.NDArray[np.bool_]]:
+def _members(cases: Sequence[Scored], dimensions: Sequence[str]) -> dict[Place, npt.NDArray[np.bool_]]:
     """Which cases are in each cell: first the categories, then the pairs of categories that occur together."""
     single = {
         ((dimension, value),): np.array([value in case.about.get(dimension, ()) for case in cases])

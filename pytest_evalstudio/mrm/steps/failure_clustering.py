@@ -18,6 +18,7 @@ from pytest_evalstudio.mrm.failure_groups import described
 from pytest_evalstudio.mrm.failures import LEAST, LEVEL, Grouping, Structure, group, structure
 from pytest_evalstudio.mrm.judged import Evaluation, read_evaluation
 from pytest_evalstudio.mrm.pictures.failure_map import failure_map
+from pytest_evalstudio.mrm.thresholds import CALIBRATION, calibrated_thresholds
 from pytest_evalstudio.mrm.vectors import Vectors, check_choice, text_vectors
 from pytest_evalstudio.mrm.work import Work
 
@@ -27,10 +28,12 @@ HIGH_SHARE = 0.1
 """Of all judged cases: a cluster of so many is a problem of high severity."""
 
 
-@step("failure_clustering", name="Failure clustering", number=6, after=("automated_evaluation",), extra="mrm")
+@step("failure_clustering", name="Failure clustering", number=6, after=("automated_evaluation",), uses=(CALIBRATION,), extra="mrm")
 @dataclass(frozen=True)
 class FailureClustering:
     """The failed test cases are clustered by what is asked and answered, so that people can name the cause of each cluster.
+
+    Thresholds that people's labels gave count in place of the evaluation's.
 
     Attributes:
         min_failures: fewer failed cases are not clustered, and the step passes.
@@ -53,7 +56,8 @@ class FailureClustering:
         check_choice(self.vectors)
 
     def run(self, work: Work) -> Done:
-        evaluation = read_evaluation(work.artifacts("automated_evaluation") / FILE, self.evaluators)
+        record = work.artifacts("automated_evaluation") / FILE
+        evaluation = read_evaluation(record, self.evaluators, calibrated_thresholds(work.figures))
         failed = np.array([case.failed for case in evaluation.cases], dtype=bool)
         count = int(failed.sum())
         if count < self.min_failures:
