@@ -122,7 +122,8 @@ def _written(
     said = f"{failures} failures in {len(clusters)} cluster{'s' if len(clusters) != 1 else ''}" if clusters else ""
     sizes = {cluster["id"]: {"size": cluster["size"], "words": cluster["words"]} for cluster in clusters}
     return Done(
-        summary=f"{said} ({note})" if said and note else said or note,
+        summary=said or note,
+        notes=(note,) if said else (),
         figures={**counts, "clusters": sizes, "method": method, "note": note},
         problems=tuple(_problems(evaluation, clusters)),
     )

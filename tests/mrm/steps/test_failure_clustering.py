@@ -67,7 +67,8 @@ def test_the_same_evaluation_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: Path) -> None:
     bench, done = clustered(tmp_path, count=20, passes=30, words=0)
-    assert "20 failures in 1 cluster (the failures stand in one cluster: several would be no clearer than by chance (silhouette" in done.summary
+    assert done.summary == "20 failures in 1 cluster"
+    assert "the failures stand in one cluster: several would be no clearer than by chance (silhouette" in done.notes[0]
     found = bench.read("failure_clustering", "failure_clusters.json")
     assert found["method"]["p_value"] > 0.05
     assert len(found["clusters"][0]["cases"]) == 20
@@ -75,7 +76,8 @@ def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: 
 
 def test_a_wanted_number_of_clusters_is_made_and_doubted(tmp_path: Path) -> None:
     _, done = clustered(tmp_path, count=20, passes=30, words=0, clusters=2)
-    assert "20 failures in 2 clusters (these clusters are no clearer than by chance" in done.summary
+    assert done.summary == "20 failures in 2 clusters"
+    assert "these clusters are no clearer than by chance" in done.notes[0]
 
 
 def test_too_few_failures_are_not_clustered(tmp_path: Path) -> None:
@@ -86,13 +88,14 @@ def test_too_few_failures_are_not_clustered(tmp_path: Path) -> None:
 
 def test_without_passed_cases_it_says_what_is_done_instead(tmp_path: Path) -> None:
     _, done = clustered(tmp_path, passes=0, words=9, clusters=3)
-    assert done.summary == "36 failures in 3 clusters (no case passed: the forest divided the failures from shuffled ones alone)"
+    assert (done.summary, done.notes) == ("36 failures in 3 clusters", ("no case passed: the forest divided the failures from shuffled ones alone",))
 
 
 def test_failures_that_are_all_alike(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"document.txt": "A fee."})
     write_failing(bench.of("automated_evaluation"), ["the same"] * 12 + ["another one", "a third text"], [0] * 12 + [-1, -1])
-    assert run(bench).summary == "12 failures in 1 cluster (the failures are all alike: they stand in one cluster)"
+    done = run(bench)
+    assert (done.summary, done.notes) == ("12 failures in 1 cluster", ("the failures are all alike: they stand in one cluster",))
 
 
 def record(folder: Path) -> Path:
