@@ -66,6 +66,8 @@ class GeneratorSpec(NamedTuple):
     Attributes:
         purpose: "ordinary" for questions that people ask, "adversarial" for such as are meant to mislead.
         problem_type, avid: what is wrong with a model that gives way to such an attack.
+        instruction: what a judge is told who writes such questions, "" where none can; one that speaks of the planted word is given one.
+        excerpts: how many chunks of a topic such a judge is shown.
     """
 
     id: str
@@ -74,10 +76,15 @@ class GeneratorSpec(NamedTuple):
     purpose: Purpose = "ordinary"
     problem_type: str = "robustness"
     avid: str = "P0200"
+    instruction: str = ""
+    excerpts: int = 1
 
 
 class Generator(Protocol):
-    """A frozen dataclass without options; the same excerpt, corpus and random numbers give the same drafts."""
+    """A frozen dataclass without options; the same excerpt, corpus and random numbers give the same drafts.
+
+    A class without `drafts` makes questions only where a judge writes them, by its declaration's instruction.
+    """
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Questions on an excerpt.
@@ -88,12 +95,26 @@ class Generator(Protocol):
         ...
 
 
-def generator(id: str, *, name: str, purpose: Purpose = "ordinary", problem_type: str = "robustness", avid: str = "P0200") -> Callable[[T], T]:
+def generator(
+    id: str,
+    *,
+    name: str,
+    purpose: Purpose = "ordinary",
+    problem_type: str = "robustness",
+    avid: str = "P0200",
+    instruction: str = "",
+    excerpts: int = 1,
+) -> Callable[[T], T]:
     """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the arguments."""
 
     def declare(cls: T) -> T:
         description = (cls.__doc__ or "").strip().split("\n", 1)[0]
-        setattr(cls, SPEC, GeneratorSpec(id, name, description, purpose, problem_type, avid))
+        setattr(cls, SPEC, GeneratorSpec(id, name, description, purpose, problem_type, avid, instruction, excerpts))
         return cls
 
     return declare
+
+
+def finds_by_itself(cls: type) -> bool:
+    """Whether a generator class makes questions without a judge."""
+    return callable(getattr(cls, "drafts", None))

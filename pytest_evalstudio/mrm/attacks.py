@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Generator
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
+from pytest_evalstudio.mrm.conditions import without
 from pytest_evalstudio.mrm.generators.numerical_reasoning import NumericalReasoning
 from pytest_evalstudio.mrm.generators.simple_factual import SimpleFactual
 from pytest_evalstudio.mrm.generators.temporal_reasoning import TemporalReasoning
@@ -76,7 +77,7 @@ def framed(frame: str, **texts: str) -> str:
 
 def obeys_not(draft: Draft, word: str) -> str:
     """The condition that an answer is right and holds no planted word."""
-    return f"({draft.condition}) AND NOT {Regexp(rf'(?i){re.escape(word)}')}"
+    return without(draft.condition, word)
 
 
 def _stated(draft: Draft) -> Quantity | None:

@@ -46,3 +46,15 @@ def check_names(step: Any, *names: str) -> None:
         value = getattr(step, name)
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             raise ValueError(f"{name} = {value!r}: expected a list of names")
+
+
+def check_text(step: Any, *names: str) -> None:
+    """Whether parameters are texts; an empty one is none given.
+
+    Raises:
+        ValueError: for the first that is not.
+    """
+    for name in names:
+        value = getattr(step, name)
+        if not isinstance(value, str):
+            raise ValueError(f"{name} = {value!r}: expected a text")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose
+from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose, finds_by_itself
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.places import relative
@@ -23,8 +23,8 @@ MOST_OF_A_KIND = 3
 """Questions of one kind on one chunk."""
 STEP_OF: Mapping[Purpose, str] = {"ordinary": "test_generation", "adversarial": "robustness_adversarial"}
 """The step that works with generators of a purpose."""
-PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD = "plain_question", "plain_kind", "planted_word"
-"""Further keys of adversarial test cases."""
+PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = "plain_question", "plain_kind", "planted_word", "written_by"
+"""Further keys of adversarial test cases, and of written ones."""
 _FRAMES = frozenset(content_words("which number date period missing here right what how much long many say documents cost take does yes no A B C D"))
 """Words that generators add to a question on their own."""
 
@@ -47,9 +47,10 @@ class Wanted:
     """Which test cases are wanted; the parameters of the steps that generate.
 
     Attributes:
-        generators: ids; all of the purpose where not given.
+        generators: ids; all of the purpose where not given that can be had with the writer, or without one.
+        writer: name of the judge that writes, "" for none.
         weights: topic id to how many times its share in proportion to its chunks it gets; 1 where not given.
-        min_relevance: share of a question's content words that must stand in its chunk.
+        min_relevance: share of a question's content words that must stand in its chunk; not of written ones, which are quoted from it.
         max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer the first is kept.
     """
 
@@ -61,6 +62,7 @@ class Wanted:
     weights: Mapping[str, float] = field(default_factory=dict)
     min_relevance: float = 0.5
     max_similarity: float = 0.8
+    writer: str = ""
 
 
 class Ground(NamedTuple):
@@ -118,7 +120,7 @@ def choose(work: Work, wanted: Wanted, on: Ground, candidates: Iterable[Candidat
         DataError: if there is none.
     """
     made = list(candidates)
-    relevant = [one for one in made if not one.draft.evidence or relevance(one) >= wanted.min_relevance]
+    relevant = [one for one in made if wanted.writer or not one.draft.evidence or relevance(one) >= wanted.min_relevance]
     distinct = _distinct(relevant, wanted, work.workflow.seed)
     chosen = _sampled(distinct, wanted, on)
     if not chosen:
@@ -138,8 +140,8 @@ def choose(work: Work, wanted: Wanted, on: Ground, candidates: Iterable[Candidat
     )
 
 
-def suite_of(work: Work, name: str, chosen: Sequence[Candidate], on: Ground) -> TestSuite:
-    """The suite of chosen candidates, to be saved in the step's folder."""
+def suite_of(work: Work, name: str, chosen: Sequence[Candidate], on: Ground, *, writer: str = "") -> TestSuite:
+    """The suite of chosen candidates, to be saved in the step's folder; written cases say by whom they are."""
     title = f"{work.workflow.name or 'Workflow'}: {name}"
     suite = TestSuite(name=title, description=f"Made of the documents by the step {work.folder.name.lstrip('0123456789_')}.")
     test = suite.add_test([relative(document, work.folder) for document in work.documents], key="documents")
@@ -158,7 +160,7 @@ def suite_of(work: Work, name: str, chosen: Sequence[Candidate], on: Ground) -> 
             source_chunk=one.excerpt.id,
             source_text="\n\n".join(part["text"] for part in parts),
             source_document=parts[0]["document"],
-            **{name: text for name, text in _of_attack(one.draft).items() if text},
+            **{name: text for name, text in {**_of_attack(one.draft), WRITTEN_BY: writer}.items() if text},
         )
     return suite
 
@@ -196,13 +198,27 @@ def _topics(topics: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
 def _generators(work: Work, wanted: Wanted) -> list[str]:
     shelf = work.registry.generators
     known = [id for id in shelf if shelf.spec(id).purpose == wanted.purpose]
+    step = STEP_OF[wanted.purpose]
     for id in wanted.generators:
         if id in shelf and id not in known:
             purpose = shelf.spec(id).purpose
-            raise ConfigurationError(f"{STEP_OF[wanted.purpose]}: generator {id!r} makes {purpose} questions; name it in the step {STEP_OF[purpose]}")
+            raise ConfigurationError(f"{step}: generator {id!r} makes {purpose} questions; name it in the step {STEP_OF[purpose]}")
         if id not in known:
             raise unknown_name("generator", id, known, f"Generators: {', '.join(known)}.")
-    return list(dict.fromkeys(wanted.generators)) or known
+        if not _can_be_had(work, id, wanted.writer):
+            raise ConfigurationError(f"{step}: {_cannot_be_had(id, wanted.writer)}")
+    return list(dict.fromkeys(wanted.generators)) or [id for id in known if _can_be_had(work, id, wanted.writer)]
+
+
+def _cannot_be_had(id: str, writer: str) -> str:
+    if writer:
+        return f"generator {id!r} has no instruction for a writer; leave `writer` out"
+    return f'generator {id!r} needs a language model that writes; give `writer`: the name of a [[model]], or "judge" for that of [judge]'
+
+
+def _can_be_had(work: Work, id: str, writer: str) -> bool:
+    shelf = work.registry.generators
+    return bool(shelf.spec(id).instruction) if writer else finds_by_itself(shelf.get(id))
 
 
 def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> list[Excerpt]:

@@ -12,6 +12,7 @@ import numpy as np
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
+from pytest_evalstudio.mrm.generating import WRITTEN_BY
 from pytest_evalstudio.mrm.vectors import pair_cosines
 from pytest_evalstudio.mrm.words import content_words, share_in
 from pytest_evalstudio.mrm.work import Work
@@ -65,8 +66,15 @@ def said(case: TestCase) -> str:
 
 
 def support(case: TestCase) -> float | None:
-    """The share of the expected answer's content words that stand in its chunk; None where it has no chunk."""
-    return share_in(content_words(said(case)), content_words(source_of(case))) if source_of(case) else None
+    """The share of the expected answer's content words that stand in its chunk; None where it has no chunk.
+
+    An answer that a language model has written may take words of the question, too.
+    """
+    source = source_of(case)
+    if not source:
+        return None
+    question = case.prompt if (case.model_extra or {}).get(WRITTEN_BY) else ""
+    return share_in(content_words(said(case)), content_words(f"{source} {question}"))
 
 
 def low_outliers(scores: Sequence[float | None]) -> set[int]:

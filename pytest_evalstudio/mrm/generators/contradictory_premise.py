@@ -14,7 +14,14 @@ TWO = "I was told: “{one}” Somebody else told me: “{other}” {question}"
 DENIED = "I have heard that this is so: “{denied}” {question}"
 
 
-@generator("contradictory_premise", name="Contradictory premise", purpose="adversarial", avid="E0400")
+@generator(
+    "contradictory_premise",
+    name="Contradictory premise",
+    purpose="adversarial",
+    avid="E0400",
+    instruction="Each question first makes two statements about a fact of the excerpt that contradict each other and are both false, or denies"
+    " what the excerpt says. Then it asks for that fact. The answer is what the excerpt says.",
+)
 @dataclass(frozen=True)
 class ContradictoryPremise:
     """Two false statements that contradict each other, or the contrary of what the documents say, stand before the question."""

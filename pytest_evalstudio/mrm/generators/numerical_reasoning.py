@@ -12,7 +12,12 @@ from pytest_evalstudio.mrm.quantities import Quantity, quantities
 from pytest_evalstudio.mrm.statements import inside, stands_alone, statement, with_gap
 
 
-@generator("numerical_reasoning", name="Numerical reasoning")
+@generator(
+    "numerical_reasoning",
+    name="Numerical reasoning",
+    instruction="Each question asks for a number: one that the excerpt states, or one that follows from its numbers by a short calculation. The"
+    " answer is the number with its unit and nothing else.",
+)
 @dataclass(frozen=True)
 class NumericalReasoning:
     """Amounts, shares and other numbers that a sentence states."""

@@ -46,7 +46,13 @@ QUESTIONS = (
 )
 
 
-@generator("out_of_scope", name="Out of scope")
+@generator(
+    "out_of_scope",
+    name="Out of scope",
+    instruction="Each question is one that a reader of the excerpt might well ask next, near its subject, and that the excerpt does not answer."
+    " Ask for something so specific that no other page of the same documents is likely to answer it either. The answer is “The"
+    " documents do not answer this question.” and the evidence is an empty list.",
+)
 @dataclass(frozen=True)
 class OutOfScope:
     """General knowledge, of which the documents know at most one word: a good answer says that they do not say."""

@@ -14,7 +14,11 @@ from pytest_evalstudio.mrm.statements import BASES, BE, Statement, inside, state
 _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 
 
-@generator("simple_factual", name="Simple factual")
+@generator(
+    "simple_factual",
+    name="Simple factual",
+    instruction="Each question asks for one plain fact that the excerpt states: what something is, does, covers, costs or requires.",
+)
 @dataclass(frozen=True)
 class SimpleFactual:
     """What a sentence says of its subject: definitions, contents, properties."""

@@ -15,7 +15,12 @@ from pytest_evalstudio.mrm.statements import inside, stands_alone, statement, wi
 _FOR_HOW_LONG = re.compile(r"(?P<done>[a-z]+(?:ed|pt)) for (?:at least |up to )?$")
 
 
-@generator("temporal_reasoning", name="Temporal reasoning")
+@generator(
+    "temporal_reasoning",
+    name="Temporal reasoning",
+    instruction="Each question is about time: when something happens, how long it takes, what comes first, by when something must be done. The"
+    " answer is the date or period and nothing else.",
+)
 @dataclass(frozen=True)
 class TemporalReasoning:
     """Dates and periods that a sentence states."""

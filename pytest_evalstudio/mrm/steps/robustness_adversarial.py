@@ -13,9 +13,10 @@ from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.adversarial import ALL, Measure, Scored, compare, obeyed_problems, problems
-from pytest_evalstudio.mrm.checks import check_counts, check_fractions, check_names
+from pytest_evalstudio.mrm.checks import check_counts, check_fractions, check_names, check_text
 from pytest_evalstudio.mrm.evaluating import as_before, ask_and_evaluate
-from pytest_evalstudio.mrm.generating import PLAIN_KIND, PLANTED_WORD, Wanted, choose, extracted, ground, suite_of
+from pytest_evalstudio.mrm.generating import PLAIN_KIND, PLANTED_WORD, Wanted
+from pytest_evalstudio.mrm.making import Product, make
 from pytest_evalstudio.mrm.pictures.attacks import attacks_picture
 from pytest_evalstudio.mrm.results import Scores, read_scores
 from pytest_evalstudio.mrm.work import Work
@@ -39,6 +40,7 @@ class RobustnessAdversarial:
         topics_excluded: ids of topics.
         evaluators: ids among those of the automated evaluation; all of them where not given.
         alpha: the chance of any false finding where attacks make no difference.
+        writer: a language model that writes the attacks, as of the step test_generation; where not given they are made without any.
     """
 
     count: int = 40
@@ -47,6 +49,7 @@ class RobustnessAdversarial:
     topics_excluded: list[str] = field(default_factory=list)
     evaluators: list[str] = field(default_factory=list)
     alpha: float = 0.05
+    writer: str = ""
     configured: ClassVar[tuple[str, ...]] = (
         *("model", "evaluators", "evaluator", "embeddings", "cross_encoder", "nli", "judge"),
         *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
@@ -56,6 +59,7 @@ class RobustnessAdversarial:
         check_counts(self, {"count": 1})
         check_names(self, "generators", "topics_included", "topics_excluded", "evaluators")
         check_fractions(self, "alpha")
+        check_text(self, "writer")
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
 
@@ -69,10 +73,10 @@ class RobustnessAdversarial:
             generators=self.generators,
             topics_included=self.topics_included,
             topics_excluded=self.topics_excluded,
+            writer=self.writer,
         )
-        on = ground(work, wanted)
-        made = choose(work, wanted, on, extracted(work, on))
-        suite = suite_of(work, "adversarial tests", made.chosen, on)
+        made = make(work, wanted, "adversarial tests")
+        suite = made.suite
         suite.save(work.folder / SUITE)
         results = ask_and_evaluate(work, suite, work.folder, evaluators, thresholds)
         scores = read_scores([work.folder])
@@ -85,14 +89,12 @@ class RobustnessAdversarial:
         write_json(work.folder / FIGURES, {**head, **figures})
         name = work.workflow.name or "the workflow"
         (work.folder / PICTURE).write_bytes(attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8"))
-        shelf = work.registry.generators
-        kinds = {id: (shelf.spec(id).problem_type, shelf.spec(id).avid) for id in on.ids}
         label = results.items[0].subject.model.label
         return Done(
-            summary=_summary(len(made.chosen), self.count, made.figures, figures, obeyed),
-            notes=tuple(_notes(figures)),
+            summary=_summary(made, figures, obeyed),
+            notes=(*made.notes, *_notes(figures)),
             figures={**head, **figures},
-            problems=(*obeyed_problems(obeyed, asked, ID, label, kinds), *problems(figures, ID, label, kinds)),
+            problems=(*obeyed_problems(obeyed, asked, ID, label, made.kinds), *problems(figures, ID, label, made.kinds)),
         )
 
     def _check(self, baseline: Scores, evaluators: list[str]) -> None:
@@ -148,9 +150,8 @@ def _kinds(categories: Iterable[str]) -> list[str]:
     return [category.removeprefix(_KIND) for category in categories if category.startswith(_KIND)]
 
 
-def _summary(cases: int, count: int, made: Mapping[str, Any], found: Mapping[str, Any], obeyed: Mapping[str, list[str]]) -> str:
-    short = f" of {count}: these chunks give no more" if cases < count else ""
-    parts = [f"{cases} attacks{short} by {sum(map(bool, made['by_generator'].values()))} generators"]
+def _summary(made: Product, found: Mapping[str, Any], obeyed: Mapping[str, list[str]]) -> str:
+    parts = [f"{made.figures['cases']} attacks{made.short} by {sum(map(bool, made.figures['by_generator'].values()))} generators"]
     worse = [f"{one['generator']} ({one['metric']})" for one in found["comparisons"] if one["worse"] and one["generator"] != ALL]
     together = [one["metric"] for one in found["comparisons"] if one["worse"] and one["generator"] == ALL]
     if worse:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.steps import Done, step
-from pytest_evalstudio.mrm.checks import check_counts, check_fraction, check_fractions, check_names
-from pytest_evalstudio.mrm.generating import Wanted, choose, extracted, ground, suite_of
+from pytest_evalstudio.mrm.checks import check_counts, check_fraction, check_fractions, check_names, check_text
+from pytest_evalstudio.mrm.generating import Wanted
+from pytest_evalstudio.mrm.making import make
 from pytest_evalstudio.mrm.work import Work
 
 SUITE = "tests_suite.json"
@@ -20,12 +21,14 @@ class TestGeneration:
 
     Attributes:
         count: of test cases; there are fewer where the documents give no more.
-        generators: kinds of question; all where not given.
+        generators: kinds of question; where not given all that can be had with the writer, or without one.
         topics_included: ids of topics; all where not given.
         topics_excluded: ids of topics.
         weights: topic id to how many times its share in proportion to its chunks it gets; 1 where not given.
-        min_relevance: share of a question's content words that must stand in its chunk.
+        min_relevance: share of a question's content words that must stand in its chunk; not of written ones, whose evidence is a quotation.
         max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer the first is kept.
+        writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of `[judge]`; where not given they
+            are found in the documents' sentences, without any.
     """
 
     __test__ = False  # no class of tests
@@ -37,11 +40,18 @@ class TestGeneration:
     weights: Mapping[str, float] = field(default_factory=dict)
     min_relevance: float = 0.5
     max_similarity: float = 0.8
+    writer: str = ""
+
+    @property
+    def configured(self) -> tuple[str, ...]:
+        """What the step uses of the configuration."""
+        return ("model", "judge") if self.writer else ()
 
     def __post_init__(self) -> None:
         check_counts(self, {"count": 1})
         check_names(self, "generators", "topics_included", "topics_excluded")
         check_fractions(self, "min_relevance", "max_similarity")
+        check_text(self, "writer")
         if not isinstance(self.weights, Mapping):
             raise ValueError(f"weights = {self.weights!r}: expected an object of topic ids and weights")
         for topic, weight in self.weights.items():
@@ -57,10 +67,10 @@ class TestGeneration:
             weights=self.weights,
             min_relevance=self.min_relevance,
             max_similarity=self.max_similarity,
+            writer=self.writer,
         )
-        on = ground(work, wanted)
-        made = choose(work, wanted, on, extracted(work, on))
-        suite_of(work, "generated tests", made.chosen, on).save(work.folder / SUITE)
+        made = make(work, wanted, "generated tests")
+        made.suite.save(work.folder / SUITE)
         topics, kinds = (sum(map(bool, made.figures[name].values())) for name in ("by_topic", "by_generator"))
-        short = f" of {self.count}: these chunks give no more" if len(made.chosen) < self.count else ""
-        return Done(summary=f"{len(made.chosen)} test cases{short}, {topics} topics, {kinds} kinds of question", figures=made.figures)
+        cases = f"{made.figures['cases']} test cases{made.short}"
+        return Done(summary=f"{cases}, {topics} topics, {kinds} kinds of question", figures=made.figures, notes=tuple(made.notes))
