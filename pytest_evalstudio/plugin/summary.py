@@ -94,7 +94,7 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
         completed = sum(step["standing"] == "completed" for step in steps)
         yield f"workflow {steps[0]['workflow']} ({file}): {completed} of {len(steps)} steps of this run completed"
         for step in sorted(steps, key=lambda step: step["number"]):
-            said = step["summary"] if step["standing"] == "completed" else step["waits"] or ", ".join(f"needs {id}" for id in step["lacks"])
+            said = step["summary"] if step["standing"] in ("completed", "waiting") else ", ".join(f"needs {id}" for id in step["lacks"])
             yield f"  {step['number']}. {step['step']}: {step['standing']}" + (f" - {said}" if said else "")
         if (root / steps[0]["page"]).is_file():
             yield f"  {steps[0]['page']}"

@@ -65,7 +65,8 @@ class Third:
     def run(self, work):
         note(work, "third")
         found = work.base / self.labels
-        return Done(summary="labelled", waits="" if found.exists() else "0 of 40 labels", figures={"cut": 0.7})
+        waits = "" if found.exists() else "0 of 40 labels"
+        return Done(summary=f"{waits}: label them" if waits else "labelled", waits=waits, figures={"cut": 0.7})
 
 
 @step("fourth", name="Fourth", number=4, after=("second", "third"))
@@ -129,7 +130,7 @@ def test_steps_run_in_order_and_wait_without_losing_the_rest(workflow: Project) 
         [
             "workflow demo (bank_workflow.json): 3 of 5 steps*",
             "  2. second: completed - 2 in all, 1 read",
-            "  3. third: waiting - 0 of 40 labels",
+            "  3. third: waiting - 0 of 40 labels: label them",
             "  4. fourth: not run - needs third",
         ]
     )
