@@ -16,6 +16,7 @@ from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.work import Work
 
 LAB = "answers_lab.json"
@@ -83,15 +84,21 @@ def problems_of(work: Work, step: str) -> tuple[Problem, ...]:
     return tuple(replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes}) for problem in found[:MOST_PROBLEMS])
 
 
-def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[str, float]]:
+def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[str, float], list[str]]:
     """Evaluators and thresholds that a later step works with: those of the automated evaluation, or some of one's own choice.
+
+    Thresholds that people's labels gave stand in place of others, where the calibration is completed.
 
     Args:
         evaluators: ids; those of the automated evaluation where not given.
 
     Returns:
-        Ids, and the step's thresholds for them, as `ask_and_evaluate` takes them.
+        Ids and thresholds, as `ask_and_evaluate` takes them, and what people should know of them.
     """
     used = work.figures["automated_evaluation"]
     chosen = list(evaluators) or list(used["evaluators"])
-    return chosen, {name: value for name, value in used["thresholds"].items() if name.partition(".")[0] in chosen}
+    calibrated = {name: value for name, value in calibrated_thresholds(work.figures).items() if name.partition(".")[0] in chosen}
+    replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
+    kept = {name: value for name, value in used["thresholds"].items() if name.partition(".")[0] in chosen and name not in replaced}
+    told = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
+    return chosen, {**kept, **calibrated}, [f"thresholds of the human calibration: {told}"] if told else []

@@ -28,9 +28,11 @@ from pytest_evalstudio.mrm.places import moved
 from pytest_evalstudio.mrm.results import read_scores
 from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
 from pytest_evalstudio.mrm.strata import shares
+from pytest_evalstudio.mrm.thresholds import CALIBRATION
 from pytest_evalstudio.mrm.variations import Variation, find_flips, is_beyond, problems
 from pytest_evalstudio.mrm.work import Work
 
+ID = "robustness_input_variations"
 SUITE = "variations_suite.json"
 FLIPS = "flips.json"
 PICTURE = "flips.svg"
@@ -39,7 +41,7 @@ DEFAULTS: Mapping[str, str] = {"comma": "medium", "keyboard_typos": "very_low", 
 _LEVELS = {level.lower() for level in INTENSITIES}
 
 
-@step("robustness_input_variations", name="Robustness: input variations", number=8, after=("test_validation", "automated_evaluation"))
+@step(ID, name="Robustness: input variations", number=8, after=("test_validation", "automated_evaluation"), uses=(CALIBRATION,))
 @dataclass(frozen=True)
 class RobustnessInputVariations:
     """Some of the evaluated questions are asked in other wordings; verdicts that turn are counted and held against unchanged copies.
@@ -88,7 +90,7 @@ class RobustnessInputVariations:
         if not made.added:
             raise DataError(f"no question could be varied: {'; '.join(made.notes)}", source=str(work.folder / SUITE))
         made.content.save(work.folder / SUITE)
-        evaluators, thresholds = as_before(work, self.evaluators)
+        evaluators, thresholds, told = as_before(work, self.evaluators)
         results = ask_and_evaluate(work, made.content, work.folder, evaluators, thresholds)
         found, lost = variations(results)
         figures = find_flips(found, _tested(results), alpha=self.alpha)
@@ -97,12 +99,12 @@ class RobustnessInputVariations:
         if found:
             name = work.workflow.name or "the workflow"
             (work.folder / PICTURE).write_bytes(flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8"))
-        told = {key: figures[key] for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")}
+        shown = {key: figures[key] for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")}
         return Done(
             summary=_summary(len(originals.cases()), figures, lost),
-            notes=tuple(made.notes),
-            figures={**head, **told},
-            problems=tuple(problems(figures, "robustness_input_variations", results.items[0].subject.model.label)),
+            notes=(*told, *made.notes),
+            figures={**head, **shown},
+            problems=tuple(problems(figures, ID, results.items[0].subject.model.label)),
         )
 
     def _specs(self, registry: Registry) -> list[str]:
@@ -110,7 +112,7 @@ class RobustnessInputVariations:
         given = self.perturbators or [f"{id}:{self.intensity or level}" for id, level in DEFAULTS.items()]
         specs = [part.strip() for text in given for part in text.split(",") if part.strip()]
         if any(spec == COPY for spec in specs):
-            raise ConfigurationError("robustness_input_variations: copies are asked for by the parameter `copies`; leave the perturbator out")
+            raise ConfigurationError(f"{ID}: copies are asked for by the parameter `copies`; leave the perturbator out")
         return ["+".join(self._levelled(part.strip(), registry) for part in spec.split("+")) for spec in specs]
 
     def _levelled(self, part: str, registry: Registry) -> str:

@@ -13,6 +13,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.steps import Done
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.evaluating import as_before
 from pytest_evalstudio.mrm.steps.automated_evaluation import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_input_variations import RobustnessInputVariations
 from toy_models import APP, answered_by
@@ -105,6 +106,19 @@ def test_evaluators_of_its_own(tmp_path: Path) -> None:
     run(made, perturbators=["comma"], evaluators=["looping_detection"], cases=3)
     metrics = made.read(STEP, "flips.json")["by_perturbator"][0]["metrics"]
     assert {name.partition(".")[0] for name in metrics} == {"looping_detection"}
+
+
+def test_thresholds_that_people_gave_count(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    answered_by(made, thrown_by_commas)
+    evaluated = AutomatedEvaluation(evaluators=["rouge"], thresholds={"rouge": 0.9}).run(made.work("automated_evaluation", "test_validation"))
+    figures = {
+        "automated_evaluation": evaluated.figures,
+        "human_calibration": {"thresholds": {"rouge.rouge_l": 0.25, "groundedness.groundedness": 1}},
+    }
+    chosen, thresholds, notes = as_before(dataclasses.replace(made.work(STEP), figures=figures), [])
+    assert (chosen, thresholds) == (["rouge"], {"rouge.rouge_l": 0.25})
+    assert notes == ["thresholds of the human calibration: rouge.rouge_l 0.25"]
 
 
 def test_questions_that_cannot_be_varied(tmp_path: Path) -> None:
