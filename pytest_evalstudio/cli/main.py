@@ -19,6 +19,7 @@ from pytest_evalstudio.cli import (
     perturbators,
     report,
     resolve,
+    review,
     schema,
     steps,
     validate,
@@ -30,7 +31,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps),
     *(validate, init, perturb, convert, resolve),
-    *(judge_check, calibrate, weakness, mrm),
+    *(judge_check, calibrate, weakness, mrm, review),
     *(report, schema),
 )
 

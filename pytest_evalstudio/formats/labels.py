@@ -72,45 +72,52 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
         DataError: as `read_labels`, but for there being none.
     """
     found: dict[tuple[str, str, str], Label] = {}
-    try:
-        for line, row in read_rows(path)[1]:
-            text = row["label"].strip()
-            if not text:
-                continue
-            place = f"{path}:{line}"
-            label = Label(
-                key=row["key"],
-                model_key=row["model_key"],
-                label=_label(text, place, levels=levels),
-                rater=row.get(RATER, "").strip(),
-                answer_id=row.get(ANSWER_ID, "").strip(),
-            )
-            if found.setdefault((*label.identity, label.rater), label).label != label.label:
-                whose = f" by {label.rater!r}" if label.rater else ""
-                raise DataError(f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up; keep one")
-    except UnicodeDecodeError as exc:
-        raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}") from None
-    except csv.Error as exc:
-        raise DataError(f"{path}: is not CSV: {exc}") from None
+    for line, row in read_rows(path)[1]:
+        text = row["label"].strip()
+        if not text:
+            continue
+        place = f"{path}:{line}"
+        label = Label(
+            key=row["key"],
+            model_key=row["model_key"],
+            label=_label(text, place, levels=levels),
+            rater=row.get(RATER, "").strip(),
+            answer_id=row.get(ANSWER_ID, "").strip(),
+        )
+        if found.setdefault((*label.identity, label.rater), label).label != label.label:
+            whose = f" by {label.rater!r}" if label.rater else ""
+            raise DataError(f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up; keep one")
     return list(found.values())
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept spreadsheets from reading formulas."""
-    text = path.read_bytes().decode("utf-8-sig")
+    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept spreadsheets from reading formulas.
+
+    Raises:
+        DataError: if the file is no CSV in UTF-8, or a column is missing.
+    """
     csv.field_size_limit(LONGEST_FIELD)  # of the whole process: whoever reads CSV sets his own
-    first = text.partition("\n")[0]
-    delimiter = next((mark for mark in _DELIMITERS if set(COLUMNS) <= set(next(csv.reader([first], delimiter=mark), []))), ",")
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    names = [name.strip() for name in reader.fieldnames or ()]
-    reader.fieldnames = names
-    if missing := [column for column in COLUMNS if column not in names]:
-        raise DataError(f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns {', '.join(COLUMNS)}")
-    rows = []
-    for row in reader:
-        cells = {name: row[name] or "" for name in names}
-        rows.append((reader.line_num, {name: plain(cell) for name, cell in cells.items()} if ANSWER_ID in names else cells))
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+        names = [name.strip() for name in reader.fieldnames or ()]
+        if missing := [column for column in COLUMNS if column not in names]:
+            raise DataError(f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns {', '.join(COLUMNS)}")
+        reader.fieldnames = names
+        rows = [(reader.line_num, {name: row[name] or "" for name in names}) for row in reader]
+    except UnicodeDecodeError as exc:
+        raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}") from None
+    except csv.Error as exc:
+        raise DataError(f"{path}: is not CSV: {exc}") from None
+    if ANSWER_ID in names:
+        rows = [(line, {name: plain(cell) for name, cell in row.items()}) for line, row in rows]
     return names, rows
+
+
+def _delimiter(text: str) -> str:
+    """What parts the fields: a comma, unless with another mark the first line has the columns of labels."""
+    first = text.partition("\n")[0]
+    return next((mark for mark in _DELIMITERS if set(COLUMNS) <= {name.strip() for name in next(csv.reader([first], delimiter=mark), [])}), ",")
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:

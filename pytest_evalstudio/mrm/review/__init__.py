@@ -1,0 +1,1 @@
+"""A page on this machine on which people label answers."""

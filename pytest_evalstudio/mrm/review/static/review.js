@@ -1,0 +1,263 @@
+// The page of one rater. All texts are set as text; the token goes into a header of each request and nowhere else.
+"use strict";
+
+const at = (id) => document.getElementById(id);
+const KEEP = "evalstudio-review";
+const GOOD = 1, BAD = 0;
+
+let token = "";
+let state = null;   // what the server says of the whole
+let shown = null;   // the answer on the page
+let busy = false;   // between a click and the server's word that it is kept
+const undoable = []; // {id, before} of the labels given on this page
+
+function takeToken() {
+  const given = location.hash.slice(1);
+  if (given) {
+    sessionStorage.setItem(KEEP, given);
+    history.replaceState(null, "", location.pathname);
+  }
+  return given || sessionStorage.getItem(KEEP) || "";
+}
+
+async function ask(path, body) {
+  const options = { headers: { "X-Review-Token": token }, cache: "no-store" };
+  if (body !== undefined) {
+    options.method = "POST";
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Error("The server cannot be reached, and nothing was changed. Start `evalstudio review` again and open the address that it prints.");
+  }
+  const found = await response.json().catch(() => ({}));
+  if (!response.ok) {
+    throw new Error(found.error || `The server answered ${response.status}.`);
+  }
+  return found;
+}
+
+// One thing at a time: what is pressed meanwhile is not taken for an answer that nobody has seen.
+async function alone(work) {
+  if (busy) return;
+  busy = true;
+  document.body.setAttribute("aria-busy", "true");
+  try {
+    await work();
+    at("trouble").hidden = true;
+  } catch (error) {
+    at("trouble").textContent = error.message;
+    at("trouble").hidden = false;
+    at("trouble").scrollIntoView({ block: "nearest" });
+  } finally {
+    busy = false;
+    document.body.removeAttribute("aria-busy");
+  }
+}
+
+const labelOf = (id) => (state.cases.find((one) => one.id === id) || { label: null }).label;
+const placeOf = (id) => state.cases.findIndex((one) => one.id === id);
+const word = (label) => (label === GOOD ? "good" : "bad");
+
+function nextWithout(from) {
+  const count = state.cases.length;
+  for (let step = 1; step <= count; step++) {
+    const one = state.cases[(from + step + count) % count];
+    if (one.label === null) return one.id;
+  }
+  return null;
+}
+
+function take(found) {
+  // An answer that is on the page stays among those to be labelled, whatever others have said meanwhile.
+  if (shown && !found.cases.some((one) => one.id === shown.id)) {
+    found.cases.push({ id: shown.id, label: null });
+  }
+  state = found;
+  at("title").textContent = `${state.title}: review of answers`;
+  document.title = `${state.done} of ${state.wanted} · ${state.title}`;
+  at("who").textContent = state.rater ? `Rater: ${state.rater}` : "";
+  at("count").textContent = `${state.done} of ${state.wanted} answers labelled`;
+  at("bar").max = Math.max(1, state.wanted);
+  at("bar").value = state.done;
+  at("file").textContent = state.file;
+  at("command").textContent = state.command;
+  at("undo").disabled = undoable.length === 0;
+}
+
+function say(text) {
+  at("status").textContent = text;
+}
+
+function contextEntry(entry) {
+  const item = document.createElement("li");
+  if (entry.source) {
+    const source = document.createElement("span");
+    source.className = "source";
+    source.dir = "auto";
+    source.textContent = entry.source;
+    item.append(source);
+  }
+  const text = document.createElement("p");
+  text.className = "text";
+  text.dir = "auto";
+  text.textContent = entry.text;
+  item.append(text);
+  return item;
+}
+
+function drawVerdict() {
+  const line = at("verdict");
+  line.replaceChildren();
+  const scores = shown.metrics.map((one) => {
+    const limit = one.threshold === null ? "" : ` (good: ${one.better === "higher" ? "≥" : "≤"} ${+one.threshold.toPrecision(4)})`;
+    return `${one.name} of ${one.evaluator}: ${+one.score.toPrecision(3)}${limit}`;
+  });
+  if (shown.verdict === null) {
+    line.append(scores.length ? `${scores.join("; ")}. ` : "", "Is this answer good?");
+  } else {
+    const verdict = document.createElement("b");
+    verdict.className = shown.verdict ? "good" : "bad";
+    verdict.textContent = shown.verdict ? "good" : "bad";
+    line.append(`${scores.join("; ")}. So the metric calls the answer `, verdict, ". Do you agree?");
+  }
+}
+
+function drawChoices() {
+  const hasVerdict = shown.verdict !== null;
+  const now = labelOf(shown.id);
+  const meaning = { agree: shown.verdict ? GOOD : BAD, disagree: shown.verdict ? BAD : GOOD, good: GOOD, bad: BAD };
+  const names = { agree: "Agree: it is", disagree: "Disagree: it is", good: "It is", bad: "It is" };
+  for (const [id, label] of Object.entries(meaning)) {
+    const button = at(id);
+    button.hidden = hasVerdict !== (id === "agree" || id === "disagree");
+    button.classList.toggle("to-good", label === GOOD);
+    button.classList.toggle("to-bad", label === BAD);
+    button.setAttribute("aria-pressed", String(now === label));
+    button.firstElementChild.textContent = `${names[id]} ${word(label)}`;
+  }
+  for (const line of document.querySelectorAll(".with-verdict")) line.hidden = !hasVerdict;
+  at("label-now").textContent = now === null ? "" : `· you called it ${word(now)}`;
+  at("label-now").className = now === null ? "now" : `now ${word(now)}`;
+}
+
+async function show(id, { focus = true } = {}) {
+  shown = await ask(`api/case?id=${id}`);
+  at("finished").hidden = true;
+  at("case").hidden = at("desk").hidden = false;
+  at("place").textContent = `Answer ${placeOf(id) + 1} of ${state.cases.length} drawn so far${shown.topic ? `, topic ${shown.topic}` : ""}`;
+  at("question").textContent = shown.question;
+  at("answer").textContent = shown.answer || "(no answer)";
+  at("expected").textContent = shown.expected_answer;
+  at("expected-part").hidden = !shown.expected_answer;
+  at("context").replaceChildren(...shown.context.map(contextEntry));
+  at("context-part").hidden = shown.context.length === 0;
+  drawVerdict();
+  drawChoices();
+  scrollTo(0, 0);
+  if (focus) at("question-title").focus({ preventScroll: true });
+}
+
+function finish() {
+  shown = null;
+  at("case").hidden = at("desk").hidden = true;
+  const others = state.raters > 1 ? ` ${state.raters} raters have labelled ${state.labelled} answers` : "";
+  const agreed = state.raters > 1 && state.alpha !== null ? `; Krippendorff's alpha is ${state.alpha.toFixed(2)}` : "";
+  const divided = state.divided ? `; they are divided on ${state.divided}, which do not count` : "";
+  at("finished-said").textContent = `${state.done} labels are in ${state.file}.${others ? `${others}${agreed}${divided}.` : ""}`;
+  at("finished").hidden = false;
+  at("finished-title").focus();
+}
+
+async function goOn(from, options) {
+  const id = nextWithout(from);
+  if (id === null) finish();
+  else await show(id, options);
+}
+
+async function label(value) {
+  const { id, answer_id } = shown;
+  const before = labelOf(id);
+  const found = await ask("api/label", { id, answer_id, label: value });
+  undoable.push({ id, before });
+  take(found);
+  const said = `Labelled ${word(value)}. ${state.done} of ${state.wanted}.`;
+  await goOn(placeOf(id));
+  say(said);
+}
+
+async function undo() {
+  const last = undoable.at(-1);
+  if (!last) return;
+  const case_ = await ask(`api/case?id=${last.id}`);
+  const found = await ask("api/label", { id: last.id, answer_id: case_.answer_id, label: last.before });
+  undoable.pop();
+  shown = case_;
+  take(found);
+  await show(last.id);
+  say(`Undone. ${state.done} of ${state.wanted}.`);
+}
+
+async function move(step) {
+  const place = placeOf(shown.id) + step;
+  if (place < 0 || place >= state.cases.length) {
+    say(step < 0 ? "This is the first answer." : "This is the last answer drawn so far.");
+    return;
+  }
+  await show(state.cases[place].id);
+  say("");
+}
+
+async function skip() {
+  const id = nextWithout(placeOf(shown.id));
+  if (id === null || id === shown.id) say("There is no other answer without a label.");
+  else {
+    await show(id);
+    say("Skipped.");
+  }
+}
+
+const ACTIONS = {
+  agree: () => shown.verdict !== null && label(shown.verdict ? GOOD : BAD),
+  disagree: () => shown.verdict !== null && label(shown.verdict ? BAD : GOOD),
+  good: () => label(GOOD),
+  bad: () => label(BAD),
+  next: () => move(1),
+  previous: () => move(-1),
+  skip,
+  undo,
+};
+const KEYS = { a: "agree", d: "disagree", g: "good", b: "bad", j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous", s: "skip", u: "undo" };
+
+function act(name) {
+  if (!shown && name !== "undo") return;
+  alone(ACTIONS[name]);
+}
+
+function setKeys(on) {
+  at("with-keys").checked = on;
+  document.body.classList.toggle("no-keys", !on);
+  sessionStorage.setItem(`${KEEP}-keys`, on ? "yes" : "no");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing || at("keys").open || !at("with-keys").checked) return;
+  if (event.key === "?") at("keys").showModal();
+  else if (KEYS[event.key]) act(KEYS[event.key]);
+  else return;
+  event.preventDefault();
+});
+for (const name of Object.keys(ACTIONS)) at(name).addEventListener("click", () => act(name));
+at("help").addEventListener("click", () => at("keys").showModal());
+at("close").addEventListener("click", () => at("keys").close());
+at("with-keys").addEventListener("change", (event) => setKeys(event.target.checked));
+
+setKeys(sessionStorage.getItem(`${KEEP}-keys`) !== "no");
+token = takeToken();
+alone(async () => {
+  take(await ask("api/state"));
+  await goOn(-1, { focus: false });
+});

@@ -1,0 +1,125 @@
+"""Labels on disk while people give them: each one is safe when it is acknowledged, and nobody's overwrites another's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.formats.labels import ANSWER_ID, COLUMNS, RATER, Label, read_ratings, read_rows, write_rows
+
+Rows = list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What became of labels that were put in."""
+
+    new: int = 0
+    changed: int = 0
+    same: int = 0
+
+
+class LabelStore:
+    """A CSV file of labels that several people, processes and spreadsheets write.
+
+    A change reads the file, and puts a whole new one in its place that has reached the disk, both under a lock that other processes respect.
+    Columns and rows of others stay as they are.
+
+    Args:
+        path: of the file; its folder must be there.
+        levels: whether a label may be any whole number.
+    """
+
+    def __init__(self, path: Path, *, levels: bool = False) -> None:
+        self.path = path.resolve()
+        self._levels = levels
+
+    def ratings(self) -> list[Label]:
+        """All labels, [] where there is no file yet.
+
+        Raises:
+            DataError: if the file cannot be read as labels.
+        """
+        return read_ratings(self.path, levels=self._levels) if self.path.is_file() else []
+
+    def put(self, label: Label) -> None:
+        """Set a rater's label of an answer, in place of an earlier one."""
+        self.merge([label])
+
+    def remove(self, key: str, model_key: str, rater: str) -> None:
+        """Take a rater's label of an answer back."""
+        self._change(lambda rows: [row for row in rows if _whose(row) != (key, model_key, rater)])
+
+    def merge(self, labels: Iterable[Label]) -> Merged:
+        """Set many labels at once."""
+        counts = {"new": 0, "changed": 0, "same": 0}
+
+        def merged(rows: Rows) -> Rows:
+            places = {_whose(row): row for row in rows}
+            for label in labels:
+                row = places.get((label.key, label.model_key, label.rater))
+                if row is None:
+                    row = {"key": label.key, "model_key": label.model_key, RATER: label.rater}
+                    places[_whose(row)] = row
+                    rows.append(row)
+                before = row.get("label", "").strip()
+                counts["new" if not before else "same" if before == str(label.label) else "changed"] += 1
+                row |= {"label": str(label.label), ANSWER_ID: label.answer_id}
+            return rows
+
+        self._change(merged)
+        return Merged(**counts)
+
+    def _change(self, change: Callable[[Rows], Rows]) -> None:
+        with _locked(self.path.with_name(f".{self.path.name}.lock")):
+            names, rows = list(COLUMNS), []
+            if self.path.is_file():
+                names, numbered = read_rows(self.path)
+                rows = [row for _, row in numbered]
+            names += [name for name in (RATER, ANSWER_ID) if name not in names]
+            _replace(self.path, write_rows(names, change(rows)))
+
+
+def _whose(row: dict[str, str]) -> tuple[str, str, str]:
+    return row["key"], row["model_key"], row.get(RATER, "").strip()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Put a file in another one's place, whole and on the disk, or not at all."""
+    draft = path.with_name(f".{path.name}.new")
+    with open(draft, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+    if sys.platform != "win32":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """While nobody else is: other threads, and other processes, wait; a killed one's lock is gone with it."""
+    with open(path, "a+b") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            try:
+                yield
+            finally:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
