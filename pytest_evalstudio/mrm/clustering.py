@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.mrm.silhouettes import cosine_silhouette
+from pytest_evalstudio.mrm.work import Progress
 
 MOST_CLUSTERS = 20
 """Tried with k-means."""
-SILHOUETTE_SAMPLE = 2_000
-"""Rows that a silhouette is measured on where there are more: its cost is quadratic."""
 UMAP_FROM = 200
 """Rows from which on "auto" reduces by UMAP too; it takes many neighbours to say anything, and seconds to compile."""
 
@@ -56,21 +56,24 @@ class Clustering:
         return int(self.labels.max()) + 1
 
 
-def clusterings(rows: Any, settings: Settings) -> Iterator[Clustering]:
+def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[Clustering]:
     """All configurations that find two clusters or more of the wanted size.
 
     Silhouettes are all measured in `rows`, so that they compare over reductions.
 
     Source: Rousseeuw, 1987 (silhouette); Campello et al., 2013 (HDBSCAN); McInnes et al., 2018 (UMAP).
     """
-    metrics = needed("sklearn.metrics", "topic modeling")
+    counts = _counts(len(rows), settings)
+    reductions = len(_principal_counts(rows, settings)) + _is_by_umap(rows, settings)
+    total, tried = reductions * (1 + len(counts)), 0
     for reduction, reduced in _reductions(rows, settings):
-        for method, found in _clusters(reduced, settings):
+        for method, found in _clusters(reduced, counts, settings):
+            tried += 1
+            progress(tried, total, "clusterings tried")
             labels, outliers = absorbed(found, rows, settings.least)
             if 2 <= int(labels.max()) + 1 < len(rows):
-                sample = SILHOUETTE_SAMPLE if len(rows) > SILHOUETTE_SAMPLE else None
-                silhouette = float(metrics.silhouette_score(rows, labels, metric="cosine", sample_size=sample, random_state=settings.seed))
-                yield Clustering(method=f"{reduction}, {method}", labels=labels, outliers=outliers, silhouette=round(silhouette, 6), reduced=reduced)
+                silhouette = round(cosine_silhouette(rows, labels), 6)
+                yield Clustering(method=f"{reduction}, {method}", labels=labels, outliers=outliers, silhouette=silhouette, reduced=reduced)
 
 
 def best(found: list[Clustering]) -> Clustering:
@@ -109,12 +112,25 @@ def plane(rows: Any, seed: int) -> Any:
     return np.round((points - low) / spread, 4)
 
 
-def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _principal_counts(rows: Any, settings: Settings) -> list[int]:
+    """Numbers of principal components that are tried."""
     most = min(len(rows) - 1, rows.shape[1])
-    if settings.reduction != "umap":
-        for components in sorted({min(most, settings.components * factor) for factor in (1, 2, 4)}):
-            yield f"PCA to {components}", _principal(rows, components, settings.seed)
-    if settings.reduction == "umap" or (settings.reduction == "auto" and len(rows) >= UMAP_FROM):
+    return [] if settings.reduction == "umap" else sorted({min(most, settings.components * factor) for factor in (1, 2, 4)})
+
+
+def _is_by_umap(rows: Any, settings: Settings) -> bool:
+    return settings.reduction == "umap" or (settings.reduction == "auto" and len(rows) >= UMAP_FROM)
+
+
+def _counts(rows: int, settings: Settings) -> range:
+    """Numbers of clusters that are tried with k-means."""
+    return range(2, min(MOST_CLUSTERS, rows // settings.least) + 1)
+
+
+def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+    for components in _principal_counts(rows, settings):
+        yield f"PCA to {components}", _principal(rows, components, settings.seed)
+    if _is_by_umap(rows, settings):
         components = min(settings.components, len(rows) - 2)
         neighbors = min(settings.neighbors, len(rows) - 1)
         with warnings.catch_warnings():
@@ -138,7 +154,7 @@ def _principal(rows: Any, components: int, seed: int) -> Any:
         return pca.fit_transform(rows)
 
 
-def _clusters(reduced: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple[str, Any]]:
     cluster = needed("sklearn.cluster", "topic modeling")
     if settings.min_cluster_size <= len(reduced) and (settings.min_samples or 1) <= len(reduced):
         scan = cluster.HDBSCAN(
@@ -148,7 +164,7 @@ def _clusters(reduced: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
             copy=True,
         )
         yield f"HDBSCAN (at least {settings.min_cluster_size})", scan.fit_predict(reduced)
-    for count in range(2, min(MOST_CLUSTERS, len(reduced) // settings.least) + 1):
+    for count in counts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of fewer clusters than asked for, where rows are equal
             labels = cluster.KMeans(count, n_init=5, random_state=settings.seed).fit_predict(reduced)

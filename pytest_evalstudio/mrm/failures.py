@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from pytest_evalstudio.mrm.clustering import absorbed
 from pytest_evalstudio.mrm.extra import needed
 from pytest_evalstudio.mrm.proximity import PURPOSE, proximities
 from pytest_evalstudio.mrm.silhouettes import cosine_silhouette, unit_rows
+from pytest_evalstudio.mrm.work import Progress
 
 LEAST = 3
 """Cases of the smallest cluster."""
@@ -26,8 +27,6 @@ TEST_CASES = 200
 REFERENCES = 19
 """Reference samples: where all are less clear, p is 1 / 20."""
 LEVEL = 0.05
-
-Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

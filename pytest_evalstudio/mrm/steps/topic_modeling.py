@@ -72,7 +72,7 @@ class TopicModeling:
             return self._written(work, chunks, None, None, [], reason)
         vectors = text_vectors(work, [chunk.text for chunk in chunks], self.vectors)
         work.progress(2, 3, "chunks embedded")
-        tried = list(clusterings(vectors.rows, self._settings(work.workflow.seed)))
+        tried = list(clusterings(vectors.rows, self._settings(work.workflow.seed), work.progress))
         reason = "" if tried else f"one topic: no configuration finds two of {self.min_topic_size} chunks"
         return self._written(work, chunks, vectors, best(tried) if tried else None, tried, reason)
 
