@@ -306,7 +306,7 @@ def test_schemas_are_printed(capsys, kind):
 
 def test_an_unknown_schema_is_told(capsys):
     assert main(["schema", "suit"]) == 2
-    assert capsys.readouterr().err == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset.\n"
+    assert capsys.readouterr().err == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset, workflow.\n"
 
 
 @pytest.mark.parametrize(

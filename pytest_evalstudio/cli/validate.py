@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.formats.source import Source
 
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("validate", run, "Check suites, labs, data sets and configuration files.")
+    parser = add("validate", run, "Check suites, labs, data sets, workflows and configuration files.")
     parser.add_argument("files", nargs="+", metavar="FILE", help="path or URL")
 
 
@@ -59,10 +60,13 @@ def _check_perturbations(config: Configuration) -> None:
 def _validate_data(name: str) -> int:
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.engine.scoring.subjects import ModelInfo, subjects
-    from pytest_evalstudio.formats.files import read, read_source
+    from pytest_evalstudio.formats.files import kind_of, read, read_source
 
     path = local(name)
-    file = read(read_source(path, name))
+    source = read_source(path, name)
+    if kind_of(source.data) == "workflow":
+        return _validate_workflow(source, path, name)
+    file = read(source)
     for warning in file.warnings:
         print(f"warning: {warning}")
     for error in file.errors:
@@ -79,3 +83,18 @@ def _validate_data(name: str) -> int:
     if not wrong:
         print(f"{name}: {file.kind}, {len(found)} test cases: fine")
     return FINDINGS if wrong else FINE
+
+
+def _validate_workflow(source: Source, path: Path, name: str) -> int:
+    """Check its keys, documents, steps with their parameters, model and evaluators."""
+    from pytest_evalstudio.engine.scoring.plan import Plan
+    from pytest_evalstudio.formats.workflow import read_workflow
+    from pytest_evalstudio.mrm.evaluating import named_model
+    from pytest_evalstudio.mrm.run import WorkflowRun
+
+    workflow, config = read_workflow(source), configuration_for(name)
+    found = WorkflowRun(workflow, path, config, Registry())
+    named_model(workflow, config)
+    Plan(Registry(), config).choose(workflow.evaluators)
+    print(f"{name}: workflow, {len(found.specs)} steps: fine")
+    return FINE

@@ -80,7 +80,7 @@ def read(source: Source) -> EvalFile:
     if kind == "dataset":
         dataset, errors = read_dataset(source)
         return EvalFile(kind, dataset, errors, source.warnings)
-    found = "workflows are not run by this version" if kind == "workflow" else "is no file of ours"
+    found = "is a workflow, which holds no test cases" if kind == "workflow" else "is no file of ours"
     raise DataError(f"{found}: {EXPECTED}", source=source.name)
 
 

@@ -11,17 +11,21 @@ from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.workflow import ROOT, Workflow
 
-MODELS: dict[str, type[FormatModel]] = {"suite": TestSuite, "lab": TestLab, "dataset": LlmDataset}
+MODELS: dict[str, type[FormatModel] | type[Workflow]] = {"suite": TestSuite, "lab": TestLab, "dataset": LlmDataset, "workflow": Workflow}
 
 
 def generate(kind: str) -> dict[str, Any]:
     """The schema of a format from its model.
 
     Args:
-        kind: suite, lab or dataset.
+        kind: suite, lab, dataset or workflow.
     """
     schema = MODELS[kind].model_json_schema()
+    if MODELS[kind] is Workflow:
+        properties = {ROOT: schema, "$schema": {"type": "string"}}
+        schema = {"type": "object", "properties": properties, "required": [ROOT], "additionalProperties": False}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

@@ -15,7 +15,9 @@ from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.work import Work
 
@@ -34,8 +36,13 @@ def model_table(work: Work) -> dict[str, Any]:
     Raises:
         ConfigurationError: if it is not configured, or several are and none is named.
     """
-    models = {table.name: {"name": table.name, "runs": table.runs or work.config.runs, **table.settings} for table in work.config.model}
-    wanted = work.workflow.model
+    return named_model(work.workflow, work.config)
+
+
+def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
+    """The same of a workflow that is not run."""
+    models = {table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings} for table in config.model}
+    wanted = workflow.model
     if wanted and wanted not in models and not (wanted == "extractive" and not models):
         raise unknown_name("model", wanted, models, "A workflow's `model` is the name of a [[model]].")
     if wanted in models:

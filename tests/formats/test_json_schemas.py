@@ -12,7 +12,11 @@ from pytest_evalstudio.formats.files import kind_of, read_source
 from pytest_evalstudio.formats.json_schemas import MODELS, render, text_of
 
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
-FILES = sorted(path for path in EXAMPLES.rglob("*") if path.match("*_suite.*") or path.match("*_lab.*") or path.match("*_dataset.*"))
+FILES = sorted(
+    path
+    for path in EXAMPLES.rglob("*")
+    if path.match("*_suite.*") or path.match("*_lab.*") or path.match("*_dataset.*") or path.match("*_workflow.*")
+)
 
 
 def validator(kind):
@@ -48,6 +52,9 @@ def test_a_data_set_in_csv_meets_the_schema_as_read(tmp_path):
         ("suite", {"tests": {}}),
         ("dataset", {"inputs": [{"cost": "much"}]}),
         ("lab", {"models": [{"key": []}]}),
+        ("workflow", {"evalstudio_workflow": {"documents": []}}),
+        ("workflow", {"evalstudio_workflow": {"documents": ["a.md"], "modell": "m"}}),
+        ("workflow", {"documents": ["a.md"]}),
     ],
 )
 def test_what_is_wrong_does_not_meet_it(kind, data):
@@ -55,5 +62,5 @@ def test_what_is_wrong_does_not_meet_it(kind, data):
 
 
 def test_an_unknown_format_is_told():
-    with pytest.raises(ConfigurationError, match=r"no format named 'suit'. Did you mean 'suite'\? There are: suite, lab, dataset."):
+    with pytest.raises(ConfigurationError, match=r"no format named 'suit'. Did you mean 'suite'\? There are: suite, lab, dataset, workflow."):
         text_of("suit")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,6 +75,25 @@ def test_the_report_is_written_anew(workflow: Path, capsys: pytest.CaptureFixtur
     page = Path(capsys.readouterr().out.strip())
     assert page == workflow.with_name("bank_workflow_artifacts") / "workflow_report.html"
     assert "Topics of Bank: 1 chunk<" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("keys", "fault"),
+    [
+        pytest.param({}, "", id="fine"),
+        pytest.param({"documents": ["bills.md"]}, "/evalstudio_workflow/documents: there is no file", id="a document"),
+        pytest.param(
+            {"steps": {"test_generation": {"cuont": 3}}}, "/steps/test_generation/cuont: step 'test_generation' has no such", id="a parameter"
+        ),
+        pytest.param({"evaluators": ["rogue"]}, "no evaluator named 'rogue'. Did you mean 'rouge'", id="an evaluator"),
+        pytest.param({"model": "atlas"}, "no model named 'atlas'", id="a model"),
+    ],
+)
+def test_a_workflow_is_validated(workflow: Path, keys: dict[str, Any], fault: str, capsys: pytest.CaptureFixture[str]) -> None:
+    content = json.loads(workflow.read_text(encoding="utf-8"))
+    workflow.write_text(json.dumps({"evalstudio_workflow": {**content["evalstudio_workflow"], **keys}}), encoding="utf-8")
+    assert main(["validate", str(workflow)]) == (1 if fault else 0)
+    assert (fault or "bank_workflow.json: workflow, ") in capsys.readouterr().out
 
 
 def test_a_file_that_is_no_workflow_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
