@@ -9,16 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
+from pytest_evalstudio.models.weights import WAYS
 from pytest_evalstudio.mrm.generating import WRITTEN_BY
 from pytest_evalstudio.mrm.vectors import pair_cosines
 from pytest_evalstudio.mrm.words import content_words, share_in
 from pytest_evalstudio.mrm.work import Work
 
-CUTOFFS: Mapping[str, float] = {"cosine": 0.2, "support": 0.8, "condition": 1.0, "nli": 0.5}
+CUTOFFS: Mapping[str, float] = {"cosine": 0.2, "support": 0.8, "condition": 1.0, "nli": 0.5, "bertscore": 0.5}
 """Metrics, and the least score of a valid test case."""
+BERTSCORE = "bertscore"
+"""The evaluator that measures it, and its table in the configuration."""
 FEWEST_NLI_WORDS = 4
 """Of an expected answer that can follow from a text: an amount alone says nothing."""
 _MARKS = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
@@ -47,6 +53,7 @@ def measure(work: Work, cases: Sequence[TestCase], metrics: Sequence[str], vecto
         "support": lambda: Measured([support(case) for case in cases], "share of the expected answer's content words that stand in the chunk"),
         "condition": lambda: Measured([_condition(case) for case in cases], "whether the expected answer meets the case's own condition"),
         "nli": lambda: _nli(work, cases),
+        "bertscore": lambda: _bertscore(work, cases),
     }
     found = {metric: how[metric]() for metric in metrics}
     for measured in found.values():
@@ -92,6 +99,17 @@ def low_outliers(scores: Sequence[float | None]) -> set[int]:
     return {at for at, score in enumerate(scores) if score is not None and score < first - 1.5 * (third - first) - 1e-9}
 
 
+def lacks(work: Work) -> dict[str, str]:
+    """The metrics that cannot be had without asking a network or somebody's choice, and why."""
+    found = {} if work.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
+    reason = work.lender.lacks(work.config, _bertscore_evaluator(work))
+    return {**found, **({"bertscore": reason.partition(WAYS)[0]} if reason else {})}
+
+
+def _bertscore_evaluator(work: Work) -> Selected:
+    return Plan(work.registry, work.config.model_copy(update={"evaluators": [BERTSCORE]})).selected[0]
+
+
 def _condition(case: TestCase) -> float | None:
     condition = case.condition_text()
     return float(bool(parse_condition(condition).check(case.expected_output))) if condition else None
@@ -119,3 +137,19 @@ def _nli(work: Work, cases: Sequence[TestCase]) -> Measured:
     for at, entailment in zip(asked, judged, strict=True):
         scores[at] = round(float(entailment.entailment), 6)
     return Measured(scores, f"entailment of the answer by the chunk, {model.name}")
+
+
+def _bertscore(work: Work, cases: Sequence[TestCase]) -> Measured:
+    """Precision by the evaluator of that name: whether what the answer says is found in the chunk, which says more."""
+    selected = _bertscore_evaluator(work)
+    work.lender.open(work.config, [selected])
+    sourced = [at for at, case in enumerate(cases) if source_of(case)]
+    answers = [
+        Case(key=case.key, question=case.prompt, actual_output=said(case), expected_output=source_of(case)) for case in (cases[at] for at in sourced)
+    ]
+    scores: list[float | None] = [None] * len(cases)
+    for at, outcome in zip(sourced, score(selected, answers, work.lender.tools_of(work.config, selected)), strict=True):
+        if outcome.status == "error":
+            raise EvaluationError(f"metric 'bertscore': {outcome.reason}")
+        scores[at] = outcome.scores.get("bertscore_precision")
+    return Measured(scores, f"BERTScore precision of the answer on the chunk, {selected.parameters['model']}")

