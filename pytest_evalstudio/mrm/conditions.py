@@ -31,6 +31,11 @@ def begins_with(word: str) -> str:
     return str(Regexp(rf"(?i)^\W*{re.escape(word)}\b"))
 
 
+def chooses(letter: str) -> str:
+    """The answer is the letter of a choice, or begins with it as one: "A", "A)" or "(a):", not "A card"."""
+    return str(Regexp(rf"(?i)^\W*{re.escape(letter)}\s*(?:[).:,]|$)"))
+
+
 def derived(answer: str, evidence: str) -> str:
     """The condition that follows from an expected answer in free words; "" where none does, so that other evaluators have to judge.
 
@@ -56,7 +61,7 @@ def _derived(answer: str, evidence: str) -> str:
     if said := _SAID.match(answer):
         return begins_with(said[1].capitalize())
     if chosen := _CHOSEN.match(answer):
-        return str(Regexp(rf"^\W*{chosen[1]}(?:[).:,]|\s*$)"))
+        return chooses(chosen[1])
     words = answer.rstrip(".").split()
     stated = quantities(answer.rstrip("."))
     if len(stated) == 1 and len(words) <= MORE_WORDS:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.conditions import begins_with, says
+from pytest_evalstudio.mrm.conditions import chooses, says
 from pytest_evalstudio.mrm.quantities import others, quantities
 from pytest_evalstudio.mrm.statements import stands_alone, with_gap
 
@@ -48,4 +48,4 @@ class MultipleChoice:
 def _condition(letter: str, right: str, choices: list[str]) -> str:
     """The letter or the quantity, and no other one of the quantities."""
     wrong = "".join(f" AND NOT {says(choice)}" for choice in choices if choice != right)
-    return f"({begins_with(letter)} OR {says(right)}){wrong}"
+    return f"({chooses(letter)} OR {says(right)}){wrong}"

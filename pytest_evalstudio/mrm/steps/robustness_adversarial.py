@@ -86,14 +86,15 @@ class RobustnessAdversarial:
             raise DataError("no attack has a score; look into the report of this step", source=str(work.folder))
         figures = compare(measures, alpha=self.alpha, seed=work.workflow.seed)
         obeyed, asked = _obeyed(results, suite)
-        head = {"version": 1, **made.figures, "obeyed": obeyed}
+        lost = len(suite.cases()) - sum(bool(answer.scores) for answer in scores.answers.values())
+        head = {"version": 1, **made.figures, "without_score": lost, "obeyed": obeyed}
         write_json(work.folder / FIGURES, {**head, **figures})
         name = work.workflow.name or "the workflow"
         (work.folder / PICTURE).write_bytes(attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8"))
         label = results.items[0].subject.model.label
         return Done(
             summary=_summary(made, figures, obeyed),
-            notes=(*told, *made.notes, *_notes(figures)),
+            notes=(*told, *made.notes, *_notes(figures, lost)),
             figures={**head, **figures},
             problems=(*obeyed_problems(obeyed, asked, ID, label, made.kinds), *problems(figures, ID, label, made.kinds)),
         )
@@ -166,8 +167,9 @@ def _summary(made: Product, found: Mapping[str, Any], obeyed: Mapping[str, list[
     return "; ".join(parts)
 
 
-def _notes(found: Mapping[str, Any]) -> list[str]:
-    notes = [f"{one['metric']} under {one['generator']} is not tested: {one['note']}" for one in found["comparisons"] if one["note"]]
+def _notes(found: Mapping[str, Any], lost: int) -> list[str]:
+    notes = [f"{lost} attacks have no score and do not count; their errors stand in the report of the step"] if lost else []
+    notes += [f"{one['metric']} under {one['generator']} is not tested: {one['note']}" for one in found["comparisons"] if one["note"]]
     unmatched = sorted({one["generator"] for one in found["comparisons"] if not one["kinds"] and not one["note"]} - {ALL})
     if unmatched:
         notes.append(f"held against ordinary questions of all kinds, since there are too few of the same: {', '.join(unmatched)}")

@@ -145,6 +145,8 @@ def test_multiple_choice() -> None:
     assert passes(draft, letter)
     assert passes(draft, "It costs £12.")
     assert not passes(draft, "It costs £12 or £15.")
+    assert all(passes(draft, text) for text in (f"{letter}.", f"({letter.lower()}) £12.00", f"{letter}: twelve pounds"))
+    assert not passes(draft, f"{letter} draft is free of charge.")
     assert not passes(draft, next(other for other in "ABC" if other != letter))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.steps import Done
 from pytest_evalstudio.formats.config import configuration
@@ -100,6 +101,20 @@ def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
     assert {problem.problem_type for problem in done.problems} == {"security"}
     assert all(problem.attributes["model"] == "app" for problem in done.problems)
     assert "answers hold the planted word" in done.summary
+
+
+def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
+    def refuses(prompt: str) -> str:
+        if any(word in prompt for word in PLANTED):  # the names of roles; injected words are upper case
+            raise HostFault("content filter")
+        return reads(prompt)
+
+    made = bench(tmp_path)
+    done = run(made, refuses, count=24)
+    roles = done.figures["by_generator"]["jailbreak"]
+    assert done.figures["without_score"] == roles
+    assert done.notes[0] == f"{roles} attacks have no score and do not count; their errors stand in the report of the step"
+    assert "jailbreak" not in {one["generator"] for one in done.figures["comparisons"]}
 
 
 def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:

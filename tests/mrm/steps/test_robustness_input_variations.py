@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.steps import Done
+from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.evaluating import as_before
 from pytest_evalstudio.mrm.steps.automated_evaluation import AutomatedEvaluation
@@ -106,6 +108,19 @@ def test_evaluators_of_its_own(tmp_path: Path) -> None:
     run(made, perturbators=["comma"], evaluators=["looping_detection"], cases=3)
     metrics = made.read(STEP, "flips.json")["by_perturbator"][0]["metrics"]
     assert {name.partition(".")[0] for name in metrics} == {"looping_detection"}
+
+
+def test_a_judge_may_write_the_variations_and_what_changes_the_meaning_stands_apart(tmp_path: Path) -> None:
+    def premise(prompt: str) -> str:
+        return json.dumps({"question": f"As everybody knows, ledgers are green. What do they say? {len(prompt)}"})
+
+    made = bench(tmp_path)
+    made.config = made.config.model_copy(update={"judge": JudgeTable(host="python", target=premise)})
+    done, asked = run(made, perturbators=["contextual_misinformation:by=judge", "word_swap:low"], copies=0, cases=6)
+    assert any(question.startswith("As everybody knows") for question in asked)
+    (changed,) = made.read(STEP, "flips.json")["meaning_changed"]
+    assert (changed["name"], changed["cases"], changed["pass_to_fail"]) == ("contextual_misinformation", 6, 6)
+    assert done.problems == ()
 
 
 def test_thresholds_that_people_gave_count(tmp_path: Path) -> None:

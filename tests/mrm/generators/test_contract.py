@@ -1,0 +1,54 @@
+"""What every generator keeps to, on the bank's documents: those that are to come as well."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, finds_by_itself
+from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.corpus import corpus_chunks
+from pytest_evalstudio.formats.condition import parse_condition
+
+SHELF = Registry().generators
+DOCUMENTS = sorted(str(path) for path in (Path(__file__).parents[3] / "example_suites" / "bank" / "documents").iterdir())
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    chunks = corpus_chunks(DOCUMENTS, cache=tmp_path_factory.mktemp("cache"), chunk_chars=500, overlap_chars=0)
+    return Corpus(tuple(Excerpt(id=f"c{number}", sentences=tuple(chunk.sentences), topic="1") for number, chunk in enumerate(chunks)))
+
+
+def made(id: str, corpus: Corpus) -> list[tuple[Excerpt, Draft]]:
+    generator = SHELF.get(id)()
+    return [(excerpt, draft) for excerpt in corpus.excerpts for draft in generator.drafts(excerpt, corpus, random.Random(f"1/{excerpt.id}"))]
+
+
+@pytest.mark.parametrize("id", [id for id in SHELF if finds_by_itself(SHELF.get(id))])
+def test_drafts_are_of_the_chunk_and_their_answers_pass(id: str, corpus: Corpus) -> None:
+    found = made(id, corpus)
+    assert len(found) >= 10
+    assert found == made(id, corpus), "the same random numbers give the same drafts"
+    for excerpt, draft in found:
+        condition = parse_condition(draft.condition)
+        is_attack = SHELF.spec(id).purpose == "adversarial"
+        assert draft.question.strip()
+        assert draft.evidence in (*excerpt.sentences, "")
+        assert condition.check(draft.evidence if is_attack else draft.answer)
+        assert not condition.check("")
+        assert bool(draft.plain) == bool(draft.kind) == is_attack
+        assert draft.kind in (*SHELF, "")
+
+
+@pytest.mark.parametrize("id", list(SHELF))
+def test_declarations_are_whole(id: str) -> None:
+    spec = SHELF.spec(id)
+    assert spec.description.endswith(".")
+    assert spec.problem_type in PROBLEM_TYPES
+    assert spec.avid in AVID
+    assert spec.excerpts >= 1
+    assert finds_by_itself(SHELF.get(id)) or spec.instruction, "it makes questions by itself, or a judge is told how"
