@@ -24,9 +24,10 @@ EVAL_FILES = (
     "lab/four_models_lab.json",
     "judged/replies_dataset.json",
 )
+WORKFLOW = "workflow/bank_workflow.json"
 CONFIGURATIONS = ("evalstudio.toml", "classification/evalstudio.toml", "structured/evalstudio.toml", "lab/evalstudio.toml", "judged/evalstudio.toml")
 LAB_MODELS = ("atlas-large", "atlas-small", "meridian-7b", "drift-1b")
-IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", ".evalstudio", "evalstudio-report")
+IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", ".evalstudio", "evalstudio-report", "*_workflow_artifacts")
 
 
 class Run:
@@ -120,7 +121,18 @@ def test_a_folder_on_its_own_passes_the_gates_of_its_nearest_configuration(tmp_p
     assert run.shown.count(": met (") == gates
 
 
-@pytest.mark.parametrize("file", [*EVAL_FILES, *CONFIGURATIONS])
+def test_the_workflow_runs_where_it_is_named(tmp_path: Path) -> None:
+    run = Run(tmp_path, WORKFLOW)
+    assert (run.status, run.counts()) == (0, {"passed": 9}), run.shown
+    assert "9 of 9 steps of this run completed" in run.shown
+    assert "39 of 39 answers labelled for rouge.rouge_l" in run.shown
+    home = run.examples / "workflow" / "bank_workflow_artifacts"
+    assert {"workflow_report.html", "corpus_patch.md", "system_prompt_extension.md", "workflow_artifacts.zip"} <= {
+        path.name for path in home.iterdir()
+    }
+
+
+@pytest.mark.parametrize("file", [*EVAL_FILES, *CONFIGURATIONS, WORKFLOW, "workflow/evalstudio.toml"])
 def test_validate_finds_nothing_wrong(file: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest_evalstudio.cli", "validate", file], cwd=EXAMPLES, capture_output=True, text=True, timeout=60, check=False
