@@ -85,7 +85,8 @@ def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
     assert 10 <= good <= 19
     bank.run().assert_outcomes(passed=9)
     after = stamps(bank)
-    assert {step for step in STEPS if before[step] != after[step]} == {"human_calibration", "failure_clustering", "weakness_detection"}
+    with_thresholds = {"failure_clustering", "weakness_detection", "robustness_input_variations"}
+    assert {step for step in STEPS if before[step] != after[step]} == {"human_calibration", *with_thresholds}
     calibrated = state(bank, "human_calibration")["figures"]
     assert (calibrated["n"], calibrated["labelled"], set(calibrated["conformal"]["sets"])) == (29, 29, {"zero", "one", "both", "empty"})
     assert (folder(bank, "human_calibration") / "calibration_curve.svg").is_file()

@@ -19,7 +19,6 @@ from pytest_evalstudio.mrm.generating import PLAIN_KIND, PLANTED_WORD, Wanted
 from pytest_evalstudio.mrm.making import Product, make
 from pytest_evalstudio.mrm.pictures.attacks import attacks_picture
 from pytest_evalstudio.mrm.results import Scores, read_scores
-from pytest_evalstudio.mrm.thresholds import CALIBRATION
 from pytest_evalstudio.mrm.work import Work
 
 ID = "robustness_adversarial"
@@ -29,7 +28,7 @@ PICTURE = "adversarial.svg"
 _KIND = "generator:"
 
 
-@step(ID, name="Robustness: adversarial inputs", number=9, after=("topic_modeling", "automated_evaluation"), uses=(CALIBRATION,), extra="mrm")
+@step(ID, name="Robustness: adversarial inputs", number=9, after=("topic_modeling", "automated_evaluation"), extra="mrm")
 @dataclass(frozen=True)
 class RobustnessAdversarial:
     """Attacks are made of the documents, asked and evaluated; their scores are held against those of the automated evaluation.
@@ -65,7 +64,7 @@ class RobustnessAdversarial:
             raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
 
     def run(self, work: Work) -> Done:
-        evaluators, thresholds, told = as_before(work, self.evaluators)
+        evaluators, thresholds, _ = as_before(work, self.evaluators)
         baseline = read_scores([work.artifacts("automated_evaluation")])
         self._check(baseline, evaluators)
         wanted = Wanted(
@@ -94,7 +93,7 @@ class RobustnessAdversarial:
         label = results.items[0].subject.model.label
         return Done(
             summary=_summary(made, figures, obeyed),
-            notes=(*told, *made.notes, *_notes(figures, lost)),
+            notes=(*made.notes, *_notes(figures, lost)),
             figures={**head, **figures},
             problems=(*obeyed_problems(obeyed, asked, ID, label, made.kinds), *problems(figures, ID, label, made.kinds)),
         )
