@@ -31,7 +31,7 @@ def failure_map(title: str, clusters: Sequence[dict[str, Any]], points: Sequence
     canvas.rect(1, 1, WIDTH - 2, HEIGHT - 2, stroke=RULE)
     radius = _RADIUS if len(points) < _MANY else _SMALL_RADIUS
     for point in passed:
-        canvas.circle(across(point["x"]), up(point["y"]), radius - 2, fill=PALE, opacity=0.7, title=_said(point))
+        canvas.circle(across(point["x"]), up(point["y"]), radius - 1, fill=PALE, opacity=0.8, title=_said(point))
     again = {cluster["id"] for cluster in clusters[len(COLOURS) :]}
     for point in failed:
         rim = {"stroke": INK} if point["cluster"] in again else {}
