@@ -71,7 +71,8 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
 
     Vectors are reduced to principal components, a forest says how alike failed cases are, and average linkage joins those that are
     alike. Of all components and numbers of clusters that were tried, those with the greatest silhouette are taken. It is measured in the
-    vectors as they were given, not by the forest's own distances, which differ from forest to forest.
+    vectors as they were given, not by the forest's own distances, which differ from forest to forest. UMAP is no reduction here: it makes islands
+    where there are none (Chari and Pachter, 2023), which would then pass for causes.
 
     Args:
         rows: a vector per case.

@@ -21,6 +21,7 @@ from workbench import Bench
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "COMPONENTS", (5, 10))
+    monkeypatch.setattr(failures, "FEWER_TREES", 25)
 
 
 def clustered(folder: Path, seed: int = 0, *, count: int = 36, passes: int = 40, words: int = 6, **parameters: Any) -> tuple[Bench, Done]:

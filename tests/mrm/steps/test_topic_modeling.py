@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -62,6 +63,16 @@ def test_planted_topics_are_found(tmp_path: Path) -> None:
         vocabulary = {"mortgage", *VOCABULARIES[topic_of_document(mine[0])].split()}
         assert set(topic["words"][:5]) <= vocabulary
         assert topic["size"] == len(mine)
+
+
+def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, planted()[0])
+    told: list[tuple[int, int, str]] = []
+    work = dataclasses.replace(bench.work("topic_modeling"), progress=lambda *progress: told.append(progress))
+    TopicModeling(vectors="tf-idf", chunk_chars=140).run(work)
+    tried = [(done, total) for done, total, what in told if what == "clusterings tried"]
+    assert [done for done, _ in tried] == list(range(1, len(tried) + 1))
+    assert {total for _, total in tried} == {len(tried)}
 
 
 @pytest.mark.parametrize("clustering", ["HDBSCAN", "k-means"])
