@@ -13,10 +13,11 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown
 from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose, finds_by_itself
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.distinct import DistinctSets
 from pytest_evalstudio.mrm.places import relative
 from pytest_evalstudio.mrm.steps.topic_modeling import TOPICS
 from pytest_evalstudio.mrm.strata import in_turns, shares
-from pytest_evalstudio.mrm.words import content_words, jaccard, share_in
+from pytest_evalstudio.mrm.words import content_words, share_in
 from pytest_evalstudio.mrm.work import Work
 
 MOST_OF_A_KIND = 3
@@ -235,13 +236,14 @@ def _distinct(candidates: Sequence[Candidate], wanted: Wanted, seed: int) -> lis
     """In random order, without those that are too near an earlier one; the same question may be attacked in several ways."""
     order = list(candidates)
     random.Random(seed).shuffle(order)
-    kept: dict[str, list[frozenset[str]]] = {}
+    words = [frozenset(content_words(one.plain)) for one in order]
+    kept: dict[str, DistinctSets] = {}
     found = []
-    for one in order:
-        words = frozenset(content_words(one.plain))
-        earlier = kept.setdefault(one.generator if wanted.purpose == "adversarial" else "", [])
-        if all(jaccard(words, other) <= wanted.max_similarity for other in earlier):
-            earlier.append(words)
+    for one, mine in zip(order, words, strict=True):
+        group = one.generator if wanted.purpose == "adversarial" else ""
+        if group not in kept:
+            kept[group] = DistinctSets(wanted.max_similarity, words)
+        if kept[group].keep(mine):
             found.append(one)
     return found
 
