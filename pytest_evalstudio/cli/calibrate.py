@@ -34,7 +34,7 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.formats.labels import read_labels
+    from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.calibrate import calibrate, told
     from pytest_evalstudio.mrm.results import read_scores
 
@@ -42,11 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     if not metrics:
         raise ConfigurationError("--metric names no metric")
     labels = read_labels(Path(arguments.labels), levels=True)
+    _, divided = majority(read_ratings(Path(arguments.labels), levels=True))
     scores = read_scores(arguments.results)
     found = calibrate(scores, labels, metrics, method=arguments.method, alpha=arguments.alpha, seed=arguments.seed, good_from=arguments.good)
     if arguments.json:
-        print_json(found.figures)
+        print_json({**found.figures, "divided": [list(identity) for identity in divided]})
     else:
+        if divided:
+            print(f"left out: {len(divided)} answers on which raters are divided")
         print("\n".join(told(found.figures)))
     if arguments.output:
         found.save(Path(arguments.output))

@@ -369,3 +369,18 @@ def test_parts_with_too_few_labels(tmp_path: Path, good_for_curve: int, good_at_
     kept = read_labels(write_labels(tmp_path / "labels.csv", labels))
     with pytest.raises(TooFewLabels, match=message):
         calibrate(read_scores([record]), kept, ["quality"], drawn={(f"k{number}", "m-one") for number in range(20, len(labels))})
+
+
+def test_answers_on_which_raters_are_divided_are_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores, labels = drawn()
+    record = write_record(tmp_path, scores)
+    rows = [f"k{number},m-one,{label},{rater}" for number, label in enumerate(labels) for rater in ("al", "bo")]
+    rows[1] = f"k0,m-one,{1 - labels[0]},bo"
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["key,model_key,label,rater", *rows]), encoding="utf-8")
+    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "left out: 1 answers on which raters are divided"
+    assert "119 labelled answers" in told[1]
+    assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["divided"] == [["k0", "m-one"]]

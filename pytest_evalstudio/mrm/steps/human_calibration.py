@@ -184,6 +184,10 @@ def _about(stand: Labelling, names: Sequence[str]) -> str:
     parts = [f"{stand.done} of {stand.wanted} answers labelled for {', '.join(names)}{why}"]
     if stand.outdated:
         parts.append(f"{stand.outdated} labels are of answers that have changed since")
+    if stand.beyond:
+        parts.append(f"{stand.beyond} labels are of answers that are not drawn and do not count; a greater sample_size may draw them")
+    if stand.unknown:
+        parts.append(f"{stand.unknown} labels are of answers that are not in the evaluation")
     if stand.divided:
         parts.append(f"raters are divided on {len(stand.divided)}, which do not count")
     return "; ".join(parts)

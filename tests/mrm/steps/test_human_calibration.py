@@ -305,6 +305,19 @@ def test_a_metric_that_says_only_whether_is_none_to_calibrate(tmp_path: Path) ->
         ran(made, metric="qualty")
 
 
+def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    ran(made)
+    drawn = {case["key"] for case in made.read(STEP, "sample.json")["cases"]}
+    others = [f"k{number:03}" for number in range(120) if f"k{number:03}" not in drawn]
+    write(labels_file(made), [Label(key=key, model_key="m-one", label=1) for key in (*others[:30], "nobody")])
+    done = ran(made)
+    beyond = done.figures["not_counted"]["not_drawn"]
+    assert int(done.waits.split()[0]) == 30 - beyond > 0, "those of the half for the curve count, as they were not chosen by their labels"
+    assert f"{beyond} labels are of answers that are not drawn and do not count" in done.summary
+    assert "1 labels are of answers that are not in the evaluation" in done.summary
+
+
 def test_labels_that_are_none(tmp_path: Path) -> None:
     made = bench(tmp_path)
     labels_file(made).write_text("key,model_key,label\nk001,m-one,yes\n", encoding="utf-8")
