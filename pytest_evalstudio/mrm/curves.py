@@ -83,7 +83,10 @@ def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool])
     positives = int(good.sum())
     targets = np.where(good, (positives + 1) / (positives + 2), 1 / (len(good) - positives + 2))
     twice = np.concatenate([standard, standard])
-    model.fit(twice, np.repeat([1, 0], len(good)), sample_weight=np.concatenate([targets, 1 - targets]))
+    with warnings.catch_warnings():
+        # The loss has one minimum; near it the last digits may keep the search from the tolerance that is asked for.
+        warnings.simplefilter("ignore", needed("sklearn.exceptions", "calibrating").ConvergenceWarning)
+        model.fit(twice, np.repeat([1, 0], len(good)), sample_weight=np.concatenate([targets, 1 - targets]))
     weights = model.coef_[0].tolist()
     return Logistic(intercept=float(model.intercept_[0]), weights=weights, means=means.tolist(), scales=scales.tolist(), logs=list(logs))
 

@@ -7,6 +7,9 @@ then labels are drawn at random, again and again, and the rest is what the calib
 conformal sets of one metric, calibrated by half of the labels, and the area under the ROC curve of several metrics in one score, calibrated
 by 100 labels. In a calibration one half of the labels that it is given fits the curve and the other half gives the conformal quantile; beside
 it stands the same curve fitted to all 100, and each metric alone.
+
+Last comes what the step `human_calibration` does with 40 labels, drawn in four rounds and in one: coverage of the answers that were not drawn, of
+the half that those drawn at random are from; and how far the threshold lies from that of the curve of all labels.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pytest_evalstudio.formats.labels import read_labels
 from pytest_evalstudio.mrm.conformal import conformal_quantile, nonconformity
 from pytest_evalstudio.mrm.curves import chances, fit
 from pytest_evalstudio.mrm.figures import area_under_roc
+from pytest_evalstudio.mrm.human.draw import Candidate, draw
 from pytest_evalstudio.mrm.results import Column, read_scores
 from pytest_evalstudio.mrm.sample import Sample, sample
 
@@ -32,6 +36,7 @@ ALPHA = 0.1
 SPLITS = 200
 DRAWS = 20
 LABELS = 100
+STEP_LABELS = 40
 ONE = "lexical_groundedness.supported_words"
 SEVERAL = "groundedness.groundedness,lexical_groundedness.supported_words,lexical_groundedness.unsupported_words"
 
@@ -66,6 +71,12 @@ def main() -> None:
     for metric in arguments.combined.split(","):
         alone = labelled(metric)
         told(f"{metric} alone", [area(*alone, seed, half) for seed, half in draws(alone[0])])
+    print(f"\n{STEP_LABELS} labels as human_calibration draws them, {arguments.metric}:")
+    for rounds in (4, 1):
+        covered, distances = zip(*(in_rounds(*labelled(arguments.metric), rounds, seed) for seed in range(SPLITS)), strict=True)
+        told(f"{rounds} rounds, coverage", list(covered))
+        percentiles = ", ".join(f"{value:.3f}" for value in np.percentile(distances, [50, 75, 90]))
+        print(f"{rounds} rounds, distance of the threshold: {percentiles} (median, 75th and 90th percentile)", flush=True)
 
 
 def draws(made: Sample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
@@ -82,6 +93,32 @@ def coverage(made: Sample, columns: list[Column], method: Any, seed: int) -> flo
     curve = fit(method, made.scores[rows], made.labels[rows], good_from=1, metrics=[column.metric for column in columns], seed=seed)
     quantile = conformal_quantile(nonconformity(chances(curve, made.scores[others]), made.good[others]), ALPHA)
     return float((nonconformity(chances(curve, made.scores[tested]), made.good[tested]) <= quantile).mean())
+
+
+def in_rounds(made: Sample, columns: list[Column], rounds: int, seed: int) -> tuple[float, float]:
+    """Coverage of answers that were not drawn, and the distance of the threshold from that by all labels."""
+    metrics = [column.metric for column in columns]
+
+    def fitted(rows: Any) -> Any:
+        return fit("logistic", made.scores[rows], made.labels[rows], good_from=1, metrics=metrics, seed=seed)
+
+    def curve(rows: Any) -> Any:
+        return chances(fitted(rows), made.scores) if len(set(made.good[rows])) == 2 else None
+
+    candidates = [Candidate(key=str(at), model_key="", place=float(score)) for at, score in enumerate(made.scores[:, 0])]
+    drawn = draw(candidates, range(len(made)), size=STEP_LABELS, rounds=rounds, seed=seed, chances=curve)
+    every = draw(candidates, range(len(made)), size=len(made), rounds=1, seed=seed, chances=curve)
+    rows, others = ([one.at for one in drawn if one.part == part] for part in ("curve", "conformal"))
+    tested = [one.at for one in every if one.part == "conformal" and one.at not in others]
+    found = fitted(rows)
+    quantile = conformal_quantile(nonconformity(chances(found, made.scores[others]), made.good[others]), ALPHA)
+    covered = nonconformity(chances(found, made.scores[tested]), made.good[tested]) <= quantile
+    return float(covered.mean()), abs(cut(found) - cut(fitted(np.arange(len(made)))))
+
+
+def cut(curve: Any) -> float:
+    """The score at which a logistic curve of one metric is at 0.5."""
+    return float(curve.means[0] - curve.scales[0] * curve.intercept / curve.weights[0])
 
 
 def area(made: Sample, columns: list[Column], seed: int, part: Callable[[Any], Any]) -> float:

@@ -164,3 +164,17 @@ def test_a_method_of_one_metric_refuses_two(method: Method) -> None:
 def test_a_score_at_a_step_is_below_it() -> None:
     steps = Steps(x=[0.2, 0.5], p=[0.1, 0.4, 0.9])
     assert [probability(steps, [x]) for x in (0.0, 0.2, 0.21, 0.5, 0.51)] == [0.1, 0.1, 0.4, 0.4, 0.9]
+
+
+def test_a_search_that_ends_short_of_its_tolerance_is_at_the_minimum() -> None:
+    """Of these scores scikit-learn warns that it has not converged; the sums whose zeros make the minimum are 0 to eight digits."""
+    rng = np.random.default_rng(816)
+    scores = np.round(rng.random((int(rng.integers(2, 40)), int(rng.integers(1, 4)))), int(rng.integers(0, 3)))
+    labels = (scores[:, 0] > 0.5).astype(int)
+    found = fitted("logistic", scores, labels, *[Metric(str(number)) for number in range(scores.shape[1])])
+    assert isinstance(found, Logistic)
+    good, standard = int(labels.sum()), (scores - np.array(found.means)) / np.array(found.scales)
+    gaps = chances(found, scores) - np.where(labels == 1, (good + 1) / (good + 2), 1 / (len(labels) - good + 2))
+    assert abs(gaps.sum()) < 1e-8
+    penalty = np.array(found.weights) if scores.shape[1] > 1 else 0.0
+    assert gaps @ standard + penalty == pytest.approx(np.zeros(scores.shape[1]), abs=1e-8)
