@@ -127,6 +127,10 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(tmp_path: Path, reviews: R
     page.locator("#finished").get_by_text("pytest bank_workflow.json").wait_for()
     assert {rating.key: rating.label for rating in read_ratings(labels_file(path))} == given
     assert len(given) == 50
+    page.get_by_role("button", name="Go through them again").click()
+    page.locator("#label-now", has_text="you called it").wait_for()
+    assert page.locator("[aria-pressed=true]").locator("visible=true").count() == 1
+    assert given[shown(page)] == int(page.locator("#label-now.good").count() == 1)
 
 
 def test_undo_skip_and_moving(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:

@@ -251,6 +251,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 for (const name of Object.keys(ACTIONS)) at(name).addEventListener("click", () => act(name));
+at("again").addEventListener("click", () => alone(() => show(state.cases[0].id)));
 at("help").addEventListener("click", () => at("keys").showModal());
 at("close").addEventListener("click", () => at("keys").close());
 at("with-keys").addEventListener("change", (event) => setKeys(event.target.checked));
