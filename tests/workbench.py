@@ -11,7 +11,7 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.workflow.work import Work
 
 
 class Bench:

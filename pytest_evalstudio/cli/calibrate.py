@@ -35,8 +35,8 @@ def add_to(add: Adds) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.errors import ConfigurationError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
-    from pytest_evalstudio.mrm.calibrate import calibrate, told
-    from pytest_evalstudio.mrm.results import read_scores
+    from pytest_evalstudio.mrm.calibration.calibrate import calibrate, told
+    from pytest_evalstudio.mrm.findings.results import read_scores
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.registry import Registry
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.run import WorkflowRun
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.report.workflow import write_workflow_artifacts
 
     path = Path(arguments.workflow)

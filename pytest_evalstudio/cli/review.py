@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.review.session import ReviewSession
-    from pytest_evalstudio.mrm.run import WorkflowRun
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
     path = Path(arguments.workflow)
     found = WorkflowRun(read_workflow(read_source(path)), path, configuration_for(arguments.workflow, arguments.config), Registry())

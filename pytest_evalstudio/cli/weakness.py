@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.mrm.weakness_pictures import Pictures
+    from pytest_evalstudio.mrm.findings.weakness_pictures import Pictures
 
 
 def add_to(add: Adds) -> None:
@@ -41,9 +41,9 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.mrm.results import read_scores
-    from pytest_evalstudio.mrm.weakness import find_weaknesses, told
-    from pytest_evalstudio.mrm.weakness_pictures import weakness_pictures
+    from pytest_evalstudio.mrm.findings.results import read_scores
+    from pytest_evalstudio.mrm.findings.weakness import find_weaknesses, told
+    from pytest_evalstudio.mrm.findings.weakness_pictures import weakness_pictures
 
     scores = read_scores(arguments.results)
     metrics = _listed(arguments.metric) or [column.key for column in scores.columns.values() if column.metric.primary]

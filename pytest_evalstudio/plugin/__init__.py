@@ -83,7 +83,7 @@ class Watch:
         named = parent.session.isinitpath(file_path)
         if not named and not any(file_path.match(pattern) for pattern in self.config.getini("evalstudio_files")):
             return None
-        from pytest_evalstudio.mrm.states import is_artifact
+        from pytest_evalstudio.mrm.workflow.states import is_artifact
 
         if not named and is_artifact(file_path):
             return None

@@ -22,7 +22,7 @@ from pytest_evalstudio.plugin.reports import amend_report
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.mrm.run import WorkflowRun
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.recorder import Recorder

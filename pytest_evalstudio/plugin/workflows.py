@@ -13,8 +13,8 @@ from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_na
 from pytest_evalstudio.core.steps import StepSpec
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.run import WorkflowRun
-from pytest_evalstudio.mrm.telling import step_entry
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.telling import step_entry
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr

@@ -15,8 +15,8 @@ from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
 from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
 from pytest_evalstudio.mrm.artifacts.summary import EVALUATION, markdown, summarise
-from pytest_evalstudio.mrm.run import WorkflowRun
-from pytest_evalstudio.mrm.thresholds import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
 from pytest_evalstudio.report.folders import Archive, tree
 from pytest_evalstudio.report.page import render_workflow
 

@@ -25,12 +25,12 @@ import numpy as np
 
 from pytest_evalstudio import TestLab, evaluate
 from pytest_evalstudio.formats.labels import read_labels
-from pytest_evalstudio.mrm.conformal import conformal_quantile, nonconformity
-from pytest_evalstudio.mrm.curves import chances, fit
-from pytest_evalstudio.mrm.figures import area_under_roc
+from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, nonconformity
+from pytest_evalstudio.mrm.calibration.curves import chances, fit
+from pytest_evalstudio.mrm.calibration.figures import area_under_roc
+from pytest_evalstudio.mrm.calibration.sample import Sample, sample
+from pytest_evalstudio.mrm.findings.results import Column, read_scores
 from pytest_evalstudio.mrm.human.draw import Candidate, draw
-from pytest_evalstudio.mrm.results import Column, read_scores
-from pytest_evalstudio.mrm.sample import Sample, sample
 
 ALPHA = 0.1
 SPLITS = 200

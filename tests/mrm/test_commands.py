@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
 @pytest.fixture

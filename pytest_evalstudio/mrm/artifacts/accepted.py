@@ -11,9 +11,9 @@ from pytest_evalstudio.engine.scoring.run import masked
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
-from pytest_evalstudio.mrm.evaluating import LAB
-from pytest_evalstudio.mrm.run import WorkflowRun
-from pytest_evalstudio.mrm.thresholds import CALIBRATION
+from pytest_evalstudio.mrm.workflow.evaluating import LAB
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION
 
 EVALUATION = "automated_evaluation"
 VARIATIONS = "robustness_input_variations"

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.conditions import chooses, says
-from pytest_evalstudio.mrm.quantities import others, quantities
-from pytest_evalstudio.mrm.statements import stands_alone, with_gap
+from pytest_evalstudio.mrm.cases.conditions import chooses, says
+from pytest_evalstudio.mrm.texts.quantities import others, quantities
+from pytest_evalstudio.mrm.texts.statements import stands_alone, with_gap
 
 LETTERS = "ABCD"
 FEWEST_WRONG = 2

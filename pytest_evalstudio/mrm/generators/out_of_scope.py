@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.formats.condition import Regexp
-from pytest_evalstudio.mrm.words import content_words
+from pytest_evalstudio.mrm.texts.words import content_words
 
 ANSWER = "The documents do not answer this question."
 REFUSES = str(

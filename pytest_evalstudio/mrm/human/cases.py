@@ -13,8 +13,8 @@ import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.record import FILE, read_header, read_items
+from pytest_evalstudio.mrm.findings.results import Answer, Column, Scores, read_scores
 from pytest_evalstudio.mrm.human.draw import Candidate
-from pytest_evalstudio.mrm.results import Answer, Column, Scores, read_scores
 
 TOPIC = "topic:"
 

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from pytest_evalstudio.mrm.strata import in_turns
+from pytest_evalstudio.mrm.cases.strata import in_turns
 
 Floats = npt.NDArray[np.float64]
 Part = Literal["conformal", "curve"]

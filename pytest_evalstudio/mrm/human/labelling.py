@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.formats.labels import Identity, Label, majority
-from pytest_evalstudio.mrm.curves import chances, fit
+from pytest_evalstudio.mrm.calibration.curves import chances, fit
 from pytest_evalstudio.mrm.human.cases import Case, Population
 from pytest_evalstudio.mrm.human.draw import Drawn, draw
 

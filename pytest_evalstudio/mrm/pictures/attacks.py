@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_evalstudio.mrm.adversarial import ALL, Measure
+from pytest_evalstudio.mrm.findings.adversarial import ALL, Measure
 from pytest_evalstudio.mrm.pictures.canvas import COLOURS, INK, QUIET, Canvas, Scale, axes, fitted
 
 WIDTH, PANEL, LINE = 720, 200, 22

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.density import is_share
 from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, Canvas, Scale, fitted
 from pytest_evalstudio.mrm.pictures.rows import Measure
+from pytest_evalstudio.mrm.statistics.density import is_share
 
 WIDTH, ROW, HEAD = 720, 84, 16
 NAMES, FIGURES = 236, 116

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_evalstudio.mrm.findings.variations import is_beyond
 from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, RULE, Canvas, Scale, fitted
-from pytest_evalstudio.mrm.variations import is_beyond
 
 WIDTH, LINE, TOP = 720, 26, 24
 NAMES, FIGURES = 250, 150

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.density import mean_interval
 from pytest_evalstudio.mrm.pictures.canvas import Canvas, Scale
 from pytest_evalstudio.mrm.pictures.rows import ROW, Group, Measure, Panel, colour_of, rows_picture, some, spread
+from pytest_evalstudio.mrm.statistics.density import mean_interval
 
 MOST_DOTS = 120
 

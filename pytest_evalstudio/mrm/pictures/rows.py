@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.mrm.about import GENERATOR
+from pytest_evalstudio.mrm.findings.about import GENERATOR
 from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, Canvas, Scale, fitted
 
 WIDTH, ROW, HEAD, FOOT = 720, 36, 34, 34

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.density import density, is_share, mean_interval
 from pytest_evalstudio.mrm.pictures.canvas import GROUND, INK, Canvas, Scale
 from pytest_evalstudio.mrm.pictures.rows import ROW, Group, Measure, Panel, colour_of, rows_picture, some, spread
+from pytest_evalstudio.mrm.statistics.density import density, is_share, mean_interval
 
 FEWEST, FEWEST_DIFFERENT = 12, 6
 """Scores, and different ones, that a violin is drawn of: fewer would be the smoothing's shape, not theirs."""

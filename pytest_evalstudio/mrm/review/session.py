@@ -13,8 +13,8 @@ from pytest_evalstudio.mrm.human.cases import Case
 from pytest_evalstudio.mrm.human.labelling import Labelling
 from pytest_evalstudio.mrm.human.sheet import sheet
 from pytest_evalstudio.mrm.review.store import LabelStore, Merged
-from pytest_evalstudio.mrm.run import WorkflowRun
 from pytest_evalstudio.mrm.steps.human_calibration import HumanCalibration
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 EVALUATION, CALIBRATION = "automated_evaluation", "human_calibration"
 

@@ -10,10 +10,10 @@ from typing import ClassVar
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.checks import check_names
-from pytest_evalstudio.mrm.evaluating import CONFIGURED, ask_and_evaluate, problems_of
 from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.workflow.checks import check_names
+from pytest_evalstudio.mrm.workflow.evaluating import CONFIGURED, ask_and_evaluate, problems_of
+from pytest_evalstudio.mrm.workflow.work import Work
 
 
 @step("automated_evaluation", name="Automated evaluation", number=4, after=("test_validation",))

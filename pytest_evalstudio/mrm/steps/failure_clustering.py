@@ -12,15 +12,15 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.record import FILE
 from pytest_evalstudio.formats.fields import write_json
-from pytest_evalstudio.mrm.checks import check_counts, check_names
-from pytest_evalstudio.mrm.clustering import plane
-from pytest_evalstudio.mrm.failure_groups import described
-from pytest_evalstudio.mrm.failures import LEAST, LEVEL, Grouping, Structure, group, structure
-from pytest_evalstudio.mrm.judged import Evaluation, read_evaluation
+from pytest_evalstudio.mrm.findings.failure_groups import described
+from pytest_evalstudio.mrm.findings.failures import LEAST, LEVEL, Grouping, Structure, group, structure
+from pytest_evalstudio.mrm.findings.judged import Evaluation, read_evaluation
 from pytest_evalstudio.mrm.pictures.failure_map import failure_map
-from pytest_evalstudio.mrm.thresholds import CALIBRATION, calibrated_thresholds
-from pytest_evalstudio.mrm.vectors import Vectors, check_choice, text_vectors
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
+from pytest_evalstudio.mrm.topics.clustering import plane
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_names
+from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION, calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.work import Work
 
 CLUSTERS = "failure_clusters.json"
 MAP = "failure_clusters.svg"

@@ -11,15 +11,15 @@ from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.formats.calibration import METHODS
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.labels import Label, read_ratings
-from pytest_evalstudio.mrm.calibrate import Calibrated, calibrate
-from pytest_evalstudio.mrm.checks import check_counts
+from pytest_evalstudio.mrm.calibration.calibrate import Calibrated, calibrate
+from pytest_evalstudio.mrm.calibration.sample import TooFewLabels
 from pytest_evalstudio.mrm.human.agreement import agreement
 from pytest_evalstudio.mrm.human.cases import Population, read_population
 from pytest_evalstudio.mrm.human.labelling import Labelling, Wanted, labelling
 from pytest_evalstudio.mrm.human.outcome import drawn_told, picture, problems, to_review
 from pytest_evalstudio.mrm.human.sheet import new_labels, sheet
-from pytest_evalstudio.mrm.sample import TooFewLabels
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.workflow.checks import check_counts
+from pytest_evalstudio.mrm.workflow.work import Work
 
 LABELS = "labels.csv"
 TO_LABEL = "to_label.csv"

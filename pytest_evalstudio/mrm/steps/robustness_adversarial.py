@@ -12,14 +12,14 @@ from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.adversarial import ALL, Measure, Scored, compare, obeyed_problems, problems
-from pytest_evalstudio.mrm.checks import check_counts, check_fractions, check_names, check_text
-from pytest_evalstudio.mrm.evaluating import as_before, ask_and_evaluate
-from pytest_evalstudio.mrm.generating import PLAIN_KIND, PLANTED_WORD, Wanted
-from pytest_evalstudio.mrm.making import Product, make
+from pytest_evalstudio.mrm.cases.generating import PLAIN_KIND, PLANTED_WORD, Wanted
+from pytest_evalstudio.mrm.cases.making import Product, make
+from pytest_evalstudio.mrm.findings.adversarial import ALL, Measure, Scored, compare, obeyed_problems, problems
+from pytest_evalstudio.mrm.findings.results import Scores, read_scores
 from pytest_evalstudio.mrm.pictures.attacks import attacks_picture
-from pytest_evalstudio.mrm.results import Scores, read_scores
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names, check_text
+from pytest_evalstudio.mrm.workflow.evaluating import as_before, ask_and_evaluate
+from pytest_evalstudio.mrm.workflow.work import Work
 
 ID = "robustness_adversarial"
 SUITE = "adversarial_suite.json"

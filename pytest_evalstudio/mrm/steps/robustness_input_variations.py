@@ -21,16 +21,16 @@ from pytest_evalstudio.engine.scoring.run import Result
 from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.mrm.checks import check_counts, check_fractions, check_names
-from pytest_evalstudio.mrm.evaluating import as_before, ask_and_evaluate
+from pytest_evalstudio.mrm.cases.strata import shares
+from pytest_evalstudio.mrm.findings.results import read_scores
+from pytest_evalstudio.mrm.findings.variations import Variation, find_flips, is_beyond, problems
 from pytest_evalstudio.mrm.pictures.flips import flips_picture
-from pytest_evalstudio.mrm.places import moved
-from pytest_evalstudio.mrm.results import read_scores
 from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
-from pytest_evalstudio.mrm.strata import shares
-from pytest_evalstudio.mrm.thresholds import CALIBRATION
-from pytest_evalstudio.mrm.variations import Variation, find_flips, is_beyond, problems
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names
+from pytest_evalstudio.mrm.workflow.evaluating import as_before, ask_and_evaluate
+from pytest_evalstudio.mrm.workflow.places import moved
+from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION
+from pytest_evalstudio.mrm.workflow.work import Work
 
 ID = "robustness_input_variations"
 SUITE = "variations_suite.json"

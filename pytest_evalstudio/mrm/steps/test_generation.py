@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.steps import Done, step
-from pytest_evalstudio.mrm.checks import check_counts, check_fraction, check_fractions, check_names, check_text
-from pytest_evalstudio.mrm.generating import Wanted
-from pytest_evalstudio.mrm.making import make
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.cases.generating import Wanted
+from pytest_evalstudio.mrm.cases.making import make
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction, check_fractions, check_names, check_text
+from pytest_evalstudio.mrm.workflow.work import Work
 
 SUITE = "tests_suite.json"
 

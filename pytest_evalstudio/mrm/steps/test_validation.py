@@ -12,12 +12,12 @@ from pytest_evalstudio.core.errors import DataError, nearest, unknown_name
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.mrm.checks import check_fraction, check_names
-from pytest_evalstudio.mrm.places import moved
+from pytest_evalstudio.mrm.cases.validation import CUTOFFS, Measured, lacks, measure
 from pytest_evalstudio.mrm.steps.test_generation import SUITE
-from pytest_evalstudio.mrm.validation import CUTOFFS, Measured, lacks, measure
-from pytest_evalstudio.mrm.vectors import check_choice
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.texts.vectors import check_choice
+from pytest_evalstudio.mrm.workflow.checks import check_fraction, check_names
+from pytest_evalstudio.mrm.workflow.places import moved
+from pytest_evalstudio.mrm.workflow.work import Work
 
 VALIDATED = "validated_suite.json"
 REJECTED = "rejected_suite.json"

@@ -10,13 +10,13 @@ import numpy as np
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
 from pytest_evalstudio.formats.fields import write_json
-from pytest_evalstudio.mrm.checks import check_counts, check_fraction
-from pytest_evalstudio.mrm.clustering import Clustering, Settings, best, clusterings, plane
 from pytest_evalstudio.mrm.pictures.topic_map import topic_map
-from pytest_evalstudio.mrm.places import relative
-from pytest_evalstudio.mrm.vectors import Vectors, check_choice, text_vectors
-from pytest_evalstudio.mrm.words import class_tf_idf, topic_words
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
+from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
+from pytest_evalstudio.mrm.topics.clustering import Clustering, Settings, best, clusterings, plane
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction
+from pytest_evalstudio.mrm.workflow.places import relative
+from pytest_evalstudio.mrm.workflow.work import Work
 
 TOPICS = "topics.json"
 MAP = "topic_map.svg"

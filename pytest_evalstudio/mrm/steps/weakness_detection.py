@@ -14,13 +14,13 @@ from pytest_evalstudio.engine.analysis.problems import miss_severity
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.formats.fields import write_json
-from pytest_evalstudio.mrm.about import GENERATOR, QUERY_TYPE, TOPIC, about
-from pytest_evalstudio.mrm.checks import check_counts, check_fraction, check_names
-from pytest_evalstudio.mrm.results import Column, Scores, read_scores
-from pytest_evalstudio.mrm.thresholds import CALIBRATION, calibrated_thresholds
-from pytest_evalstudio.mrm.weakness import LEAST_CASES, find_weaknesses
-from pytest_evalstudio.mrm.weakness_pictures import MOST_METRICS, weakness_pictures
-from pytest_evalstudio.mrm.work import Work
+from pytest_evalstudio.mrm.findings.about import GENERATOR, QUERY_TYPE, TOPIC, about
+from pytest_evalstudio.mrm.findings.results import Column, Scores, read_scores
+from pytest_evalstudio.mrm.findings.weakness import LEAST_CASES, find_weaknesses
+from pytest_evalstudio.mrm.findings.weakness_pictures import MOST_METRICS, weakness_pictures
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction, check_names
+from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION, calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.work import Work
 
 WEAKNESSES = "weaknesses.json"
 

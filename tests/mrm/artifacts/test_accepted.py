@@ -18,8 +18,8 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
-from pytest_evalstudio.mrm.evaluating import LAB
-from pytest_evalstudio.mrm.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.evaluating import LAB
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
 def lab(*rows: dict[str, Any]) -> TestLab:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.mrm.conformal import conformal_quantile, nonconformity
-from pytest_evalstudio.mrm.curves import chances, fit
+from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, nonconformity
+from pytest_evalstudio.mrm.calibration.curves import chances, fit
 from pytest_evalstudio.mrm.human.draw import Candidate, Drawn, draw
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.mrm.results import Answer, Column, Scores
-from pytest_evalstudio.mrm.weakness import find_weaknesses
-from pytest_evalstudio.mrm.weakness_pictures import MOST_METRICS, weakness_pictures
+from pytest_evalstudio.mrm.findings.results import Answer, Column, Scores
+from pytest_evalstudio.mrm.findings.weakness import find_weaknesses
+from pytest_evalstudio.mrm.findings.weakness_pictures import MOST_METRICS, weakness_pictures
 
 QUALITY = Metric("quality", primary=True, threshold=0.5)
 ATTACK = '1_<script>alert("x")</script> & \x07 a name of a topic that nobody would want to read to its very end'

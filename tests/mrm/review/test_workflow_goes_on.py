@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.mrm.review.session import ReviewSession
-from pytest_evalstudio.mrm.states import State
+from pytest_evalstudio.mrm.workflow.states import State
 from tests.mrm.human.answers import judged
 from tests.mrm.review.workflows import labels_file, opened, session, workflow
 

@@ -12,8 +12,8 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.review.session import ReviewSession
-from pytest_evalstudio.mrm.run import WorkflowRun
-from pytest_evalstudio.mrm.states import State, clear, write_state
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.states import State, clear, write_state
 from tests.mrm.human.answers import drawn_scores, record_of
 
 

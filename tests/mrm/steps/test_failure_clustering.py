@@ -11,8 +11,8 @@ import pytest
 from failing import CAUSES, planted_texts, write_failing
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.steps import Done
-from pytest_evalstudio.mrm import failures
-from pytest_evalstudio.mrm.judged import read_evaluation
+from pytest_evalstudio.mrm.findings import failures
+from pytest_evalstudio.mrm.findings.judged import read_evaluation
 from pytest_evalstudio.mrm.steps.failure_clustering import FailureClustering
 from tests.records import RecordBuilder, evaluator, metric, score
 from workbench import Bench

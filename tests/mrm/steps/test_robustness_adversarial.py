@@ -17,7 +17,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.steps import Done
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.attacks import PLANTED
+from pytest_evalstudio.mrm.cases.attacks import PLANTED
 from pytest_evalstudio.mrm.steps.automated_evaluation import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_adversarial import RobustnessAdversarial
 from pytest_evalstudio.mrm.steps.test_generation import TestGeneration

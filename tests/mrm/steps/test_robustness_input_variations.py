@@ -15,9 +15,9 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.steps import Done
 from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.evaluating import as_before
 from pytest_evalstudio.mrm.steps.automated_evaluation import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_input_variations import RobustnessInputVariations
+from pytest_evalstudio.mrm.workflow.evaluating import as_before
 from toy_models import APP, answered_by
 from workbench import Bench
 

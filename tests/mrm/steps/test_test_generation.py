@@ -11,8 +11,8 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.cases.strata import shares
 from pytest_evalstudio.mrm.steps.test_generation import TestGeneration
-from pytest_evalstudio.mrm.strata import shares
 from workbench import Bench
 
 NOUNS = ("ledger", "mortgage", "voucher", "pension", "deposit", "annuity", "premium", "warrant", "lease", "bond", "tariff", "excise")

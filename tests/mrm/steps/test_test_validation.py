@@ -12,9 +12,9 @@ from language_models import WordMatcher
 from pytest_evalstudio.core.contracts import Entailment, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
+from pytest_evalstudio.mrm.cases.validation import low_outliers, support
 from pytest_evalstudio.mrm.steps.test_validation import TestValidation
-from pytest_evalstudio.mrm.validation import low_outliers, support
-from pytest_evalstudio.mrm.vectors import pair_cosines
+from pytest_evalstudio.mrm.texts.vectors import pair_cosines
 from workbench import Bench
 
 FEES = "A same-day payment costs £20.00. Stopping a cheque costs £8.00. A draft costs £15.00."

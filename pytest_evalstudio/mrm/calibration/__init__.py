@@ -1,0 +1,1 @@
+"""Calibration of metrics by people's labels."""

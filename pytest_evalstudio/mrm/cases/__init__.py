@@ -1,0 +1,1 @@
+"""Test cases out of documents: sampled, found or written, chosen, validated."""

@@ -1,0 +1,1 @@
+"""Tests, effects and densities that findings rest on."""

@@ -1,0 +1,1 @@
+"""What English texts say: words, quantities, statements; and texts as vectors."""

@@ -1,0 +1,113 @@
+"""Texts as vectors: of the embedding model where there is one, else of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.models.weights import WAYS
+from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.mrm.texts.words import content_words
+from pytest_evalstudio.mrm.workflow.work import Work
+
+CHOICES = ("auto", "embeddings", "tf-idf")
+MOST_COMPONENTS = 100
+"""Of the latent semantic analysis: as Deerwester et al. found enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """One row of length 1 per text.
+
+    Attributes:
+        method: how they were made, for people.
+        note: why there are no embeddings, "" where there are or where none were wanted.
+    """
+
+    rows: Any
+    method: str
+    note: str = ""
+
+
+def check_choice(choice: str) -> None:
+    """Whether `vectors` is one of the choices.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"vectors = {choice!r}: expected one of {', '.join(CHOICES)}")
+
+
+def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
+    """The vectors of texts.
+
+    Args:
+        choice: "embeddings" of the configured model; "tf-idf" (latent semantic analysis); "auto": embeddings where they can be had.
+
+    Raises:
+        ConfigurationError: if embeddings are wanted, by `choice` or a configured model, and cannot be had.
+        EvaluationError: the same, where it shows later.
+    """
+    if choice == "tf-idf":
+        return _of_words(work, texts, "")
+    embedder = work.lender.tools(work.config).embedder
+    assert embedder is not None
+    try:
+        return Vectors(np.asarray(embedder.encode(texts), dtype=np.float64), f"embeddings of {embedder.name}")
+    except (ConfigurationError, EvaluationError) as exc:
+        if choice == "embeddings" or work.config.embeddings.is_chosen:
+            raise
+        return _of_words(work, texts, str(exc).partition(WAYS)[0])
+
+
+def pair_cosines(work: Work, ones: Sequence[str], others: Sequence[str], choice: str) -> tuple[list[float], str, str]:
+    """The cosine of each text with its counterpart, in the embeddings or, where there are none, in TF-IDF.
+
+    Args:
+        choice: as for `text_vectors`; errors are the same.
+
+    Returns:
+        Cosines, method and note as in `Vectors`.
+    """
+    note = ""
+    if choice != "tf-idf":
+        vectors = text_vectors(work, [*ones, *others], choice)
+        if vectors.method.startswith("embeddings"):
+            return _rounded(np.einsum("ij,ij->i", vectors.rows[: len(ones)], vectors.rows[len(ones) :])), vectors.method, ""
+        note = vectors.note
+    weights = word_weights([*ones, *others])
+    return _rounded(np.asarray(weights[: len(ones)].multiply(weights[len(ones) :]).sum(axis=1)).ravel()), "TF-IDF", note
+
+
+def _rounded(scores: Any) -> list[float]:
+    return [round(float(score), 6) for score in scores]
+
+
+def _of_words(work: Work, texts: Sequence[str], note: str) -> Vectors:
+    weights = word_weights(texts)
+    components = min(MOST_COMPONENTS, weights.shape[1] - 1, weights.shape[0] - 1)
+    if components < 2:
+        return Vectors(weights.toarray(), "TF-IDF", note)
+    decomposition = needed("sklearn.decomposition", "latent semantic analysis")
+    rows = decomposition.TruncatedSVD(components, random_state=work.workflow.seed).fit_transform(weights)
+    rows = needed("sklearn.preprocessing", "latent semantic analysis").normalize(rows)
+    return Vectors(rows, f"TF-IDF and truncated SVD to {components} dimensions", note)
+
+
+def word_weights(texts: Sequence[str]) -> Any:
+    """TF-IDF of the content words of texts, logarithmic in the counts; a sparse matrix with rows of length 1.
+
+    Source: Salton and Buckley, 1988, as scikit-learn computes it (smoothed idf).
+    """
+    extraction = needed("sklearn.feature_extraction.text", "TF-IDF")
+    analyzer = _words_or_text
+    return extraction.TfidfVectorizer(analyzer=analyzer, sublinear_tf=True).fit_transform(texts)
+
+
+def _words_or_text(text: str) -> list[str]:
+    return content_words(text) or [text]

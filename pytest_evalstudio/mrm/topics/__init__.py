@@ -1,0 +1,1 @@
+"""Texts in topics: reduction, clusters, how well they stand apart."""

@@ -1,0 +1,1 @@
+"""A workflow on disk: its steps, how they stand, what they share."""

@@ -1,0 +1,111 @@
+"""What the steps share that put questions to the model: asking, evaluating, the record of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
+from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.engine.record import FILE, read_header
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.workflow import Workflow
+from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.work import Work
+
+LAB = "answers_lab.json"
+CONFIGURED = (
+    *("model", "runs", "evaluators", "evaluator", "guardrails", "embeddings", "cross_encoder", "nli", "judge"),
+    *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
+)
+"""What such a step uses of the configuration."""
+MOST_PROBLEMS = 50
+
+
+def model_table(work: Work) -> dict[str, Any]:
+    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured, else the embedded one.
+
+    Raises:
+        ConfigurationError: if it is not configured, or several are and none is named.
+    """
+    return named_model(work.workflow, work.config)
+
+
+def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
+    """The same of a workflow that is not run."""
+    models = {table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings} for table in config.model}
+    wanted = workflow.model
+    if wanted and wanted not in models and not (wanted == "extractive" and not models):
+        raise unknown_name("model", wanted, models, "A workflow's `model` is the name of a [[model]].")
+    if wanted in models:
+        return models[wanted]
+    if len(models) > 1:
+        raise ConfigurationError(f"several models are configured, and the workflow names none of them in `model`: {', '.join(models)}")
+    return next(iter(models.values()), {"name": "extractive", "host": "extractive", "runs": 1})
+
+
+def ask_and_evaluate(
+    work: Work, suite: TestSuite, home: Path, evaluators: Sequence[str] = (), thresholds: Mapping[str, float] | None = None
+) -> Results:
+    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and the record.
+
+    Args:
+        home: folder of the suite's file, where its documents start.
+        evaluators: ids; the workflow's, else the configuration's, where not given.
+        thresholds: `ID` or `ID.METRIC` to threshold, in place of the configuration's.
+
+    Raises:
+        ConfigurationError: if the model or an evaluator cannot be had.
+    """
+    chosen = list(evaluators) or work.workflow.evaluators
+    config = work.config.model_copy(update={"evaluators": chosen}) if chosen else work.config
+    Plan(work.registry, config, thresholds=thresholds)  # what is misspelt is said before anybody is asked
+    with LabBuilder(
+        suite,
+        [model_table(work)],
+        folder=work.config.folder,
+        documents=home,
+        cache=work.cache,
+        registry=work.registry,
+        refresh=work.refresh,
+    ) as builder:
+        lab = builder.complete_dataset(lambda done, total: work.progress(done, total, "answers"))
+    lab.save(work.folder / LAB)
+    results = evaluate_lab(lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds)
+    results.write_record(work.folder)
+    return results
+
+
+def problems_of(work: Work, step: str) -> tuple[Problem, ...]:
+    """What the analysis of the step's record finds wrong, the most severe first, up to 50."""
+    record = work.folder / FILE
+    found = analyse(record, aggregates_of(read_header(record), work.registry)).problems
+    return tuple(replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes}) for problem in found[:MOST_PROBLEMS])
+
+
+def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[str, float], list[str]]:
+    """Evaluators and thresholds that a later step works with: those of the automated evaluation, or some of one's own choice.
+
+    Thresholds that people's labels gave stand in place of others, where the calibration is completed.
+
+    Args:
+        evaluators: ids; those of the automated evaluation where not given.
+
+    Returns:
+        Ids and thresholds, as `ask_and_evaluate` takes them, and what people should know of them.
+    """
+    used = work.figures["automated_evaluation"]
+    chosen = list(evaluators) or list(used["evaluators"])
+    calibrated = {name: value for name, value in calibrated_thresholds(work.figures).items() if name.partition(".")[0] in chosen}
+    replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
+    kept = {name: value for name, value in used["thresholds"].items() if name.partition(".")[0] in chosen and name not in replaced}
+    told = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
+    return chosen, {**kept, **calibrated}, [f"thresholds of the human calibration: {told}"] if told else []

@@ -1,0 +1,203 @@
+"""A workflow on disk: which of its steps stand, which must run, and running one."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.contracts import parameters
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.steps import Done, StepSpec
+from pytest_evalstudio.engine.asking.answers import digest_of
+from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.subjects import resolved
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.workflow import Workflow
+from pytest_evalstudio.mrm.workflow.states import Standing, State, clear, read_state, write_state
+from pytest_evalstudio.mrm.workflow.work import Progress, Work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A step of a workflow, and how it stands.
+
+    Attributes:
+        lacks: steps that must be completed before it can run, in order.
+        state: its last run, None where there was none.
+    """
+
+    spec: StepSpec
+    standing: Standing
+    lacks: tuple[str, ...]
+    state: State | None
+
+
+class WorkflowRun:
+    """A workflow file and the artifacts of its steps.
+
+    Args:
+        path: of the file; documents and artifacts start at its folder.
+        config: what applies to the file.
+
+    Raises:
+        DataError: if the file names a step or parameter that nobody knows, or a document that is not there.
+    """
+
+    def __init__(self, workflow: Workflow, path: Path, config: Configuration, registry: Registry) -> None:
+        self.workflow = workflow
+        self.path = path
+        self.config = config
+        self.registry = registry
+        self.folder = path.parent / (workflow.folder or f"{path.stem}_artifacts")
+        self.specs = tuple(sorted((registry.steps.spec(id) for id in registry.steps), key=lambda spec: (spec.number, spec.id)))
+        self._steps = {spec.id: self._made(spec) for spec in self.specs}
+        for id in workflow.steps:
+            if id not in self._steps:
+                raise self._wrong(f"steps/{id}", f"there is no step of this name. {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}")
+        self.documents = tuple(resolved(document, str(path.parent.absolute())) for document in workflow.documents)
+        for document in self.documents:
+            if "://" not in document and not Path(document).is_file():
+                raise self._wrong("documents", f"there is no file {document}")
+
+    @property
+    def title(self) -> str:
+        """The workflow's name, or its file's."""
+        return self.workflow.name or self.path.stem
+
+    def places(self) -> Iterator[Place]:
+        """All steps in order, and how they stand."""
+        for spec in self.specs:
+            yield self.place(spec.id)
+
+    def place(self, id: str) -> Place:
+        """How a step stands."""
+        spec = self._spec(id)
+        state = read_state(self.folder_of(id))
+        lacks = tuple(other for other in spec.after if self.place(other).standing != "completed")
+        if state is None:
+            return Place(spec=spec, standing="not run", lacks=lacks, state=None)
+        if lacks or state.identity != self._identity(spec):
+            return Place(spec=spec, standing="outdated", lacks=lacks, state=state)
+        return Place(spec=spec, standing=state.status, lacks=(), state=state)
+
+    def folder_of(self, id: str) -> Path:
+        """Where a step's artifacts are."""
+        return self.folder / f"{self._spec(id).number}_{id}"
+
+    def is_completed(self, id: str) -> bool:
+        """Whether a step is known here, has run and is not outdated."""
+        return any(spec.id == id for spec in self.specs) and self.place(id).standing == "completed"
+
+    def completed_figures(self) -> dict[str, Mapping[str, Any]]:
+        """What the completed steps said of themselves, by id."""
+        return {place.spec.id: place.state.figures for place in self.places() if place.standing == "completed" and place.state is not None}
+
+    def run(self, id: str, *, lender: Lender, cache: Path, progress: Progress, refresh: bool = False) -> State:
+        """Run a step, in place of what it made before.
+
+        Raises:
+            EvalStudioError: what kept it from completing.
+        """
+        spec = self._spec(id)
+        folder = self.folder_of(id)
+        identity = self._identity(spec)
+        clear(folder)
+        started = time.perf_counter()
+        states = self._earlier(spec)
+        work = Work(
+            workflow=self.workflow,
+            config=self.config,
+            registry=self.registry,
+            base=self.path.parent,
+            home=self.folder,
+            folder=folder,
+            earlier={other: self.folder_of(other) for other in states},
+            figures={other: state.figures for other, state in states.items()},
+            documents=self.documents,
+            cache=cache,
+            lender=lender,
+            progress=progress,
+            refresh=refresh,
+        )
+        done: Done = self._steps[id].run(work)
+        state = State(
+            step=id,
+            status="waiting" if done.waits else "completed",
+            summary=done.summary,
+            waits=done.waits,
+            identity=identity,
+            stamp=uuid.uuid4().hex,
+            finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - started, 3),
+            figures=dict(done.figures),
+            problems=list(done.problems),
+            notes=[note for note in dict.fromkeys(done.notes) if note],
+        )
+        write_state(folder, state)
+        return state
+
+    def parameters(self, id: str) -> dict[str, Any]:
+        """A step's parameters, those that the file does not give at their defaults."""
+        return {item.name: getattr(self._steps[id], item.name) for item in fields(self._steps[id]) if item.init}
+
+    def _spec(self, id: str) -> StepSpec:
+        return self.registry.steps.spec(id)
+
+    def _made(self, spec: StepSpec) -> Any:
+        cls = self.registry.steps.get(spec.id)
+        given: Mapping[str, Any] = self.workflow.steps.get(spec.id, {})
+        known = parameters(cls)
+        for name in given:
+            if name not in known:
+                hint = nearest(name, known) or (f"It has: {', '.join(known)}" if known else "It has none")
+                raise self._wrong(f"steps/{spec.id}/{name}", f"step {spec.id!r} has no such parameter. {hint}")
+        try:
+            return cls(**given)
+        except (TypeError, ValueError, ConfigurationError) as exc:
+            raise self._wrong(f"steps/{spec.id}", str(exc)) from None
+
+    def _identity(self, spec: StepSpec) -> str:
+        """Digest of all that a step depends on."""
+        stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
+        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
+        return digest_of([spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)])
+
+    @cached_property
+    def _documents_digests(self) -> list[list[str]]:
+        """Of the documents as they are when they are first asked for."""
+        return [_digest(document) for document in self.documents]
+
+    def _earlier(self, spec: StepSpec) -> dict[str, State]:
+        """The completed steps whose artifacts a step works with."""
+        found = {other: read_state(self.folder_of(other)) for other in (*spec.after, *spec.uses) if self.place(other).standing == "completed"}
+        return {other: state for other, state in found.items() if state is not None}
+
+    def _read(self, spec: StepSpec) -> list[list[str]]:
+        """Names and contents of the files that the step reads beside artifacts; those that are not there have none."""
+        reads = getattr(self._steps[spec.id], "reads", None)
+        files: Sequence[Path] = reads(self.folder, self.path.parent) if reads is not None else ()
+        return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
+
+    def _configured(self, spec: StepSpec) -> dict[str, Any]:
+        """What the configuration says of the parts that the step uses."""
+        used = getattr(self._steps[spec.id], "configured", ())
+        return self.config.model_dump(include=set(used), exclude_unset=True, mode="python")
+
+    def _wrong(self, place: str, message: str) -> DataError:
+        return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
+
+
+def _digest(document: str) -> list[str]:
+    """Name and content of a local document; the address of a remote one."""
+    if "://" in document:
+        return [document]
+    with open(document, "rb") as file:
+        return [Path(document).name, hashlib.file_digest(file, "sha256").hexdigest()]
