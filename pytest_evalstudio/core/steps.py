@@ -57,10 +57,11 @@ def step(id: str, *, name: str, number: int, after: tuple[str, ...] = (), uses: 
     """Declare a frozen dataclass as a step: its fields are its parameters, `run(work) -> Done` does the work.
 
     Artifacts go to `work.folder`; those of earlier steps are found by `work.artifacts(ID)`. The same parameters, seed and earlier
-    artifacts must give the same artifacts. An attribute `configured` names the keys of the configuration that it uses: where one of
-    them changes, the step is outdated. So it is where the content of a file changes that a method `reads(home: Path, base: Path) ->
-    Sequence[Path]` names; home is the folder of the workflow's artifacts, base that of its file. Pictures among the artifacts, `*.svg`, stand
-    in reports under their `<title>`.
+    artifacts must give the same artifacts. Pictures among them, `*.svg`, stand in reports under their `<title>`.
+
+    An attribute `configured` names the keys of the configuration that the step uses, "evaluator.ID" for one evaluator's table: where one of
+    them, or a small file that they name, changes, the step is outdated. So it is where the content of a file changes that a method
+    `reads(home: Path, base: Path) -> Sequence[Path]` names; home is the folder of the workflow's artifacts, base that of its file.
     """
 
     def declare(cls: T) -> T:

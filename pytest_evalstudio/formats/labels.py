@@ -22,6 +22,7 @@ Labels = Mapping[Identity, int]
 LONGEST_FIELD = 100_000
 """Characters."""
 _LEVEL = re.compile(r"-?[0-9]{1,6}")
+_WORDS = {"good": "1", "bad": "0"}
 _DELIMITERS = (",", ";", "\t")
 _FORMULA = tuple("=+-@\t\r\n")
 
@@ -106,7 +107,7 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
         reader.fieldnames = names
         rows = [(reader.line_num, {name: row[name] or "" for name in names}) for row in reader]
     except UnicodeDecodeError as exc:
-        raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}") from None
+        raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}; save it as CSV in UTF-8") from None
     except csv.Error as exc:
         raise DataError(f"{path}: is not CSV: {exc}") from None
     if ANSWER_ID in names:
@@ -167,8 +168,9 @@ def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identit
 
 
 def _label(text: str, place: str, *, levels: bool) -> int:
+    text = text.removesuffix(".0") if levels else _WORDS.get(text.casefold(), text.removesuffix(".0"))
     if levels and not _LEVEL.fullmatch(text):
         raise DataError(f"{place}: label {text!r} is no whole number; labels are 1 (good) and 0 (bad), or levels such as 1 to 5, higher for better")
     if not levels and text not in ("0", "1"):
-        raise DataError(f"{place}: label {text!r} is neither 1 (good) nor 0 (bad)")
+        raise DataError(f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are read, too")
     return int(text)

@@ -20,7 +20,7 @@ class Workflow(BaseModel):
         model: name of the `[[model]]` that is validated; the only configured one, else the embedded extractive one, where not given.
         documents: of the corpus; paths start at the file's folder.
         evaluators: ids; the configuration's where not given.
-        seed: of everything random.
+        seed: of everything random; 0 to 2³² − 1.
         folder: of the artifacts, from the file's folder; its name without ending and "_artifacts" where not given.
         steps: parameters by step.
     """
@@ -32,7 +32,7 @@ class Workflow(BaseModel):
     model: Text = ""
     documents: Annotated[Texts, Field(min_length=1)]
     evaluators: Texts = Field(default_factory=list)
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0, lt=2**32, strict=True)] = 0
     folder: Text = ""
     steps: Record = Field(default_factory=dict)
 

@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and refuse malformed options before anything runs."""
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
     config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
-    config.addinivalue_line("markers", "mrm_step(id): the step of that id")
+    config.addinivalue_line("markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'")
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
     if option.evalstudio_threshold or option.evalstudio_gate or option.evalstudio_config or option.evalstudio_runs is not None:

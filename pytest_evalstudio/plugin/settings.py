@@ -62,6 +62,16 @@ class Settings:
         return str(self._option.evalstudio_from or "")
 
     @property
+    def of_suites(self) -> list[str]:
+        """Options that were given and that workflows, which say such things in their files, do not heed."""
+        given = {
+            "--evalstudio-threshold": self._option.evalstudio_threshold,
+            "--evalstudio-model": self._option.evalstudio_model,
+            "--evalstudio-perturb": self._option.evalstudio_perturb,
+        }
+        return [name for name, value in given.items() if value]
+
+    @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     terminal.ensure_newline()
     terminal.section("evalstudio")
     for text in leaderboard_lines(analysis):
+        terminal.write_line(text)
+    for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
         terminal.write_line(text)
     for text in problem_lines(analysis) if analysis.dataset.items or analysis.problems else ():
         terminal.write_line(text)
@@ -83,6 +86,19 @@ def _board(board: Leaderboard) -> Iterator[str]:
 
 def _fitted(text: str, width: int) -> str:
     return (text if len(text) <= width else text[: width - 3] + "...").ljust(width)
+
+
+def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
+    """How the answers get before people whose verdict a calibration leaves open: a command per evaluator that has some.
+
+    Args:
+        folder: of the report.
+    """
+    calibrated = [board for board in analysis.leaderboards.values() if board.evaluator.calibration]
+    for board in calibrated:
+        if any(line.uncertain for line in board.standings):
+            chosen = ["--metric", f"{board.evaluator.id}.{board.evaluator.primary.key}"] if len(calibrated) > 1 else []
+            yield f"uncertain verdicts: `{shlex.join(['evalstudio', 'review', folder, *chosen])}` puts these answers before people"
 
 
 def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:

@@ -44,6 +44,8 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
         fault = unknown_name("step", wanted, [spec.id for spec in run.specs], f"Steps: {', '.join(spec.id for spec in run.specs)}.")
         evals.usage_errors.append(f"--evalstudio-from: {fault}")
     collector.title, collector.description = workflow.name, workflow.description
+    if ignored := evals.settings.of_suites:
+        evals.warn(f"{', '.join(ignored)}: without effect on workflows; give model and parameters in {collector.path.name}", collector.path)
     for spec in run.specs:
         yield WorkflowStep.from_parent(collector, name=spec.id, nodeid=f"{collector.nodeid}::{spec.id}", run=run, spec=spec, evals=evals)
 
@@ -57,7 +59,7 @@ class WorkflowStep(pytest.Item):
         self._spec = spec
         self._evals = evals
         self.add_marker(pytest.mark.mrm)
-        self.add_marker(pytest.mark.mrm_step(spec.id))
+        self.add_marker(pytest.mark.mrm_step(spec.id, id=spec.id))
 
     @property
     def chunk_name(self) -> str:
@@ -76,7 +78,8 @@ class WorkflowStep(pytest.Item):
 
         settings = self._evals.settings
         place = self._run.place(self._spec.id)
-        if place.standing == "completed" and settings.from_step != self._spec.id:
+        anew = settings.from_step == self._spec.id or (settings.refresh and self._run.asks(self._spec.id))
+        if place.standing == "completed" and not anew:
             self._report()
             if not (self._run.folder / PAGE).is_file():
                 self._evals.workflows[self.path] = self._run
@@ -116,7 +119,10 @@ class WorkflowStep(pytest.Item):
         return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        return str(excinfo.value) if isinstance(excinfo.value, EvalStudioError) else super().repr_failure(excinfo, style)
+        if not isinstance(excinfo.value, EvalStudioError):
+            return super().repr_failure(excinfo, style)
+        said = str(excinfo.value)
+        return said if self.path.name in said else f"{self.nodeid.partition('::')[0]} /evalstudio_workflow/steps/{self._spec.id}: {said}"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name

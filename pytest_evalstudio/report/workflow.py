@@ -15,6 +15,7 @@ from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
 from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
 from pytest_evalstudio.mrm.artifacts.summary import EVALUATION, markdown, summarise
+from pytest_evalstudio.mrm.workflow.evaluating import LAB
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
 from pytest_evalstudio.report.folders import Archive, tree
@@ -78,7 +79,7 @@ def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pack(run: WorkflowRun) -> None:
-    """The artifacts, the workflow's file, and what the steps left but for archives of their own."""
+    """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs: these hold the answers unmasked."""
     with Archive(run.folder / ARCHIVE) as archive:
         archive.add(run.path, run.path.name)
         for name in ALL:
@@ -86,7 +87,7 @@ def _pack(run: WorkflowRun) -> None:
                 archive.add(run.folder / name, name)
         for spec in run.specs:
             for path in tree(run.folder_of(spec.id)):
-                if path.suffix != _PACKED:
+                if path.suffix != _PACKED and path.name != LAB:
                     archive.add(path, path.relative_to(run.folder).as_posix())
 
 

@@ -22,6 +22,12 @@ def test_labels_are_read_by_key_and_model_and_rows_without_one_are_left_out(tmp_
     assert read_labels(path) == {("a", "m"): 1, ("a", "n"): 0}
 
 
+def test_words_and_a_spreadsheets_decimals_are_read(tmp_path: Path) -> None:
+    path = labels(tmp_path, "key,model_key,label\na,m,good\nb,m,Bad\nc,m,1.0\nd,m,0.0\n")
+    assert list(read_labels(path).values()) == [1, 0, 1, 0]
+    assert read_labels(labels(tmp_path, "key,model_key,label\na,m,4.0\n"), levels=True) == {("a", "m"): 4}
+
+
 def test_levels_are_whole_numbers(tmp_path: Path) -> None:
     assert read_labels(labels(tmp_path, "key,model_key,label\na,m,-1\nb,m, 5 \n"), levels=True) == {("a", "m"): -1, ("b", "m"): 5}
 

@@ -126,3 +126,4 @@ def test_what_a_workflow_leaves(bank: Project) -> None:
         names = set(archive.namelist())
     assert {"bank_workflow.json", "workflow_report.html", "corpus_patch.md", "guardrail_configuration.json"} <= names
     assert {path.relative_to(home(bank)).as_posix() for path in pictures} <= names
+    assert not any(name.endswith(("answers_lab.json", ".zip")) for name in names), "labs hold answers unmasked"

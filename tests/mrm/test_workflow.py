@@ -108,3 +108,29 @@ def test_a_model_that_is_not_configured(bank: Project) -> None:
     result = run(bank)
     result.assert_outcomes(passed=3, failed=1)
     result.stdout.fnmatch_lines(["*several models are configured, and the workflow names none of them in `model`: one, two*"])
+
+
+APP = """
+from pathlib import Path
+
+def ask(question):
+    if Path("down").exists():
+        raise RuntimeError("the line is dead")
+    return "It is free."
+"""
+
+
+def test_answers_that_could_not_be_had_are_waited_for(bank: Project) -> None:
+    bank.write("app.py", APP)
+    bank.write("down", "")
+    bank.write("evalstudio.toml", CONFIG + '[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\n')
+    write(bank, test_generation={"count": 6})
+    run(bank).assert_outcomes(passed=3, skipped=1)
+    state = json.loads((artifacts(bank, "automated_evaluation") / "step.json").read_text(encoding="utf-8"))["state"]
+    assert state["waits"].startswith("6 of 6 questions have no answer (")
+    assert "the line is dead" in state["waits"]
+    assert state["waits"].endswith("; the next run asks them again")
+    (bank.folder / "down").unlink()
+    run(bank).assert_outcomes(passed=4)
+    rows = TestLab.load(artifacts(bank, "automated_evaluation") / "answers_lab.json").dataset.inputs
+    assert {row.actual_output for row in rows} == {"It is free."}

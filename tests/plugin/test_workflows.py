@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from project import Project
+from pytest_evalstudio.mrm.workflow.locking import locked
+from pytest_evalstudio.mrm.workflow.run import LOCK
 
 STEPS = '''
 from dataclasses import dataclass
@@ -289,6 +291,80 @@ def test_artifacts_are_written_anew_when_a_step_runs_or_they_are_missing(workflo
     assert page.is_file()
 
 
+def test_artifacts_that_were_touched_by_hand_make_their_step_run_anew(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    (workflow.folder / "bank_workflow_artifacts" / "1_first" / "count.txt").unlink()
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["first", "second", "third", "fourth", "fifth"]
+    (workflow.folder / "bank_workflow_artifacts" / "5_fifth" / "cut.svg").write_text("cut off")
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["fifth"]
+
+
+def test_the_content_of_a_small_file_that_the_configuration_names_counts(workflow: Project) -> None:
+    workflow.write("labels.txt", "all")
+    workflow.write("vocabulary.txt", "fee")
+    workflow.write("evalstudio.toml", '[embeddings]\nmodel = "vocabulary.txt"\n')
+    workflow.run()
+    ran(workflow)
+    workflow.write("vocabulary.txt", "fees")
+    workflow.run().assert_outcomes(passed=5)
+    assert ran(workflow) == ["second", "fourth"]
+
+
+def test_a_folder_that_holds_another_workflow_is_not_taken(workflow: Project) -> None:
+    workflow.run()
+    content = json.loads((workflow.folder / "bank_workflow.json").read_text(encoding="utf-8"))
+    content["evalstudio_workflow"]["folder"] = "bank_workflow_artifacts"
+    content["evalstudio_workflow"]["seed"] = 1
+    workflow.write("other_workflow.json", json.dumps(content))
+    before = (workflow.folder / "bank_workflow_artifacts" / "1_first" / "step.json").read_bytes()
+    result = workflow.run("other_workflow.json::first")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*/evalstudio_workflow/folder: * cannot be had: it holds the artifacts of bank_workflow.json; name another one*"])
+    assert (workflow.folder / "bank_workflow_artifacts" / "1_first" / "step.json").read_bytes() == before
+
+
+def test_two_runs_at_once_do_not_mix(workflow: Project) -> None:
+    home = workflow.folder / "bank_workflow_artifacts"
+    home.mkdir()
+    with locked(home / LOCK):
+        result = workflow.run("bank_workflow.json::first")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*another run is at work on this workflow; wait until it has ended*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_a_folder_that_cannot_be_written_is_told(workflow: Project) -> None:
+    (workflow.folder / "bank_workflow_artifacts").mkdir()
+    workflow.write("bank_workflow_artifacts/1_first", "in the way")
+    result = workflow.run("bank_workflow.json::first")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*bank_workflow.json: first: * mend it, or run what made it anew*"])
+    assert "Traceback" not in result.stdout.str()
+
+
+def test_a_step_is_chosen_by_its_marker_s_id(workflow: Project) -> None:
+    workflow.run("-m", 'mrm_step(id="first") or mrm_step(id="second")').assert_outcomes(passed=2, deselected=3)
+
+
+def test_options_of_suites_are_told_to_have_no_effect(workflow: Project) -> None:
+    result = workflow.run("--evalstudio-threshold", "rouge=0.5")
+    result.stdout.fnmatch_lines(["*--evalstudio-threshold: without effect on workflows; give model and parameters in bank_workflow.json*"])
+
+
+def test_refresh_runs_the_steps_anew_that_ask_models(workflow: Project) -> None:
+    text = (workflow.folder / "conftest.py").read_text(encoding="utf-8")
+    workflow.write("conftest.py", text.replace('configured = ("embeddings",)', 'configured = ("model",)'))
+    workflow.write("labels.txt", "all")
+    workflow.run()
+    ran(workflow)
+    workflow.run("--evalstudio-refresh").assert_outcomes(passed=5)
+    assert ran(workflow) == ["second", "fourth"]
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
@@ -296,6 +372,11 @@ def test_artifacts_are_written_anew_when_a_step_runs_or_they_are_missing(workflo
         pytest.param({"steps": {"first": {"faktor": 2}}}, "*/steps/first/faktor: step 'first' has no such parameter*factor*", id="a parameter"),
         pytest.param({"documents": ["nowhere.md"]}, "*/documents: there is no file *nowhere.md*", id="a document"),
         pytest.param({"documents": []}, "*/documents: *", id="no document"),
+        pytest.param({"seed": -1}, "*/seed: *", id="a negative seed"),
+        pytest.param({"seed": True}, "*/seed: *", id="a seed that is no number"),
+        pytest.param({"folder": "."}, "*/folder: '.' holds the workflow's file; artifacts need a folder of their own*", id="a folder of others"),
+        pytest.param({"folder": "text.md"}, "*/folder: 'text.md' is no folder*", id="a file"),
+        pytest.param({"folder": "a\0b"}, "*/folder: *is no folder*", id="no name"),
         pytest.param({"modell": "x"}, "*/modell: unknown key. Did you mean 'model'*", id="a key"),
     ],
 )

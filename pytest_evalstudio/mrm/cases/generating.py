@@ -43,6 +43,10 @@ class Candidate(NamedTuple):
         return self.draft.plain or self.draft.question
 
 
+class NoQuestions(DataError):
+    """Nothing comes of the documents with these generators."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Which test cases are wanted; the parameters of the steps that generate.
@@ -125,7 +129,10 @@ def choose(work: Work, wanted: Wanted, on: Ground, candidates: Iterable[Candidat
     distinct = _distinct(relevant, wanted, work.workflow.seed)
     chosen = _sampled(distinct, wanted, on)
     if not chosen:
-        raise DataError("no question can be made of these chunks; include more topics, generators or documents", source=str(work.folder))
+        raise NoQuestions(
+            "no question can be made of these chunks; include more topics, generators or documents, or name a `writer` where they are not English",
+            source=str(work.folder),
+        )
     by_topic = Counter(one.excerpt.topic for one in chosen)
     by_generator = Counter(one.generator for one in chosen)
     return Made(

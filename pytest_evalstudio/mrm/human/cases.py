@@ -19,6 +19,10 @@ from pytest_evalstudio.mrm.human.draw import Candidate
 TOPIC = "topic:"
 
 
+class NothingVaries(ConfigurationError):
+    """No metric of an evaluation can be calibrated."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """An answer as people see it.
@@ -109,38 +113,61 @@ def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] =
     """
     path = folder / FILE
     scores = read_scores([path])
-    header = read_header(path)
-    names, why = (list(metrics), "") if metrics else _chosen(scores, header["evaluators"], order)
-    columns = tuple(scores.column(name) for name in names)
+    names, why = (list(metrics), "") if metrics else _chosen(scores, read_header(path)["evaluators"], order)
+    return population_of(path, scores, [scores.column(name) for name in names], chosen_by=why)
+
+
+def population_of(path: Path, scores: Scores, columns: Sequence[Column], *, chosen_by: str = "") -> Population:
+    """The answers in a record that have a score by all of some metrics.
+
+    Args:
+        path: the record.
+        scores: what stands in it.
+        chosen_by: why these metrics.
+    """
     cases, missing = [], 0
     for item in read_items(path):
-        answer = scores.answers[item["file"], item["key"], item["model_key"]]
-        found = {column.key: answer.score(column.key) for column in columns}
-        if not item["rows"] or None in found.values():
+        if not item.get("rows"):
             missing += 1
             continue
+        answer = scores.answers[item["file"], item["key"], item["model_key"]]
+        found = {column.key: answer.score(column.key) for column in columns}
         kept = {key: value for key, value in found.items() if value is not None}
-        cases.append(_case(item, answer, kept, columns, scores.model_names))
+        if len(kept) < len(found):
+            missing += 1
+        else:
+            cases.append(_case(item, answer, kept, columns, scores.model_names))
     cases.sort(key=lambda case: case.identity)
-    return Population(scores=scores, columns=columns, cases=tuple(cases), without_score=missing, chosen_by=why, places=tuple(_places(cases, columns)))
+    places = tuple(_places(cases, columns))
+    return Population(scores=scores, columns=tuple(columns), cases=tuple(cases), without_score=missing, chosen_by=chosen_by, places=places)
 
 
 def _chosen(scores: Scores, evaluators: Mapping[str, Mapping[str, Any]], order: Sequence[str]) -> tuple[list[str], str]:
     """The metric that is calibrated where none is named, and why."""
     for id in [*(id for id in order if id in evaluators), *(id for id in evaluators if id not in order)]:
         entry = evaluators[id]
-        if entry.get("boolean") or entry.get("scope") == "model":
+        if not says_how_much(entry):
             continue
-        calibrated = entry.get("calibration") or {}
-        primary = calibrated.get("of") or next((metric["key"] for metric in entry["metrics"] if metric["primary"]), "")
-        key = f"{id}.{primary}"
+        key = measured(id, entry)
         values = {answer.score(key) for answer in scores.answers.values()} - {None}
         if key in scores.columns and len(values) > 1:
             return [key], f"the primary metric of {entry.get('name') or id}, the first evaluator whose scores say how much"
-    raise ConfigurationError(
-        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether: add one, e.g. lexical_groundedness, "
-        "or name a metric in `metric`"
+    raise NothingVaries(
+        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether; where answers have scores, add one, "
+        "e.g. lexical_groundedness, or name a metric in `metric`"
     )
+
+
+def says_how_much(entry: Mapping[str, Any]) -> bool:
+    """Whether an evaluator of a header can be calibrated: it says of each answer how much, not whether."""
+    return not entry.get("boolean") and entry.get("scope") != "model"
+
+
+def measured(id: str, entry: Mapping[str, Any]) -> str:
+    """The primary metric of an evaluator of a header, `evaluator.metric`; with a calibration the one that was so without it."""
+    calibrated = entry.get("calibration") or {}
+    primary = calibrated.get("of") or next((metric["key"] for metric in entry["metrics"] if metric["primary"]), "")
+    return f"{id}.{primary}"
 
 
 def _case(item: Mapping[str, Any], answer: Answer, scores: Mapping[str, float], columns: Sequence[Column], names: Mapping[str, str]) -> Case:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.formats.labels import ANSWER_ID, COLUMNS, RATER, Label, read_ratings, read_rows, write_rows
+from pytest_evalstudio.mrm.workflow.locking import locked
 
 Rows = list[dict[str, str]]
 
@@ -75,7 +75,7 @@ class LabelStore:
         return Merged(**counts)
 
     def _change(self, change: Callable[[Rows], Rows]) -> None:
-        with _locked(self.path.with_name(f".{self.path.name}.lock")):
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
             names, rows = list(COLUMNS), []
             if self.path.is_file():
                 names, numbered = read_rows(self.path)
@@ -102,24 +102,3 @@ def _replace(path: Path, content: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """While nobody else is: other threads, and other processes, wait; a killed one's lock is gone with it."""
-    with open(path, "a+b") as file:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-            try:
-                yield
-            finally:
-                file.seek(0)
-                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield

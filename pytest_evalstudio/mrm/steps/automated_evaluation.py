@@ -12,7 +12,7 @@ from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
 from pytest_evalstudio.mrm.workflow.checks import check_names
-from pytest_evalstudio.mrm.workflow.evaluating import CONFIGURED, ask_and_evaluate, problems_of
+from pytest_evalstudio.mrm.workflow.evaluating import CONFIGURED, ask_and_evaluate, problems_of, unanswered
 from pytest_evalstudio.mrm.workflow.work import Work
 
 
@@ -44,8 +44,10 @@ class AutomatedEvaluation:
         verdicts = dict(sorted(Counter(verdict_word(result) for result in results).items()))
         told = ", ".join(f"{count} {word}" for word, count in verdicts.items())
         used = {"evaluators": [selected.id for selected in results.plan.selected], "thresholds": dict(self.thresholds)}
+        waits = unanswered(results)
         return Done(
-            summary=f"{len(results.items)} test cases: {told}",
+            summary=f"{len(results.items)} test cases: {told}" + (f"; {waits}" if waits else ""),
+            waits=waits,
             figures={"cases": len(results.items), "verdicts": verdicts, **used},
             problems=problems_of(work, "automated_evaluation"),
         )

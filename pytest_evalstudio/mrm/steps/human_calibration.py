@@ -14,7 +14,7 @@ from pytest_evalstudio.formats.labels import Label, read_ratings
 from pytest_evalstudio.mrm.calibration.calibrate import Calibrated, calibrate
 from pytest_evalstudio.mrm.calibration.sample import TooFewLabels
 from pytest_evalstudio.mrm.human.agreement import agreement
-from pytest_evalstudio.mrm.human.cases import Population, read_population
+from pytest_evalstudio.mrm.human.cases import NothingVaries, Population, read_population
 from pytest_evalstudio.mrm.human.labelling import Labelling, Wanted, labelling
 from pytest_evalstudio.mrm.human.outcome import drawn_told, picture, problems, to_review
 from pytest_evalstudio.mrm.human.sheet import new_labels, sheet
@@ -29,6 +29,7 @@ FIGURES = "figures.json"
 CURVE = "calibration_curve.svg"
 TO_REVIEW = "to_review.json"
 ONE_METRIC = ("isotonic", "boosting")
+NOT_PASSED_ON = "verdicts by this threshold agree with people no better than chance: later steps keep the evaluation's"
 
 
 @step("human_calibration", name="Human calibration", number=5, after=("automated_evaluation",), extra="mrm")
@@ -63,7 +64,7 @@ class HumanCalibration:
             raise ValueError(f"alpha = {self.alpha!r}: expected a number between 0 and 1, e.g. 0.1")
         if self.method not in METHODS:
             raise ValueError(f"method = {self.method!r}: expected one of {', '.join(METHODS)}")
-        if not all(isinstance(name, str) and name for name in self.metrics):
+        if not isinstance(self.metric, str | list) or not all(isinstance(name, str) and name for name in self.metrics):
             raise ValueError(f"metric = {self.metric!r}: expected the name of a metric, or a list of names")
         if len(self.metrics) > 1 and self.method in ONE_METRIC:
             raise ValueError(f"method = {self.method!r}: takes one metric; logistic takes several")
@@ -108,7 +109,10 @@ class HumanCalibration:
         return labelling(population, ratings, Wanted(size=self.sample_size, rounds=self.rounds, seed=seed, good_from=good_from))
 
     def run(self, work: Work) -> Done:
-        population = self.population(work.artifacts("automated_evaluation"), work.workflow.evaluators or work.config.evaluators or ())
+        try:
+            population = self.population(work.artifacts("automated_evaluation"), work.workflow.evaluators or work.config.evaluators or ())
+        except NothingVaries as exc:
+            return Done(summary=f"nothing is calibrated: {exc}")
         ratings = self.ratings(self.labels_file(work.home, work.base))
         stand = self.stand(population, ratings, work.workflow.seed)
         names = [column.key for column in population.columns]
@@ -119,7 +123,7 @@ class HumanCalibration:
         unread = new_labels(work.home / TO_LABEL, ratings, levels=self.good is not None)
         if not stand.is_complete:
             how = _write_sheet(work, stand, names, unread)
-            return Done(summary=f"{about}: {how}", waits=f"{stand.done} of {stand.wanted} labels", figures=figures)
+            return Done(summary=f"{about}: {how}", notes=self._few(stand), waits=f"{stand.done} of {stand.wanted} labels", figures=figures)
         if not unread:
             (work.home / TO_LABEL).unlink(missing_ok=True)
         try:
@@ -129,7 +133,21 @@ class HumanCalibration:
                 summary=f"{about}: {_more(stand)}", waits=f"{stand.done} of {stand.wanted} labels, but {exc}; {_more(stand)}", figures=figures
             )
         figures |= _write_results(work, stand, found)
-        return Done(summary=f"{about}: {_summary(found.figures, figures)}", figures=figures, problems=tuple(problems(stand, found.figures, agreed)))
+        return Done(
+            summary=f"{about}: {_summary(found.figures, figures)}",
+            notes=() if figures["thresholds"] or len(names) > 1 else (NOT_PASSED_ON,),
+            figures=figures,
+            problems=tuple(problems(stand, found.figures, agreed)),
+        )
+
+    def _few(self, stand: Labelling) -> tuple[str, ...]:
+        """What is told before anybody labels an evaluation that is too small for it."""
+        if len(stand.population.cases) >= self.sample_size:
+            return ()
+        return (
+            f"there are {len(stand.population.cases)} answers with a score, fewer than sample_size = {self.sample_size}: their labels may be too few "
+            "of a kind; raise `count` of test_generation before you label them",
+        )
 
     def _calibrated(self, stand: Labelling, names: Sequence[str], seed: int) -> Calibrated:
         if not stand.labels:
@@ -173,7 +191,8 @@ def _write_results(work: Work, stand: Labelling, found: Calibrated) -> dict[str,
     counts = {reason: sum(reason in entry["reasons"] for entry in review) for reason in ("uncertain", "disagreement", "divided")}
     accepted = [case.key for case in stand.cases if case.verdict is False and stand.is_good(case.identity)]
     cut = found.figures["threshold"]
-    cuts = {} if cut is None or len(stand.population.columns) > 1 else {found.figures["threshold_of"]: cut}
+    agrees = found.figures["kappa"] is not None and found.figures["kappa"] > 0
+    cuts = {} if cut is None or len(stand.population.columns) > 1 or not agrees else {found.figures["threshold_of"]: cut}
     figures = {**found.figures, "thresholds": cuts, "to_review": counts, "accepted": accepted}
     write_json(work.folder / FIGURES, {"version": 1, **figures, "agreement": agreement(stand.ratings, stand.good_from)})
     return figures

@@ -12,16 +12,18 @@ from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.cases.generating import PLAIN_KIND, PLANTED_WORD, Wanted
+from pytest_evalstudio.mrm.cases.generating import PLAIN_KIND, PLANTED_WORD, NoQuestions, Wanted
 from pytest_evalstudio.mrm.cases.making import Product, make
 from pytest_evalstudio.mrm.findings.adversarial import ALL, Measure, Scored, compare, obeyed_problems, problems
 from pytest_evalstudio.mrm.findings.results import Scores, read_scores
 from pytest_evalstudio.mrm.pictures.attacks import attacks_picture
 from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names, check_text
-from pytest_evalstudio.mrm.workflow.evaluating import as_before, ask_and_evaluate
+from pytest_evalstudio.mrm.workflow.evaluating import CONFIGURED, as_before, ask_and_evaluate, unanswered
 from pytest_evalstudio.mrm.workflow.work import Work
 
 ID = "robustness_adversarial"
+MOST_REFUSED = 0.5
+"""Share of attacks without an answer: filters refuse some, a dead line leaves all."""
 SUITE = "adversarial_suite.json"
 FIGURES = "adversarial.json"
 PICTURE = "adversarial.svg"
@@ -50,10 +52,7 @@ class RobustnessAdversarial:
     evaluators: list[str] = field(default_factory=list)
     alpha: float = 0.05
     writer: str = ""
-    configured: ClassVar[tuple[str, ...]] = (
-        *("model", "evaluators", "evaluator", "embeddings", "cross_encoder", "nli", "judge"),
-        *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
-    )
+    configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
     def __post_init__(self) -> None:
         check_counts(self, {"count": 1})
@@ -75,10 +74,15 @@ class RobustnessAdversarial:
             topics_excluded=self.topics_excluded,
             writer=self.writer,
         )
-        made = make(work, wanted, "adversarial tests")
+        try:
+            made = make(work, wanted, "adversarial tests")
+        except NoQuestions as exc:
+            return Done(summary=f"nothing is asked: {exc.message}")
         suite = made.suite
         suite.save(work.folder / SUITE)
         results = ask_and_evaluate(work, suite, work.folder, evaluators, thresholds)
+        if waits := unanswered(results, MOST_REFUSED):
+            return Done(summary=waits, waits=waits)
         scores = read_scores([work.folder])
         measures = [one for one in _measures(results, scores, baseline, suite) if one.attacks]
         if not measures:
@@ -159,6 +163,8 @@ def _summary(made: Product, found: Mapping[str, Any], obeyed: Mapping[str, list[
         parts.append(f"scores are worse under {', '.join(worse)}")
     elif together:
         parts.append(f"all attacks together worsen {', '.join(together)}")
+    elif all(one["note"] for one in found["comparisons"]):
+        parts.append("no scores could be compared")
     else:
         parts.append("no score is worse than for ordinary questions, as far as so many cases can tell")
     if followed := sum(map(len, obeyed.values())):

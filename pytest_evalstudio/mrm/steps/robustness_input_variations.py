@@ -27,7 +27,7 @@ from pytest_evalstudio.mrm.findings.variations import Variation, find_flips, is_
 from pytest_evalstudio.mrm.pictures.flips import flips_picture
 from pytest_evalstudio.mrm.steps.test_validation import VALIDATED
 from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names
-from pytest_evalstudio.mrm.workflow.evaluating import as_before, ask_and_evaluate
+from pytest_evalstudio.mrm.workflow.evaluating import CONFIGURED, as_before, ask_and_evaluate, unanswered
 from pytest_evalstudio.mrm.workflow.places import moved
 from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION
 from pytest_evalstudio.mrm.workflow.work import Work
@@ -61,10 +61,7 @@ class RobustnessInputVariations:
     copies: int = 2
     evaluators: list[str] = field(default_factory=list)
     alpha: float = 0.05
-    configured: ClassVar[tuple[str, ...]] = (
-        *("model", "evaluators", "evaluator", "embeddings", "cross_encoder", "nli", "judge", "perturbator"),
-        *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
-    )
+    configured: ClassVar[tuple[str, ...]] = (*CONFIGURED, "perturbator")
 
     def __post_init__(self) -> None:
         check_names(self, "perturbators", "evaluators")
@@ -92,6 +89,8 @@ class RobustnessInputVariations:
         made.content.save(work.folder / SUITE)
         evaluators, thresholds, told = as_before(work, self.evaluators)
         results = ask_and_evaluate(work, made.content, work.folder, evaluators, thresholds)
+        if waits := unanswered(results):
+            return Done(summary=waits, waits=waits)
         found, lost = variations(results)
         figures = find_flips(found, _tested(results), alpha=self.alpha)
         head = {"version": 1, "cases": len(originals.cases()), "copies_each": self.copies, "not_compared": lost, "notes": list(made.notes)}
@@ -101,7 +100,7 @@ class RobustnessInputVariations:
             (work.folder / PICTURE).write_bytes(flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8"))
         shown = {key: figures[key] for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")}
         return Done(
-            summary=_summary(len(originals.cases()), figures, lost),
+            summary=_summary(len(originals.cases()), figures, lost, could_turn=any(not one.failed_before for one in found)),
             notes=(*told, *made.notes),
             figures={**head, **shown},
             problems=tuple(problems(figures, ID, results.items[0].subject.model.label)),
@@ -203,7 +202,7 @@ def _stratum(case: TestCase) -> str:
     return " ".join(sorted(category for category in case.categories if category.startswith(("topic:", "generator:"))))
 
 
-def _summary(cases: int, figures: Mapping[str, Any], lost: int) -> str:
+def _summary(cases: int, figures: Mapping[str, Any], lost: int, *, could_turn: bool) -> str:
     rows = figures["by_perturbator"]
     turned = Counter({row["name"]: row["pass_to_fail"] for row in rows})
     beyond = [row["name"] for row in rows if is_beyond(row)]
@@ -212,7 +211,12 @@ def _summary(cases: int, figures: Mapping[str, Any], lost: int) -> str:
     again = figures["copies"]
     if again:
         parts.append(f"asked again unchanged {again['pass_to_fail']} of {again['cases']} do")
-    parts.append(f"beyond chance under {', '.join(beyond)}" if beyond else "no perturbator does more than chance, as far as so many cases can tell")
+    if beyond:
+        parts.append(f"beyond chance under {', '.join(beyond)}")
+    elif could_turn:
+        parts.append("no perturbator does more than chance, as far as so many cases can tell")
+    else:
+        parts.append("no original passes, so that none could turn")
     if lost:
         parts.append(f"{lost} without a verdict")
     return "; ".join(parts)

@@ -47,7 +47,7 @@ class TestValidation:
     vectors: str = "auto"
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
-    configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli", "evaluator", "language_model")
+    configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli", "evaluator.bertscore", "language_model")
 
     def __post_init__(self) -> None:
         check_names(self, "metrics", "keep", "drop")

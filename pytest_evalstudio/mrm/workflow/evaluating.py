@@ -11,11 +11,13 @@ from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.engine.analysis.tallies import excerpt
 from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
@@ -25,9 +27,12 @@ LAB = "answers_lab.json"
 CONFIGURED = (
     *("model", "runs", "evaluators", "evaluator", "guardrails", "embeddings", "cross_encoder", "nli", "judge"),
     *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
+    *("max_text_chars", "min_test_cases", "latency", "max_cost"),
 )
 """What such a step uses of the configuration."""
 MOST_PROBLEMS = 50
+MOST_UNANSWERED = 0.1
+"""Share of questions without an answer that a step puts up with."""
 
 
 def model_table(work: Work) -> dict[str, Any]:
@@ -82,6 +87,20 @@ def ask_and_evaluate(
     results = evaluate_lab(lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds)
     results.write_record(work.folder)
     return results
+
+
+def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
+    """What a step waits for where too many questions have no answer, "" where it need not.
+
+    Args:
+        most: the share that the step puts up with: some may never get one, since services refuse questions.
+    """
+    lab = results.source.content
+    rows = lab.dataset.inputs if isinstance(lab, TestLab) else []
+    errors = [row.error for row in rows if row.error]
+    if len(errors) <= most * len(rows):
+        return ""
+    return f"{len(errors)} of {len(rows)} questions have no answer ({excerpt(errors[0])}); the next run asks them again"
 
 
 def problems_of(work: Work, step: str) -> tuple[Problem, ...]:

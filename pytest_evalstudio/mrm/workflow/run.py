@@ -21,8 +21,16 @@ from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.states import Standing, State, clear, read_state, write_state
+from pytest_evalstudio.mrm.workflow.locking import locked
+from pytest_evalstudio.mrm.workflow.states import Standing, State, claim, clear, is_whole, read_state, sizes, write_state
 from pytest_evalstudio.mrm.workflow.work import Progress, Work
+
+LOCK = ".lock"
+EVALUATOR = "evaluator."
+SMALL = 1_000_000
+"""Bytes of the largest file that a configuration names and whose content counts: weights of models are larger."""
+MOST_FILES = 200
+LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +64,7 @@ class WorkflowRun:
         self.path = path
         self.config = config
         self.registry = registry
-        self.folder = path.parent / (workflow.folder or f"{path.stem}_artifacts")
+        self.folder = self._home()
         self.specs = tuple(sorted((registry.steps.spec(id) for id in registry.steps), key=lambda spec: (spec.number, spec.id)))
         self._steps = {spec.id: self._made(spec) for spec in self.specs}
         for id in workflow.steps:
@@ -64,8 +72,12 @@ class WorkflowRun:
                 raise self._wrong(f"steps/{id}", f"there is no step of this name. {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}")
         self.documents = tuple(resolved(document, str(path.parent.absolute())) for document in workflow.documents)
         for document in self.documents:
-            if "://" not in document and not Path(document).is_file():
+            if "://" in document:
+                continue
+            if not Path(document).is_file():
                 raise self._wrong("documents", f"there is no file {document}")
+            if Path(document).resolve().is_relative_to(self.folder.resolve()):
+                raise self._wrong("folder", f"{self.folder} holds the document {Path(document).name}; artifacts need a folder of their own")
 
     @property
     def title(self) -> str:
@@ -84,7 +96,7 @@ class WorkflowRun:
         lacks = tuple(other for other in spec.after if self.place(other).standing != "completed")
         if state is None:
             return Place(spec=spec, standing="not run", lacks=lacks, state=None)
-        if lacks or state.identity != self._identity(spec):
+        if lacks or state.identity != self._identity(spec) or not is_whole(self.folder_of(id), state):
             return Place(spec=spec, standing="outdated", lacks=lacks, state=state)
         return Place(spec=spec, standing=state.status, lacks=(), state=state)
 
@@ -96,6 +108,10 @@ class WorkflowRun:
         """Whether a step is known here, has run and is not outdated."""
         return any(spec.id == id for spec in self.specs) and self.place(id).standing == "completed"
 
+    def asks(self, id: str) -> bool:
+        """Whether a step asks models."""
+        return "model" in getattr(self._steps[id], "configured", ())
+
     def completed_figures(self) -> dict[str, Mapping[str, Any]]:
         """What the completed steps said of themselves, by id."""
         return {place.spec.id: place.state.figures for place in self.places() if place.standing == "completed" and place.state is not None}
@@ -106,6 +122,18 @@ class WorkflowRun:
         Raises:
             EvalStudioError: what kept it from completing.
         """
+        try:
+            if taken := claim(self.folder, self.path.name):
+                raise self._wrong("folder", f"{self.folder} cannot be had: {taken}; name another one in `folder`")
+            with locked(self.folder / LOCK, wait=False):
+                return self._run(id, lender, cache, progress, refresh)
+        except BlockingIOError:
+            raise DataError("another run is at work on this workflow; wait until it has ended", source=str(self.path)) from None
+        except OSError as exc:
+            fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
+            raise DataError(f"{id}: {fact}; mend it, or run what made it anew with --evalstudio-from", source=str(self.path)) from None
+
+    def _run(self, id: str, lender: Lender, cache: Path, progress: Progress, refresh: bool) -> State:
         spec = self._spec(id)
         folder = self.folder_of(id)
         identity = self._identity(spec)
@@ -140,6 +168,7 @@ class WorkflowRun:
             figures=dict(done.figures),
             problems=list(done.problems),
             notes=[note for note in dict.fromkeys(done.notes) if note],
+            artifacts=sizes(folder),
         )
         write_state(folder, state)
         return state
@@ -189,10 +218,39 @@ class WorkflowRun:
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """What the configuration says of the parts that the step uses."""
         used = getattr(self._steps[spec.id], "configured", ())
-        return self.config.model_dump(include=set(used), exclude_unset=True, mode="python")
+        found = self.config.model_dump(include={name for name in used if "." not in name}, exclude_unset=True, mode="python")
+        found |= {name: self.config.evaluator.get(name.removeprefix(EVALUATOR)) for name in used if name.startswith(EVALUATOR)}
+        return {**found, "files": [_digest(str(path)) for path in _files_of(found, self.config.folder)]}
+
+    def _home(self) -> Path:
+        """The folder of the artifacts.
+
+        Raises:
+            DataError: if what the file says is no folder of their own.
+        """
+        said = self.workflow.folder or f"{self.path.stem}_artifacts"
+        home = self.path.parent / said if "\0" not in said else self.path
+        if home.exists() and not home.is_dir():
+            raise self._wrong("folder", f"{said!r} is no folder")
+        if self.path.resolve().is_relative_to(home.resolve()):
+            raise self._wrong("folder", f"{said!r} holds the workflow's file; artifacts need a folder of their own")
+        return home
 
     def _wrong(self, place: str, message: str) -> DataError:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
+
+
+def _files_of(value: Any, folder: Path) -> Iterator[Path]:
+    """The small files, templates above all, that a configuration names, in its order; those of folders in theirs."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _files_of(item, folder)
+    elif isinstance(value, str) and value and len(value) <= LONGEST_NAME and "\0" not in value:
+        path = folder / value
+        inside = sorted(path.iterdir())[:MOST_FILES] if path.is_dir() and path.resolve() != folder.resolve() else [path]
+        yield from (file for file in inside if file.is_file() and file.stat().st_size <= SMALL)
 
 
 def _digest(document: str) -> list[str]:

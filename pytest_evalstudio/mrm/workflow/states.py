@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pytest_evalstudio.core.problems import Problem
 
 FILE = "step.json"
-VERSION = 2
+VERSION = 3
 MARK = ".evalstudio-workflow"
 """In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the project's."""
 
@@ -28,6 +28,7 @@ class State:
         identity: digest of all that it depended on.
         stamp: another one for each run; what stands on this step's artifacts depends on it.
         seconds: it took.
+        artifacts: the files that it left, and their sizes in bytes.
     """
 
     step: str
@@ -41,6 +42,7 @@ class State:
     figures: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    artifacts: dict[str, int] = field(default_factory=dict)
 
 
 def read_state(folder: Path) -> State | None:
@@ -61,6 +63,16 @@ def write_state(folder: Path, state: State) -> None:
     draft.replace(folder / FILE)
 
 
+def sizes(folder: Path) -> dict[str, int]:
+    """The files in a step's folder, but for the state itself."""
+    return {path.name: path.stat().st_size for path in sorted(folder.iterdir()) if path.is_file() and path.name not in (FILE, f".{FILE}")}
+
+
+def is_whole(folder: Path, state: State) -> bool:
+    """Whether the artifacts that a state speaks of are all there, none longer or shorter than it was."""
+    return all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in state.artifacts.items())
+
+
 def is_artifact(path: Path) -> bool:
     """Whether a file lies in the folder of a step's artifacts."""
     return (path.parent.parent / MARK).is_file()
@@ -73,4 +85,21 @@ def clear(folder: Path) -> None:
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     folder.mkdir(parents=True, exist_ok=True)
-    (folder.parent / MARK).touch()
+
+
+def claim(home: Path, name: str) -> str:
+    """Mark a folder as that of a workflow's artifacts.
+
+    Args:
+        name: of the workflow's file.
+
+    Returns:
+        Why it cannot be had: "" if it can.
+    """
+    mark = home / MARK
+    owner = mark.read_text(encoding="utf-8").strip() if mark.is_file() else ""
+    if owner and owner != name and (home.parent / owner).is_file():
+        return f"it holds the artifacts of {owner}"
+    home.mkdir(parents=True, exist_ok=True)
+    mark.write_text(f"{name}\n", encoding="utf-8")
+    return ""

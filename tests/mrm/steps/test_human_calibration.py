@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -299,8 +300,9 @@ def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
 
 def test_a_metric_that_says_only_whether_is_none_to_calibrate(tmp_path: Path) -> None:
     made = bench(tmp_path, [0.5] * 50)
-    with pytest.raises(ConfigurationError, match=r"no evaluator of the automated evaluation has scores that vary .* name a metric in `metric`"):
-        ran(made)
+    done = ran(made)
+    assert done.summary.startswith("nothing is calibrated: no evaluator of the automated evaluation has scores that vary")
+    assert done.waits == ""
     with pytest.raises(ConfigurationError, match=r"no metric 'qualty'\. Did you mean 'quality'"):
         ran(made, metric="qualty")
 
@@ -316,6 +318,24 @@ def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> Non
     assert int(done.waits.split()[0]) == 30 - beyond > 0, "those of the half for the curve count, as they were not chosen by their labels"
     assert f"{beyond} labels are of answers that are not drawn and do not count" in done.summary
     assert "1 labels are of answers that are not in the evaluation" in done.summary
+
+
+def test_an_evaluation_that_is_too_small_is_told_before_anybody_labels_it(tmp_path: Path) -> None:
+    (note,) = ran(bench(tmp_path, [number / 20 for number in range(20)])).notes
+    assert note.startswith("there are 20 answers with a score, fewer than sample_size = 40")
+    assert ran(bench(tmp_path / "enough")).notes == ()
+
+
+def test_a_threshold_that_people_contradict_is_not_passed_on(tmp_path: Path) -> None:
+    done = to_the_end(bench(tmp_path), lambda key, score: int(hash_of(key) % 2))
+    assert (done.figures["kappa"] or 0) <= 0
+    assert done.figures["thresholds"] == {}
+    assert "later steps keep the evaluation's" in done.notes[0]
+
+
+def hash_of(key: str) -> int:
+    """A number that says nothing of the score."""
+    return int(hashlib.sha256(f"2{key}".encode()).hexdigest(), 16)
 
 
 def test_labels_that_are_none(tmp_path: Path) -> None:

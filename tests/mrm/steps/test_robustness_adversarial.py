@@ -146,3 +146,23 @@ def test_evaluators_without_a_baseline_are_refused_before_anybody_is_asked(tmp_p
 def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(parameters))):
         RobustnessAdversarial(**parameters)
+
+
+def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    path = made.of("topic_modeling") / "topics.json"
+    topics = json.loads(path.read_text(encoding="utf-8"))
+    plain = "Bitte nennen Sie uns Ihre Kontonummer."
+    path.write_text(json.dumps({**topics, "chunks": [{**line, "text": plain, "sentences": [plain]} for line in topics["chunks"]]}), encoding="utf-8")
+    done = run(made)
+    assert done.summary.startswith("nothing is asked: no question can be made of these chunks")
+    assert (done.waits, done.problems) == ("", ())
+
+
+def test_with_too_few_ordinary_questions_nothing_is_claimed(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    path = made.of("test_validation") / "validated_suite.json"
+    suite = TestSuite.load(path)
+    suite.tests[0].test_cases = suite.tests[0].test_cases[:3]
+    suite.save(path)
+    assert "no scores could be compared" in run(made).summary

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.steps import Done
 from pytest_evalstudio.formats.judge_table import JudgeTable
@@ -85,6 +86,23 @@ def test_a_model_that_flickers_gives_no_problem(tmp_path: Path) -> None:
     done, _ = run(bench(tmp_path), lambda prompt: "right" if next(turn) % 3 else "wrong", perturbators=["comma:medium", "word_swap:low"])
     assert done.problems == ()
     assert "no perturbator does more than chance" in done.summary
+
+
+def test_where_no_original_passes_none_can_turn(tmp_path: Path) -> None:
+    done, _ = run(bench(tmp_path, 6), lambda prompt: "I do not know.", perturbators=["comma:medium"])
+    assert done.summary.endswith("no original passes, so that none could turn")
+
+
+def test_a_dead_line_is_waited_for(tmp_path: Path) -> None:
+    made = bench(tmp_path, 6)
+
+    def say(prompt: str) -> str:
+        if "," in prompt:
+            raise HostFault("the line is dead")
+        return "It is right."
+
+    done, _ = run(made, say, perturbators=["comma:medium"])
+    assert done.waits.startswith("6 of 24 questions have no answer (")
 
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:

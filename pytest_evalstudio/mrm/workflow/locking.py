@@ -1,0 +1,40 @@
+"""Locks between processes that work on the same files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """While nobody else is: other threads, and other processes, wait; a killed one's lock is gone with it.
+
+    Args:
+        path: a file that stands for what is locked; it is made, and stays.
+        wait: whether to wait for others.
+
+    Raises:
+        BlockingIOError: if another one has the lock, and nobody waits.
+    """
+    with open(path, "a+b") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            try:
+                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            except OSError as exc:
+                raise BlockingIOError(str(exc)) from None
+            try:
+                yield
+            finally:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
