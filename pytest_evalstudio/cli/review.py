@@ -12,41 +12,79 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.mrm.review.session import ReviewSession
+    from pytest_evalstudio.mrm.review.source import ReviewSource
+
+LABELS = "labels.csv"
 
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("review", run, "Label the answers that a workflow's human calibration asks for, on a page on this machine or in a spreadsheet.")
-    parser.add_argument("workflow", metavar="WORKFLOW")
+    parser = add(
+        "review",
+        run,
+        "Label answers on a page on this machine or in a spreadsheet: those that a workflow's human calibration asks for, or those of a report "
+        "whose verdict is uncertain.",
+    )
+    parser.add_argument("place", metavar="WORKFLOW|REPORT", help="a workflow's file, or the folder of a report or its record.jsonl")
+    parser.add_argument("--metric", metavar="KEY[,KEY...]", help="of a report: METRIC or EVALUATOR.METRIC, needed where there are several")
+    parser.add_argument("--all", dest="every", action="store_true", help="of a report: all answers with a score, in random order")
+    parser.add_argument("--labels", metavar="FILE", help=f"of a report: CSV file to keep the labels in (default: {LABELS})")
     parser.add_argument("--rater", default="", metavar="NAME", help="who labels; give one where several people do")
     parser.add_argument("--blind", action="store_true", help="show neither scores nor verdict")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: any that is free)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser, only print the address")
-    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
+    parser.add_argument("--config", metavar="FILE", help="of a workflow: configuration file, in place of the nearest one")
     parser.add_argument("--import", dest="read", metavar="CSV", help="take labels from a sheet, and end")
     parser.add_argument("--export", dest="write", metavar="CSV", help="write what is to be labelled as a sheet, and end")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.core.registry import Registry
-    from pytest_evalstudio.formats.files import read_source
-    from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.review.session import ReviewSession
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
-    path = Path(arguments.workflow)
-    found = WorkflowRun(read_workflow(read_source(path)), path, configuration_for(arguments.workflow, arguments.config), Registry())
-    session = ReviewSession(found, f"pytest {arguments.workflow}", rater=arguments.rater.strip(), blind=arguments.blind)
+    path = Path(arguments.place)
+    source = _report(arguments) if path.is_dir() or path.suffix == ".jsonl" else _workflow(arguments)
+    session = ReviewSession(source, rater=arguments.rater.strip(), blind=arguments.blind)
     if arguments.read:
         merged, others = session.read_sheet(Path(arguments.read))
         left = f"; {others} of other answers than those evaluated left out" if others else ""
         print(f"{arguments.read}: {merged.new} new labels, {merged.changed} changed, {merged.same} as they were{left}")
-        print(session.told())
+        print(_told(session))
+    if not session.stand().drawn:
+        print(source.nothing)
+        return FINE
     if arguments.write:
         print(f"wrote {session.write_sheet(Path(arguments.write))} answers to {arguments.write}; --import reads the labels")
     if not (arguments.read or arguments.write):
         _serve(session, arguments)
     return FINE
+
+
+def _workflow(arguments: argparse.Namespace) -> ReviewSource:
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.formats.files import read_source
+    from pytest_evalstudio.formats.workflow import read_workflow
+    from pytest_evalstudio.mrm.review.workflow_sample import WorkflowSample
+    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+    if arguments.metric or arguments.every or arguments.labels:
+        raise ConfigurationError(
+            f"{arguments.place}: --metric, --all and --labels are for a report; a workflow says what is labelled, and where, in its "
+            "steps.human_calibration"
+        )
+    path = Path(arguments.place)
+    found = WorkflowRun(read_workflow(read_source(path)), path, configuration_for(arguments.place, arguments.config), Registry())
+    return WorkflowSample(found, f"pytest {arguments.place}")
+
+
+def _report(arguments: argparse.Namespace) -> ReviewSource:
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.mrm.review.report_answers import ReportAnswers
+
+    if arguments.config:
+        raise ConfigurationError(f"{arguments.place}: --config is for a workflow; a report says itself what it was made with")
+    metrics = [name.strip() for name in (arguments.metric or "").split(",") if name.strip()]
+    return ReportAnswers(arguments.place, metrics=metrics, labels=arguments.labels or LABELS, every=arguments.every)
 
 
 def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
@@ -57,12 +95,17 @@ def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
     session.check_page()
     server = ReviewServer(session, arguments.port)
     print(session.told())
-    print(f"the page is at {server.address} (for you alone; Ctrl-C ends it)", flush=True)
-    if not arguments.no_browser:
-        webbrowser.open(server.address)
     try:
+        print(f"the page is at {server.address} (for you alone; Ctrl-C ends it)", flush=True)
+        if not arguments.no_browser:
+            webbrowser.open(server.address)
         server.serve()
     except KeyboardInterrupt:
-        state = session.state()
-        again = f"`{session.command}` goes on" if state["done"] >= state["wanted"] else f"`evalstudio review {arguments.workflow}` goes on"
-        print(f"\n{session.told()}; {again}")
+        print(f"\n{_told(session)}")
+
+
+def _told(session: ReviewSession) -> str:
+    """How far the rater is, and what goes on."""
+    state = session.state()
+    advice = f"\n{state['advice']}" if state["advice"] else ""
+    return f"{session.told()}; {session.source.goes_on(complete=state['done'] >= state['wanted'])}{advice}"

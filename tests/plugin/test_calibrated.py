@@ -72,6 +72,7 @@ def test_uncertain_verdicts_are_marked_and_counted(project: Project) -> None:
     assert "(uncertain: both good and bad are in the 0.9 prediction set): words that nobody gave: apple" in printed
     assert "lexical_groundedness: calibrated_probability 0.8808 (uncertain: both good and bad are in the 0.9 prediction set)" in printed
     assert "4 scored, 2 uncertain" in printed
+    assert printed.count("uncertain verdicts: `evalstudio review evalstudio-report` puts these answers before people") == 1
     report = project.folder / "evalstudio-report"
     board = json.loads((report / "interpretation.json").read_text())["evaluators"]["lexical_groundedness"]
     assert board["leaderboard"]["standings"][0]["uncertain"] == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,11 +162,25 @@ def conformal_set(selected: Selected, scores: Mapping[str, float | None]) -> tup
 
 def uncertain_words(selected: Selected, labels: tuple[int, ...] | None) -> str:
     """That a verdict is uncertain, and why; "" where it is not."""
-    if labels is None or selected.attached is None or not is_uncertain(labels):
+    if labels is None or selected.attached is None:
         return ""
-    level = 1 - selected.attached.calibration.conformal.alpha
+    return doubt(labels, selected.attached.calibration.conformal.alpha)
+
+
+def doubt(labels: Sequence[int], alpha: float) -> str:
+    """That the labels which people may give leave a verdict uncertain, and why; "" where they do not.
+
+    Args:
+        labels: of the prediction set, 1 for good, 0 for bad.
+        alpha: share of sets that may miss people's label.
+
+    >>> doubt([0, 1], 0.1), doubt([1], 0.1)
+    ('uncertain: both good and bad are in the 0.9 prediction set', '')
+    """
+    if not is_uncertain(labels):
+        return ""
     either = "both good and bad are" if labels else "neither good nor bad is"
-    return f"uncertain: {either} in the {level:.4g} prediction set"
+    return f"uncertain: {either} in the {1 - alpha:.4g} prediction set"
 
 
 def _metric(calibration: Calibration) -> Metric:

@@ -88,6 +88,38 @@ def labelling(population: Population, ratings: Iterable[Label], wanted: Wanted) 
 
     Labels of answers whose text has changed since do not count.
     """
+    sorted_out = _sorted_out(population, ratings)
+    numbers = sorted_out.numbers
+    agreed, _ = majority(sorted_out.known)
+
+    def curve(rows: Sequence[int]) -> Floats | None:
+        return _chances(population, {at: agreed[identity] for at in rows if (identity := population.cases[at].identity) in agreed}, wanted)
+
+    labelled = {numbers[label.identity] for label in sorted_out.known}
+    drawn = draw(population.candidates(), labelled, size=wanted.size, rounds=wanted.rounds, seed=wanted.seed, chances=curve)
+    return _stand(population, sorted_out, drawn, min(wanted.size, len(population.cases)), wanted.good_from)
+
+
+def labelling_of(population: Population, ratings: Iterable[Label], drawn: Sequence[Drawn]) -> Labelling:
+    """How far the labels, good or bad, of given answers go; a label is wanted of each of them."""
+    return _stand(population, _sorted_out(population, ratings), drawn, len(drawn), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedOut:
+    """Labels of today's answers, and how many are of others.
+
+    Attributes:
+        numbers: of the answers, by identity.
+    """
+
+    numbers: dict[Identity, int]
+    known: list[Label]
+    outdated: int
+    unknown: int
+
+
+def _sorted_out(population: Population, ratings: Iterable[Label]) -> _SortedOut:
     numbers = {case.identity: at for at, case in enumerate(population.cases)}
     known, outdated, unknown = [], 0, 0
     for label in ratings:
@@ -97,27 +129,24 @@ def labelling(population: Population, ratings: Iterable[Label], wanted: Wanted) 
             outdated += 1
         else:
             known.append(label)
-    agreed, _ = majority(known)
+    return _SortedOut(numbers, known, outdated, unknown)
 
-    def curve(rows: Sequence[int]) -> Floats | None:
-        return _chances(population, {at: agreed[identity] for at in rows if (identity := population.cases[at].identity) in agreed}, wanted)
 
-    labelled = {numbers[label.identity] for label in known}
-    drawn = draw(population.candidates(), labelled, size=wanted.size, rounds=wanted.rounds, seed=wanted.seed, chances=curve)
+def _stand(population: Population, found: _SortedOut, drawn: Sequence[Drawn], wanted: int, good_from: int) -> Labelling:
     shown = {population.cases[one.at].identity for one in drawn}
-    counted = [label for label in known if label.identity in shown]
+    counted = [label for label in found.known if label.identity in shown]
     labels, divided = majority(counted)
     return Labelling(
         population=population,
         drawn=tuple(drawn),
-        wanted=min(wanted.size, len(population.cases)),
-        good_from=wanted.good_from,
+        wanted=wanted,
+        good_from=good_from,
         ratings=tuple(counted),
         labels=labels,
         divided=tuple(divided),
-        outdated=outdated,
-        beyond=len(known) - len(counted),
-        unknown=unknown,
+        outdated=found.outdated,
+        beyond=len(found.known) - len(counted),
+        unknown=found.unknown,
     )
 
 

@@ -1,4 +1,4 @@
-"""A rater at work on a workflow's answers: what is shown, what was said, how far it is."""
+"""A rater at work on answers: what is shown, what was said, how far it is."""
 
 from __future__ import annotations
 
@@ -12,39 +12,25 @@ from pytest_evalstudio.mrm.human.agreement import agreement
 from pytest_evalstudio.mrm.human.cases import Case
 from pytest_evalstudio.mrm.human.labelling import Labelling
 from pytest_evalstudio.mrm.human.sheet import sheet
+from pytest_evalstudio.mrm.review.source import ReviewSource
 from pytest_evalstudio.mrm.review.store import LabelStore, Merged
-from pytest_evalstudio.mrm.steps.human_calibration import HumanCalibration
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-
-EVALUATION, CALIBRATION = "automated_evaluation", "human_calibration"
 
 
 class ReviewSession:
     """What the page of one rater stands on.
 
     Args:
-        run: the workflow.
-        command: how its steps are run, for people.
+        source: the answers.
         rater: name in the labels' file, "" for one who is not named.
         blind: whether scores and verdicts are kept from the rater.
-
-    Raises:
-        ConfigurationError: if there are no answers yet, or their labels are not yes or no.
     """
 
-    def __init__(self, run: WorkflowRun, command: str, *, rater: str = "", blind: bool = False) -> None:
-        place = run.place(EVALUATION)
-        if place.standing != "completed":
-            raise ConfigurationError(f"{run.path}: there are no answers to review: {EVALUATION} is {place.standing}; `{command}` runs it")
+    def __init__(self, source: ReviewSource, *, rater: str = "", blind: bool = False) -> None:
+        self.source = source
         self.rater = rater
         self.blind = blind
-        self.command = command
-        self.step = HumanCalibration(**run.parameters(CALIBRATION))
-        evaluators = run.workflow.evaluators or run.config.evaluators or ()
-        self.population = self.step.population(run.folder_of(EVALUATION), evaluators)
-        self.store = LabelStore(self.step.labels_file(run.folder, run.path.parent), levels=self.step.good is not None)
-        self._title = run.workflow.name or run.path.stem
-        self._seed = run.workflow.seed
+        self.population = source.population
+        self.store = LabelStore(source.labels, levels=source.good is not None)
         self._lock = threading.Lock()
         self._seen: tuple[list[Label], Labelling] | None = None
         self._shown: set[int] = set()
@@ -55,9 +41,10 @@ class ReviewSession:
         Raises:
             ConfigurationError: if labels have levels.
         """
-        if self.step.good not in (None, 1):
+        if self.source.good not in (None, 1):
             raise ConfigurationError(
-                f"good = {self.step.good}: labels have levels, which the page does not ask for; fill in a sheet (--export), and read it with --import"
+                f"good = {self.source.good}: labels have levels, which the page does not ask for; fill in a sheet (--export), "
+                "and read it with --import"
             )
 
     def stand(self) -> Labelling:
@@ -65,7 +52,7 @@ class ReviewSession:
         ratings = self.store.ratings()
         with self._lock:
             if self._seen is None or self._seen[0] != ratings:
-                self._seen = ratings, self.step.stand(self.population, ratings, self._seed)
+                self._seen = ratings, self.source.stand(ratings)
             return self._seen[1]
 
     def state(self) -> dict[str, Any]:
@@ -74,10 +61,11 @@ class ReviewSession:
         own = {label.identity: label.label for label in stand.ratings if label.rater == self.rater}
         agreed = agreement(stand.ratings)
         return {
-            "title": self._title,
+            "title": self.source.title,
             "rater": self.rater,
             "blind": self.blind,
-            "command": self.command,
+            "command": self.source.command,
+            "advice": self.source.advice,
             "file": str(self.store.path),
             "wanted": stand.wanted,
             "done": len(own),
@@ -97,8 +85,9 @@ class ReviewSession:
         found = self._asked(id)
         told = {name: value for name, value in found.told().items() if name not in ("categories", "model_key", "scores", "verdict")}
         if self.blind:
-            return {"id": id, **told, "metrics": [], "verdict": None}
-        return {"id": id, **told, "metrics": [_metric(column, found) for column in self.population.columns], "verdict": found.verdict}
+            return {"id": id, **told, "metrics": [], "verdict": None, "doubt": ""}
+        metrics = [_metric(column, found) for column in self.population.columns]
+        return {"id": id, **told, "metrics": metrics, "verdict": found.verdict, "doubt": self.source.doubt(found)}
 
     def label(self, id: int, answer: str, label: int | None) -> dict[str, Any]:
         """Keep a label, or take it back; it is on the disk when this returns.
@@ -124,10 +113,10 @@ class ReviewSession:
         """Take labels from a CSV file; those without a rater are this rater's.
 
         Returns:
-            What became of them, and how many are of answers that are not in the evaluation, or have changed.
+            What became of them, and how many are of answers that are not among those evaluated, or have changed.
         """
         today = {case.identity: case.answer_id for case in self.population.cases}
-        read = read_ratings(path, levels=self.step.good is not None)
+        read = read_ratings(path, levels=self.source.good is not None)
         known = [label for label in read if label.identity in today and label.answer_id in ("", today[label.identity])]
         kept = [
             Label(

@@ -37,7 +37,10 @@ def test_a_sheet_goes_out_and_comes_back(flow: Path, tmp_path: Path, capsys: pyt
         writer.writerows(rows)
     assert main(["review", flow.name, "--rater", "al", "--import", str(sheet)]) == 0
     told = capsys.readouterr().out
-    assert told == f"{sheet}: 9 new labels, 0 changed, 0 as they were\n9 of 40 answers labelled by al, in {labels_file(flow)}\n"
+    assert told == (
+        f"{sheet}: 9 new labels, 0 changed, 0 as they were\n"
+        f"9 of 40 answers labelled by al, in {labels_file(flow)}; `evalstudio review {flow.name}` goes on\n"
+    )
     assert [(label.key, label.label, label.rater) for label in read_ratings(labels_file(flow))] == [
         (row["key"], int(row["label"]), "al") for row in rows[:9]
     ]

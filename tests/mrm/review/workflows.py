@@ -12,6 +12,7 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.review.session import ReviewSession
+from pytest_evalstudio.mrm.review.workflow_sample import WorkflowSample
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import State, clear, write_state
 from tests.mrm.human.answers import drawn_scores, record_of
@@ -41,7 +42,7 @@ def opened(path: Path) -> WorkflowRun:
 
 
 def session(path: Path, rater: str = "", **options: Any) -> ReviewSession:
-    return ReviewSession(opened(path), f"pytest {path.name}", rater=rater, **options)
+    return ReviewSession(WorkflowSample(opened(path), f"pytest {path.name}"), rater=rater, **options)
 
 
 def labels_file(path: Path) -> Path:

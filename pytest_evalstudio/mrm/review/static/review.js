@@ -60,6 +60,7 @@ async function alone(work) {
 
 const labelOf = (id) => (state.cases.find((one) => one.id === id) || { label: null }).label;
 const placeOf = (id) => state.cases.findIndex((one) => one.id === id);
+const soFar = () => (state.cases.length < state.wanted ? " drawn so far" : "");
 const word = (label) => (label === GOOD ? "good" : "bad");
 
 function nextWithout(from) {
@@ -84,7 +85,8 @@ function take(found) {
   at("bar").max = Math.max(1, state.wanted);
   at("bar").value = state.done;
   at("file").textContent = state.file;
-  at("command").textContent = state.command;
+  for (const place of document.querySelectorAll(".command")) place.textContent = state.command;
+  for (const place of document.querySelectorAll(".advice")) place.textContent = state.advice;
   at("undo").disabled = undoable.length === 0;
 }
 
@@ -122,7 +124,7 @@ function drawVerdict() {
     const verdict = document.createElement("b");
     verdict.className = shown.verdict ? "good" : "bad";
     verdict.textContent = shown.verdict ? "good" : "bad";
-    line.append(`${scores.join("; ")}. So the metric calls the answer `, verdict, ". Do you agree?");
+    line.append(`${scores.join("; ")}. So the metric calls the answer `, verdict, `${shown.doubt ? `; ${shown.doubt}` : ""}. Do you agree?`);
   }
 }
 
@@ -148,7 +150,7 @@ async function show(id, { focus = true } = {}) {
   shown = await ask(`api/case?id=${id}`);
   at("finished").hidden = true;
   at("case").hidden = at("desk").hidden = false;
-  at("place").textContent = `Answer ${placeOf(id) + 1} of ${state.cases.length} drawn so far${shown.topic ? `, topic ${shown.topic}` : ""}`;
+  at("place").textContent = `Answer ${placeOf(id) + 1} of ${state.cases.length}${soFar()}${shown.topic ? `, topic ${shown.topic}` : ""}`;
   at("question").textContent = shown.question;
   at("answer").textContent = shown.answer || "(no answer)";
   at("expected").textContent = shown.expected_answer;
@@ -204,7 +206,7 @@ async function undo() {
 async function move(step) {
   const place = placeOf(shown.id) + step;
   if (place < 0 || place >= state.cases.length) {
-    say(step < 0 ? "This is the first answer." : "This is the last answer drawn so far.");
+    say(step < 0 ? "This is the first answer." : `This is the last answer${soFar()}.`);
     return;
   }
   await show(state.cases[place].id);
