@@ -15,6 +15,7 @@ ROWS_AT_ONCE = 2_000
 _LISTS = ("corpus", "context", "context_sources", "categories")
 _INTEGERS = ("run", "retries")
 _FLOATS = ("actual_duration", "cost")
+_BOOLEANS = ("uncertain",)
 
 
 def available() -> bool:
@@ -82,6 +83,7 @@ def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:
     kinds: dict[str, Any] = {
         **dict.fromkeys(_LISTS, pyarrow.list_(text)),
         **dict.fromkeys(_INTEGERS, pyarrow.int64()),
+        **dict.fromkeys(_BOOLEANS, pyarrow.bool_()),
         **dict.fromkeys((*_FLOATS, *scores), pyarrow.float64()),
         "relationships": pyarrow.list_(link),
         "usage": pyarrow.map_(text, pyarrow.float64()),

@@ -19,6 +19,8 @@ ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
+UNCERTAIN = "uncertain"
+"""Column of an evaluator with a calibration: whether it leaves the answer open; in the JSON it stands in `outcomes`."""
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
 """What spreadsheets take for the start of a formula (OWASP, CSV injection); an empty text starts with none of them."""
 
@@ -122,7 +124,8 @@ class _Sheet:
         self.json = files.enter_context(_open_bytes(folder / "application_json" / "explanation.json"))
         self.json.write(b'{"results": [')
         self._csv = files.enter_context(_open_bytes(folder / "text_csv" / "explanation.csv"))
-        columns = [*_COLUMNS, *self._names, "status", "reason", "result_error_message"]
+        self._doubts = [UNCERTAIN] if info.calibration else []
+        columns = [*_COLUMNS, *self._names, *self._doubts, "status", "reason", "result_error_message"]
         self._csv.write(_bytes(csv_cells(columns) + "\r\n"))
         self._parquet: parquet.ParquetSheet | None = None
         if parquet.available():
@@ -141,16 +144,18 @@ class _Sheet:
         values = [scores.get(key) for key in self._keys]
         status, reason = outcome["status"], outcome.get("reason", "")
         fault = row.get("error") or (reason if status == "error" else "")
+        calibrated = outcome.get("details", {}).get("calibration", {})
         tail = {
             **dict(zip(self._names, values, strict=True)),
-            "outcomes": {self._info.id: {"status": status, "reason": reason, **outcome.get("details", {}).get("calibration", {})}},
+            "outcomes": {self._info.id: {"status": status, "reason": reason, **calibrated}},
             "result_error_message": fault,
             "actual_output_meta": _sentences(self._info, row, outcome) if outcome.get("fragments") else [],
         }
         self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
-        self._csv.write(_bytes(f"{line},{csv_cells((*values, status, reason, fault))}\r\n"))
+        own = (*values, *map(calibrated.get, self._doubts), status, reason, fault)
+        self._csv.write(_bytes(f"{line},{csv_cells(own)}\r\n"))
         if self._parquet is not None:
-            self._parquet.add((*shared, *values, status, reason, fault))
+            self._parquet.add((*shared, *own))
         self.rows += 1
 
     def close(self, models: bytes, description: bytes) -> None:
@@ -221,7 +226,7 @@ def _values(item: Mapping[str, Any], row: Mapping[str, Any]) -> list[Any]:
 
 def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     """Metric key to its name in an export, where one that is taken gets the evaluator's before it."""
-    taken = {*KEYS, *PLACE, *ROW, *ROW_FIGURES, *OURS, "status", "reason"}
+    taken = {*KEYS, *PLACE, *ROW, *ROW_FIGURES, *OURS, "status", "reason", *([UNCERTAIN] if info.calibration else [])}
     return {metric.key: f"{info.id}.{metric.key}" if metric.key in taken else metric.key for metric in info.metrics}
 
 

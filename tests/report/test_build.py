@@ -198,6 +198,23 @@ def test_lines_commas_and_quotes_stay_in_their_cell(tmp_path):
     assert (cells["actual_output"], json.loads(cells["context"]), cells["reason"]) == (text, [text], "first\nsecond")
 
 
+def test_an_evaluator_with_a_calibration_has_a_column_of_what_it_leaves_open(tmp_path):
+    own = evaluator("quality", metric("calibrated_probability"), metric("uncertain", primary=False), calibration={"of": "uncertain"})
+    builder = RecordBuilder(own, evaluator("other"))
+    for key, is_uncertain in (("a", True), ("b", False)):
+        outcome = {"status": "score", "scores": {"calibrated_probability": 0.6, "uncertain": 0.25}}
+        said = {"details": {"calibration": {"conformal_set": [0, 1] if is_uncertain else [1], "uncertain": is_uncertain}}}
+        builder.add(key, "one", {"outcomes": {"quality": {**outcome, **said}, "other": score(0.5)}})
+    builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable"}, "other": score(0.5)}})
+    tables = {}
+    for id, folder in build_report(builder.write(tmp_path), tmp_path, {}).explainers.items():
+        text = (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+        tables[id] = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [row["uncertain"] for row in tables["quality"]] == ["true", "false", ""]
+    assert [row["quality.uncertain"] for row in tables["quality"]] == ["0.25", "0.25", ""]
+    assert "uncertain" not in tables["other"][0]
+
+
 def test_a_metric_named_like_a_column_does_not_hide_it(tmp_path):
     builder = RecordBuilder(evaluator("quality", metric("cost")))
     builder.add("a", "one", {"cost": 3.0, "outcomes": {"quality": score(0.5, "cost")}})

@@ -38,6 +38,20 @@ def test_rows_are_those_of_the_json(tmp_path):
     assert (second["relationships"], second["status"], second["reason"], second["score"]) == ([link], "error", "broken", None)
 
 
+def test_an_evaluator_with_a_calibration_says_which_answers_it_leaves_open(tmp_path):
+    chance = metric("calibrated_probability")
+    builder = RecordBuilder(evaluator("quality", chance, calibration={"of": "score"}), evaluator("other", metric("uncertain")))
+    for key, said in (("a", {"conformal_set": [0, 1], "uncertain": True}), ("b", {"conformal_set": [1], "uncertain": False})):
+        own = score(0.6, "calibrated_probability", details={"calibration": said})
+        builder.add(key, "one", {"outcomes": {"quality": own, "other": score(0.25, "uncertain")}})
+    builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable", "reason": "no context"}}})
+    folders = build_report(builder.write(tmp_path), tmp_path, {}).explainers
+    assert [row["uncertain"] for row in rows_of(folders["quality"])] == [True, False, None]
+    path = folders["quality"] / "global_llm_eval_results" / parquet.FOLDER / "explanation.parquet"
+    assert str(pq.read_schema(path).field("uncertain").type) == "bool"
+    assert [row["uncertain"] for row in rows_of(folders["other"])] == [0.25, 0.25]
+
+
 def test_what_parquet_has_no_form_for_is_written(tmp_path):
     builder = RecordBuilder()
     text = "half \ud83d a pair"
