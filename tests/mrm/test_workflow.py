@@ -91,6 +91,11 @@ def test_evaluators_and_thresholds_are_the_steps_own(bank: Project) -> None:
         pytest.param(
             {"test_generation": {"generators": ["simple"]}}, "*no generator named 'simple'. Did you mean 'simple_factual'*", id="a generator"
         ),
+        pytest.param(
+            {"automated_evaluation": {"evaluators": ["rouge"], "thresholds": {"rouge.x": 1}}},
+            "*bank_workflow.json /evalstudio_workflow/steps/automated_evaluation: thresholds: rouge: no metric named 'x'*",
+            id="a metric",
+        ),
         pytest.param({"topic_modeling": {"vectors": "bert"}}, "*/steps/topic_modeling: vectors = 'bert': expected one of*", id="a parameter"),
     ],
 )

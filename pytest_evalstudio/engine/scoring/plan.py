@@ -108,8 +108,9 @@ class Plan:
     Args:
         registry: what is known.
         config: file settings; its `evaluators` is the choice, its `evaluator` tables are their options.
-        thresholds: `ID` or `ID.METRIC` to threshold, from the command line; they win over the configuration's.
+        thresholds: `ID` or `ID.METRIC` to threshold, from the command line or a workflow; they win over the configuration's.
         lacks: why an evaluator cannot be had here, "" if it can; "all" leaves out those that cannot.
+        told_as: where the thresholds were given, for messages.
 
     Attributes:
         left_out: evaluators that "all" left out, and why.
@@ -125,11 +126,13 @@ class Plan:
         *,
         thresholds: Mapping[str, float] | None = None,
         lacks: Callable[[Selected], str] = lambda selected: "",
+        told_as: str = "--evalstudio-threshold",
     ) -> None:
         self._registry = registry
         self._config = config
         self._thresholds = _by_evaluator(thresholds or {})
         self._lacks = lacks
+        self._told_as = told_as
         self.left_out: dict[str, str] = {}
         self._made: dict[tuple[str, str], Selected] = {}
         self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
@@ -272,7 +275,7 @@ class Plan:
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
         found = self._thresholds.get(name, {})
-        return {_metric_key(spec, metric, f"--evalstudio-threshold {name}"): value for metric, value in found.items()}
+        return {_metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()}
 
 
 def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:

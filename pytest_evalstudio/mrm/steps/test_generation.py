@@ -73,4 +73,5 @@ class TestGeneration:
         made.suite.save(work.folder / SUITE)
         topics, kinds = (sum(map(bool, made.figures[name].values())) for name in ("by_topic", "by_generator"))
         cases = f"{made.figures['cases']} test cases{made.short}"
-        return Done(summary=f"{cases}, {topics} topics, {kinds} kinds of question", figures=made.figures, notes=tuple(made.notes))
+        told = f"{cases}, {topics} topic{'s' if topics != 1 else ''}, {kinds} kind{'s' if kinds != 1 else ''} of question"
+        return Done(summary=told, figures=made.figures, notes=tuple(made.notes))

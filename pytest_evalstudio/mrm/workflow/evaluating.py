@@ -72,7 +72,7 @@ def ask_and_evaluate(
     """
     chosen = list(evaluators) or work.workflow.evaluators
     config = work.config.model_copy(update={"evaluators": chosen}) if chosen else work.config
-    Plan(work.registry, config, thresholds=thresholds)  # what is misspelt is said before anybody is asked
+    Plan(work.registry, config, thresholds=thresholds, told_as="thresholds:")  # what is misspelt is said before anybody is asked
     with LabBuilder(
         suite,
         [model_table(work)],
