@@ -13,6 +13,7 @@ import pytest
 
 from pytest_evalstudio.formats.labels import read_ratings
 from tests.mrm.human.answers import drawn_scores
+from tests.mrm.review.reports import report
 from tests.mrm.review.workflows import labels_file, workflow
 
 pytestmark = pytest.mark.browser
@@ -208,6 +209,22 @@ def test_the_blind_are_asked_for_good_or_bad(tmp_path: Path, reviews: Reviews, v
     assert count(page) == 0
     page.get_by_role("button", name="It is bad").click()
     page.locator("#status", has_text="Labelled bad. 1 of 40.").wait_for()
+
+
+def test_uncertain_answers_of_a_report(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+    page = visit(reviews.start(report(tmp_path / "evalstudio-report"))[1])
+    assert page.locator("#title").text_content() == "Suite: words.calibrated_probability: review of answers"
+    assert page.locator("#place").text_content() == "Answer 1 of 3"
+    said = page.locator("#verdict").text_content()
+    assert said == (
+        "Calibrated probability of words: 0.52 (good: ≥ 0.5). So the metric calls the answer good; "
+        "uncertain: both good and bad are in the 0.9 prediction set. Do you agree?"
+    )
+    for key in "dab":
+        press(page, key)
+    page.locator("#finished .command", has_text="evalstudio calibrate evalstudio-report labels.csv --metric words.supported").wait_for()
+    assert page.locator("#finished .advice").text_content().startswith("labels of uncertain answers alone are no sample")
+    assert {rating.key: rating.label for rating in read_ratings(tmp_path / "labels.csv")} == {"even": 0, "unlikely": 0, "likely": 0}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
