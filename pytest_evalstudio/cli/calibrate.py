@@ -33,21 +33,29 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.calibration.calibrate import calibrate, told
+    from pytest_evalstudio.mrm.calibration.outdated import without_outdated
     from pytest_evalstudio.mrm.findings.results import read_scores
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:
         raise ConfigurationError("--metric names no metric")
-    labels = read_labels(Path(arguments.labels), levels=True)
-    _, divided = majority(read_ratings(Path(arguments.labels), levels=True))
+    path = Path(arguments.labels)
+    read_labels(path, levels=True)
     scores = read_scores(arguments.results)
+    ratings, outdated = without_outdated(read_ratings(path, levels=True), scores)
+    labels, divided = majority(ratings)
+    if not labels:
+        others = f", and raters are divided on {len(divided)}" if divided else ""
+        raise DataError(f"{path}: no label counts: {outdated} are of answers whose text has changed since{others}; label them again")
     found = calibrate(scores, labels, metrics, method=arguments.method, alpha=arguments.alpha, seed=arguments.seed, good_from=arguments.good)
     if arguments.json:
-        print_json({**found.figures, "divided": [list(identity) for identity in divided]})
+        print_json({**found.figures, "divided": [list(identity) for identity in divided], "outdated": outdated})
     else:
+        if outdated:
+            print(f"left out: {outdated} labels of answers whose text has changed since")
         if divided:
             print(f"left out: {len(divided)} answers on which raters are divided")
         print("\n".join(told(found.figures)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 from collections import Counter, defaultdict
@@ -46,6 +47,11 @@ class Label:
     @property
     def identity(self) -> Identity:
         return self.key, self.model_key
+
+
+def answer_id(text: str) -> str:
+    """What tells an answer's text from another one; never a number, which spreadsheets would round."""
+    return f"a{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:15]}"
 
 
 def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:

@@ -15,6 +15,7 @@ from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.analysis.tallies import visible_categories
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.record import FILE, read_header, read_items
+from pytest_evalstudio.formats.labels import answer_id
 
 RESULTS = Path("global_llm_eval_results") / "application_json" / "explanation.json"
 Identity = tuple[str, str, str]
@@ -46,6 +47,7 @@ class Answer:
 
     Attributes:
         source: key of the original that it is a perturbation of, "" for an original.
+        text_id: `answer_id` of its text, of several repeats of the first one's; "" where the results do not hold it.
         scores: `evaluator.metric` to the scores of its repeats.
     """
 
@@ -55,6 +57,7 @@ class Answer:
     test_key: str
     categories: tuple[str, ...]
     source: str = ""
+    text_id: str = ""
     scores: dict[str, dict[int, float]] = field(default_factory=dict)
 
     def score(self, column: str) -> float | None:
@@ -206,6 +209,7 @@ def _answer(found: Scores, identity: Identity, test_key: str, row: Mapping[str, 
             test_key=test_key,
             categories=tuple(dict.fromkeys(visible_categories(map(str, row.get("categories") or ())))),
             source=next((str(link["target"]) for link in links if link.get("type") == SOURCE), ""),
+            text_id=answer_id(str(row["actual_output"])) if row.get("actual_output") else "",
         )
     return found.answers[identity]
 

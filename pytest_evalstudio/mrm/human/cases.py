@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.record import FILE, read_header, read_items
+from pytest_evalstudio.formats.labels import answer_id
 from pytest_evalstudio.mrm.findings.results import Answer, Column, Scores, read_scores
 from pytest_evalstudio.mrm.human.draw import Candidate
 
@@ -189,11 +189,6 @@ def _case(item: Mapping[str, Any], answer: Answer, scores: Mapping[str, float], 
         verdict=all(column.metric.passes(scores[column.key]) for column in limits) if limits else None,
         answer_id=answer_id(said),
     )
-
-
-def answer_id(text: str) -> str:
-    """What tells an answer's text from another one; never a number, which spreadsheets would round."""
-    return f"a{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:15]}"
 
 
 def _places(cases: Sequence[Case], columns: Sequence[Column]) -> Iterator[float]:

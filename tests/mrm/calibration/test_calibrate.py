@@ -13,14 +13,16 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.engine.record import read_items
 from pytest_evalstudio.engine.scoring.calibration import probability, threshold
 from pytest_evalstudio.formats.calibration import METHODS, load_calibration
-from pytest_evalstudio.formats.labels import read_labels
+from pytest_evalstudio.formats.labels import Label, answer_id, read_labels
 from pytest_evalstudio.mrm.calibration.calibrate import calibrate, told
 from pytest_evalstudio.mrm.calibration.conformal import nonconformity
 from pytest_evalstudio.mrm.calibration.curves import chances
+from pytest_evalstudio.mrm.calibration.outdated import without_outdated
 from pytest_evalstudio.mrm.calibration.sample import TooFewLabels, sample
-from pytest_evalstudio.mrm.findings.results import read_scores
+from pytest_evalstudio.mrm.findings.results import Answer, Scores, read_scores
 from pytest_evalstudio.report.build import build_report
 from tests.mrm.labelled import drawn, write_labels, write_record
 from tests.records import RecordBuilder, evaluator, metric, perturbed, score
@@ -384,3 +386,32 @@ def test_answers_on_which_raters_are_divided_are_left_out_and_counted(tmp_path: 
     assert "119 labelled answers" in told[1]
     assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["divided"] == [["k0", "m-one"]]
+
+
+def test_labels_of_another_text_are_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores, labels = drawn()
+    record = write_record(tmp_path, scores)
+    text = next(iter(read_items(record)))["rows"][0]["actual_output"]
+    ids = {0: "another", 1: answer_id(text)}
+    rows = [f"k{number},m-one,{label},{ids.get(number, '')}" for number, label in enumerate(labels)]
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["key,model_key,label,answer_id", *rows]), encoding="utf-8")
+    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "left out: 1 labels of answers whose text has changed since"
+    assert "119 labelled answers" in told[1]
+    assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outdated"] == 1
+    path.write_text("key,model_key,label,answer_id\nk0,m-one,1,another\n", encoding="utf-8")
+    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
+    assert "no label counts: 1 are of answers whose text has changed since; label them again" in capsys.readouterr().err
+
+
+def test_a_label_counts_where_results_do_not_hold_the_text() -> None:
+    scores = Scores()
+    for key, text_id in (("a", ""), ("b", "b1")):
+        scores.answers["f", key, "m"] = Answer(file="f", key=key, model_key="m", test_key="", categories=(), text_id=text_id)
+    labels = [Label(key=key, model_key="m", label=1, answer_id=text) for key, text in (("a", "x"), ("b", "b1"), ("b", "b2"), ("c", "y"))]
+    found, outdated = without_outdated(labels, scores)
+    assert [(label.key, label.answer_id) for label in found] == [("a", "x"), ("b", "b1"), ("c", "y")]
+    assert outdated == 1
