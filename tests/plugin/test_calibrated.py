@@ -13,6 +13,7 @@ from tests.project import Project
 
 WORDS = {"evaluator": "lexical_groundedness", "metric": "supported_words"}
 CURVE = {"kind": "logistic", "intercept": 0.0, "weights": [4.0], "means": [0.6], "scales": [0.2], "logs": [False]}
+TWO = '["lexical_groundedness", "strict"]'
 CONTEXT = ["alpha beta gamma delta epsilon zeta eta theta iota kappa"]
 ANSWERS = {
     "certain": "alpha beta gamma delta epsilon zeta eta theta iota kappa",
@@ -85,6 +86,17 @@ def test_uncertain_verdicts_are_marked_and_counted(project: Project) -> None:
         "bad": ([0], False),
     }
     assert "2 uncertain" in (report / "interpretation.html").read_text()
+
+
+def test_the_review_of_one_of_several_evaluators_is_named(project: Project) -> None:
+    calibration(project)
+    saved = json.loads((project.folder / "calibration.json").read_text())
+    project.write("strict.json", json.dumps({**saved, "metrics": [{**WORDS, "evaluator": "strict"}]}))
+    configure(project, "[evaluator.strict]", 'type = "lexical_groundedness"', 'calibration = "strict.json"', evaluators=TWO)
+    printed = project.run("answers_lab.json").stdout.str()
+    for id in json.loads(TWO):
+        command = f"evalstudio review evalstudio-report --metric {id}.calibrated_probability"
+        assert f"uncertain verdicts: `{command}` puts these answers before people" in printed
 
 
 def test_an_empty_set_is_uncertain_too(project: Project) -> None:
