@@ -1,13 +1,40 @@
-"""For all tests: no network but loopback, in them and in the processes they start."""
+"""For all tests: no network but loopback, in them and in the processes they start; for those in a browser: one Chromium for all of them."""
 
 from __future__ import annotations
 
 import os
 import runpy
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 NO_NETWORK = Path(__file__).parent / "no_network"
 
 runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH", ""))))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on the path")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core: the file that AXE_CORE names."""
+    place = os.environ.get("AXE_CORE", "")
+    if not Path(place).is_file():
+        pytest.skip("AXE_CORE names no axe.min.js; tox -e browser gets it by npm")
+    return Path(place).read_text(encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,28 +13,6 @@ from tests.records import RecordBuilder
 from tests.report.runs import varied_run
 
 READY = "html.ready"
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The browser."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("no chromium on the path")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    """The script of axe-core: the file that AXE_CORE names."""
-    place = os.environ.get("AXE_CORE", "")
-    if not Path(place).is_file():
-        pytest.skip("AXE_CORE names no axe.min.js; tox -e browser gets it by npm")
-    return Path(place).read_text(encoding="utf-8")
 
 
 @pytest.fixture
