@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.models.weights import WAYS
-from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.mrm.extra import needed, why_lacking
 from pytest_evalstudio.mrm.texts.words import content_words
 from pytest_evalstudio.mrm.workflow.work import Work
 
@@ -62,7 +61,7 @@ def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
     except (ConfigurationError, EvaluationError) as exc:
         if choice == "embeddings" or work.config.embeddings.is_chosen:
             raise
-        return _of_words(work, texts, str(exc).partition(WAYS)[0])
+        return _of_words(work, texts, why_lacking(str(exc)))
 
 
 def pair_cosines(work: Work, ones: Sequence[str], others: Sequence[str], choice: str) -> tuple[list[float], str, str]:
