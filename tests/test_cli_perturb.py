@@ -114,7 +114,7 @@ def test_a_lab_whose_model_nobody_knows(capsys):
     write("a_lab.json", json.dumps(lab))
     assert main(["perturb", "a_lab.json", "-p", "copy", "-o", "p_lab.json"]) == 0
     assert main(["resolve", "p_lab.json", "-o", "q_lab.json"]) == 2
-    assert "nobody says how model 'elsewhere' of the lab is asked. Add a [[model]] with name = 'elsewhere'" in capsys.readouterr().err
+    assert "model 'elsewhere' of the lab is to be asked and is not configured. Add a [[model]] with name = 'elsewhere'" in capsys.readouterr().err
 
 
 def test_a_data_set_does_not_say_whom_to_ask(capsys):

@@ -25,10 +25,12 @@ def add_to(add: Adds) -> None:
     parser.add_argument("--cache", default=".evalstudio", metavar="DIR", help="folder of stored answers (default: .evalstudio)")
     parser.add_argument("--refresh", action="store_true", help="ask again instead of taking stored answers")
     parser.add_argument("--runs", type=int, metavar="N", help="how often each question is asked")
+    parser.add_argument("--trust-lab", action="store_true", help="use a lab's own descriptions of models that are not configured")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.engine.asking.downloads import base_of
+    from pytest_evalstudio.engine.asking.lab_models import LabTrust
     from pytest_evalstudio.engine.completing import complete_lab
     from pytest_evalstudio.engine.labs import LabBuilder
     from pytest_evalstudio.formats.lab import TestLab
@@ -50,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     ways = {"folder": config.folder, "documents": base_of(path), "cache": arguments.cache, "refresh": arguments.refresh}
     if isinstance(content, TestLab):
         lab = content
-        asked_now = complete_lab(lab, wanted, progress=progress, **ways)
+        trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")
+        asked_now = complete_lab(lab, wanted, trust=trust, progress=progress, **ways)
     else:
         with LabBuilder(content, wanted, **ways) as builder:
             lab = builder.complete_dataset(progress)

@@ -259,6 +259,7 @@ class HostSpec:
         extra: the optional dependency group it needs, "" for none.
         caches: whether its answers are kept between sessions unless the configuration says otherwise. True for
             services that cost money, False for the user's own code, which changes while it is being tested.
+        runs_user_code: whether its parameters name code to run; only the user's own configuration may choose such a host.
     """
 
     id: str
@@ -267,6 +268,7 @@ class HostSpec:
     extra: str
     caches: bool
     description: str
+    runs_user_code: bool = False
 
 
 class Host(Protocol):
@@ -355,11 +357,28 @@ def evaluator(
     return declare
 
 
-def host(id: str, *, name: str, kind: Literal["llm", "rag", "both"], extra: str = "", caches: bool = True) -> Callable[[T], T]:
-    """Declare a class as a host of models."""
+def host(
+    id: str,
+    *,
+    name: str,
+    kind: Literal["llm", "rag", "both"],
+    extra: str = "",
+    caches: bool = True,
+    runs_user_code: bool = False,
+) -> Callable[[T], T]:
+    """Declare a class as a host of models; see `HostSpec` for the arguments."""
 
     def declare(cls: T) -> T:
-        setattr(cls, SPEC, HostSpec(id=id, name=name, kind=kind, extra=extra, caches=caches, description=_first_line(cls)))
+        spec = HostSpec(
+            id=id,
+            name=name,
+            kind=kind,
+            extra=extra,
+            caches=caches,
+            description=_first_line(cls),
+            runs_user_code=runs_user_code,
+        )
+        setattr(cls, SPEC, spec)
         return cls
 
     return declare

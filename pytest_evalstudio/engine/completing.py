@@ -11,8 +11,8 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import Progress
-from pytest_evalstudio.engine.asking.secrets import MASK
 from pytest_evalstudio.engine.labs import complete_row
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
@@ -26,22 +26,6 @@ def missing_rows(lab: TestLab) -> list[Row]:
     return [row for row in lab.raw_dataset.inputs if (row.key, row.model_key, row.run or 1) not in answered]
 
 
-def table_of(model: Model, label: str, tables: Mapping[str, Mapping[str, Any]], registry: Registry) -> Mapping[str, Any]:
-    """How a lab's model is asked: the configured model of its name, else as the lab describes its host.
-
-    Raises:
-        ConfigurationError: if there is neither.
-    """
-    if label in tables:
-        return tables[label]
-    if model.model_type in registry.hosts and MASK not in str(model.model_cfg):
-        return {**model.model_cfg, "name": label, "host": model.model_type}
-    known = f"configured here: {', '.join(tables)}" if tables else "none is configured here"
-    raise ConfigurationError(
-        f"nobody says how model {label!r} of the lab is asked. Add a [[model]] with name = {label!r} to evalstudio.toml ({known})"
-    )
-
-
 def complete_lab(
     lab: TestLab,
     tables: Sequence[Mapping[str, Any]],
@@ -51,6 +35,7 @@ def complete_lab(
     cache: str | Path | None = None,
     registry: Registry | None = None,
     refresh: bool = False,
+    trust: LabTrust = UNTRUSTED,
     progress: Progress | None = None,
 ) -> list[Row]:
     """Ask a lab's models what they have not answered yet, and put the answers into its data set.
@@ -58,12 +43,13 @@ def complete_lab(
     Args:
         tables: `[[model]]` tables.
         folder, documents, cache, registry, refresh: as of `LabBuilder`.
+        trust: whether the lab's own description of a model may be used where no table has the model's name.
 
     Returns:
         The new rows; one that could not be answered says why in its `error`.
 
     Raises:
-        ConfigurationError: if nobody says how one of the models is asked.
+        ConfigurationError: if one of the models is not configured, and its description in the lab may not be used.
     """
     known = registry or Registry()
     home = Path(folder).absolute()
@@ -72,7 +58,7 @@ def complete_lab(
     waiting = missing_rows(lab)
     wanted = {row.model_key for row in waiting}
     by_name = {str(table["name"]): table for table in tables}
-    ways = {model.key: table_of(model, names[model.key], by_name, known) for model in lab.models if model.key in wanted}
+    ways = {model.key: _table_of(model, names[model.key], by_name, known, trust) for model in lab.models if model.key in wanted}
     questions = {(row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)}
     store = AnswerCache(Path(cache)) if cache is not None else None
     made: list[Row] = []
@@ -90,6 +76,14 @@ def complete_lab(
             store.close()
     lab.dataset.inputs += made
     return made
+
+
+def _table_of(model: Model, label: str, tables: Mapping[str, Mapping[str, Any]], registry: Registry, trust: LabTrust) -> Mapping[str, Any]:
+    """Return the table of the configured model of that name, else the lab's own description as a table."""
+    if label in tables:
+        return tables[label]
+    described = LabModel(name=label, host=model.model_type, parameters=model.model_cfg)
+    return {**settings_of_lab_model(described, registry, trust, configured=tables), "name": label}
 
 
 def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:

@@ -13,7 +13,7 @@ from pytest_evalstudio.hosts._callables import Call
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("fixture", name="pytest fixture", kind="both", caches=False)
+@host("fixture", name="pytest fixture", kind="both", caches=False, runs_user_code=True)
 @dataclass(kw_only=True)
 class FixtureCallable:
     """A pytest fixture of yours whose value is called with the prompt, as `python` calls its target.

@@ -16,7 +16,7 @@ from pytest_evalstudio.hosts._callables import Call
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("python", name="Python callable", kind="both", caches=False)
+@host("python", name="Python callable", kind="both", caches=False, runs_user_code=True)
 @dataclass(kw_only=True)
 class PythonCallable:
     """A function of yours, sync or async, that takes the prompt and returns the answer.

@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--evalstudio-refresh", action="store_true", help="ask the models again instead of taking stored answers")
     add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
+    add("--evalstudio-trust-lab", action="store_true", help="use a lab's own descriptions of models that are not configured")
     parser.addini("evalstudio_files", "names of files that are looked at while a folder is walked", type="args", default=list(FILES))
 
 

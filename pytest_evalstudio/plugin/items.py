@@ -11,6 +11,7 @@ import pytest
 from _pytest.fixtures import TopRequest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.engine.asking.downloads import base_of
 from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
 from pytest_evalstudio.engine.perturbing.where import marker_name
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
@@ -111,9 +112,10 @@ class EvalFileCollector(pytest.File):
     def _with_perturbed(self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration) -> list[Subject]:
         """The subjects of the file and, where the run asks for them, their perturbations."""
         perturber = self.evals.perturber(config)
+        base = base_of(self.path)
         if perturber is None:
-            return subjects(file, self.path.parent, models)
-        found = subjects(file, self.path.parent, models, more=functools.partial(perturbed_subjects, perturber=perturber))
+            return subjects(file, base, models)
+        found = subjects(file, base, models, more=functools.partial(perturbed_subjects, perturber=perturber))
         for line in perturber.notes.lines():
             self.evals.warn(f"{self.nodeid}: {line}", self.path)
         if not isinstance(file.content, TestSuite):

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.asking.secrets import MASK
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
@@ -52,28 +54,31 @@ class Models:
         return [self._info(config, table) for table in tables if self.is_wanted(table.name)]
 
     def answering(self, infos: Iterable[ModelInfo], config: Configuration, place: str) -> None:
-        """Find who answers for models of a lab or data set, whose perturbed cases have no answers yet: the configured model of that name,
-        else what the lab says of its host.
+        """Find the models that answer the perturbed cases of a lab or data set: configured ones of the same names, else,
+        where the user trusts the lab, the lab's own descriptions.
 
         Raises:
             ConfigurationError: if there is neither.
         """
         tables = {table.name: table for table in config.model}
         for info in infos:
-            table = tables.get(info.label) or self._as_described(info)
-            if table is None:
-                known = f"configured here: {', '.join(tables)}" if tables else "none is configured here"
-                remedy = f"Add a [[model]] with name = {info.label!r} to evalstudio.toml ({known})"
-                raise ConfigurationError(f"{place}: the perturbed questions to model {info.label!r} must be asked, but nobody says how. {remedy}")
+            table = tables.get(info.label) or self._as_described(info, tables, place)
             self._tables[id(config), f"{place}[{info.label}]"] = (config, table, info)
             self._of_files.add(id(info))
 
-    def _as_described(self, info: ModelInfo) -> ModelTable | None:
-        host = str(info.description.get("model_type", ""))
-        settings = info.description.get("model_cfg", {})
-        if host not in self._evals.registry.hosts or MASK in str(settings):
-            return None
-        return ModelTable.model_validate({**settings, "name": info.label, "host": host})
+    def _as_described(self, info: ModelInfo, configured: Iterable[str], place: str) -> ModelTable:
+        described = LabModel(
+            name=info.label,
+            host=str(info.description.get("model_type", "")),
+            parameters=info.description.get("model_cfg", {}),
+        )
+        try:
+            settings = settings_of_lab_model(described, self._evals.registry, self._evals.settings.lab_trust, configured=configured)
+            return ModelTable.model_validate({**settings, "name": info.label})
+        except ConfigurationError as exc:
+            raise ConfigurationError(f"{place}: perturbed cases have no answers yet: {exc}") from None
+        except ValidationError as exc:
+            raise ConfigurationError(f"{place}: model {info.label!r} of the lab: {exc.errors()[0]['msg']}") from None
 
     def is_wanted(self, *names: str) -> bool:
         """Whether the command line's choice of models, if any, has one of these names of one model."""

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.analysis.gates import parse_gate
+from pytest_evalstudio.engine.asking.lab_models import LabTrust
 from pytest_evalstudio.engine.scoring.plan import parse_threshold
 from pytest_evalstudio.formats.config import Configuration, configuration, find_configuration, load_configuration
 
@@ -74,6 +75,11 @@ class Settings:
     @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)
+
+    @property
+    def lab_trust(self) -> LabTrust:
+        """Whether the user trusts the model descriptions of lab files."""
+        return LabTrust(is_trusted=bool(self._option.evalstudio_trust_lab), option="--evalstudio-trust-lab")
 
     @property
     def session(self) -> Configuration:

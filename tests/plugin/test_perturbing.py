@@ -152,7 +152,7 @@ def test_the_models_of_a_lab_are_asked_the_perturbed_questions(echoing: Project)
     echoing.lab(row)
     refused = echoing.run("--evalstudio-perturb", "comma:high")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
-    refused.stderr.fnmatch_lines(["*the perturbed questions to model 'm' must be asked, but nobody says how. Add a [[][[]model]] with name = 'm'*"])
+    refused.stderr.fnmatch_lines(["*model 'm' of the lab is to be asked and is not configured. Add a [[][[]model]] with name = 'm'*"])
 
     echoing.write("evalstudio.toml", 'evaluators = ["text_matching"]\n[[model]]\nname = "m"\nhost = "python"\ntarget = "app:ask"\n')
     echoing.run("--evalstudio-perturb", "comma:high,qwerty:high").assert_outcomes(passed=2, failed=1)

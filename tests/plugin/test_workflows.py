@@ -375,8 +375,8 @@ def test_refresh_runs_the_steps_anew_that_ask_models(workflow: Project) -> None:
         pytest.param({"seed": -1}, "*/seed: *", id="a negative seed"),
         pytest.param({"seed": True}, "*/seed: *", id="a seed that is no number"),
         pytest.param({"folder": "."}, "*/folder: '.' holds the workflow's file; artifacts need a folder of their own*", id="a folder of others"),
-        pytest.param({"folder": "text.md"}, "*/folder: 'text.md' is no folder*", id="a file"),
-        pytest.param({"folder": "a\0b"}, "*/folder: *is no folder*", id="no name"),
+        pytest.param({"folder": "text.md"}, "*/folder: 'text.md' is not a folder*", id="a file"),
+        pytest.param({"folder": "a\0b"}, "*/folder: *is not a path*", id="no name"),
         pytest.param({"modell": "x"}, "*/modell: unknown key. Did you mean 'model'*", id="a key"),
     ],
 )

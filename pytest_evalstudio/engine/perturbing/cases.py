@@ -47,6 +47,7 @@ def perturb(
     folder: str | Path = ".",
     registry: Registry | None = None,
     judge: Callable[[], Judge] | None = None,
+    allow_paths: bool = True,
 ) -> PerturbedCopy[Any]:
     """Add perturbed cases to a test case, test, suite or lab; what is given stays as it is.
 
@@ -59,6 +60,7 @@ def perturb(
         folder: where relative paths among the options start.
         registry: what is known; a fresh one where not given.
         judge: opens the judge for perturbators that have one write.
+        allow_paths: whether `perturbations` may set options that are paths; False for text from a file of test data.
 
     Raises:
         ConfigurationError: for a perturbator, intensity, option or expression that cannot be understood.
@@ -66,7 +68,7 @@ def perturb(
     >>> perturb(TestCase(prompt="Are you lazy?", key="lazy"), "qwerty:high").content.test_cases[1].prompt
     'Are zou layz?'
     """
-    chains = parse_perturbations(perturbations, registry or Registry(), options, folder=Path(folder), judge=judge)
+    chains = parse_perturbations(perturbations, registry or Registry(), options, folder=Path(folder), judge=judge, allow_paths=allow_paths)
     perturber = Perturber(chains, seed=seed, where=where)
     if isinstance(content, TestLab):
         lab = content.model_copy(deep=True)

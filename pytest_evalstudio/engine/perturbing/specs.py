@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import json
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -63,6 +63,7 @@ def parse_perturbations(
     *,
     folder: Path = Path(),
     judge: Callable[[], Judge] | None = None,
+    allow_paths: bool = True,
 ) -> tuple[Chain, ...]:
     """The chains that a specification asks for.
 
@@ -70,6 +71,7 @@ def parse_perturbations(
         options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
         folder: where relative paths among them start.
         judge: opens the judge for perturbators that have one write; None where texts must be the same in every process.
+        allow_paths: whether `text` may set options that are paths; False for text from a file of test data.
 
     Raises:
         ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks what it needs.
@@ -80,9 +82,19 @@ def parse_perturbations(
     tables = options or {}
     for name, table in tables.items():
         _made(name, table, registry, f"perturbator.{name}", folder)
-    return tuple(
-        tuple(_step(part.strip(), registry, tables, folder, judge) for part in chain.split("+")) for chain in text.split(",") if chain.strip()
-    )
+    chains = [[part.strip() for part in chain.split("+")] for chain in text.split(",") if chain.strip()]
+    if not allow_paths:
+        _refuse_paths([part for chain in chains for part in chain], registry)
+    return tuple(tuple(_step(part, registry, tables, folder, judge) for part in chain) for chain in chains)
+
+
+def _refuse_paths(parts: Iterable[str], registry: Registry) -> None:
+    for part in parts:
+        name, *rest = (piece.strip() for piece in part.split(":"))
+        paths = getattr(registry.perturbators.get(name), "path_options", ()) if name in registry.perturbators else ()
+        for option in (piece.partition("=")[0].strip() for piece in rest):
+            if option in paths:
+                raise ConfigurationError(f"perturbator {part!r}: {option} is a path; give it in [perturbator.{name}] of the configuration")
 
 
 def _seed_for(text: str, id: str, seed: int) -> int:

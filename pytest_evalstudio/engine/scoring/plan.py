@@ -25,6 +25,12 @@ COMMON_OPTIONS = ("type", "threshold", "thresholds", CALIBRATION_OPTION)
 JUDGE_OPTION = "judge"
 """The table of an evaluator that has a judge of its own."""
 ALL = "all"
+_CONFIGURATION_ONLY: Mapping[str, str] = {
+    "type": "a case chooses evaluators by their names; make an instance in the configuration and name that",
+    JUDGE_OPTION: "a case cannot choose its judge; give it to the evaluator in the configuration",
+    CALIBRATION_OPTION: "a case cannot choose a calibration; give it to the evaluator in the configuration",
+}
+"""Options that stand in the configuration alone, and what to say of others."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -171,9 +177,27 @@ class Plan:
         """The evaluators of a case: its own choice where it has one, else the run's."""
         if choice is None:
             return self.selected
-        chosen = tuple(self.get(name, options) for name, options in choice.items())
+        chosen = tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
         check_together(chosen)
         return chosen
+
+    def _of_case(self, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options of a case, which comes from a file and must not choose what is loaded or where it comes from.
+
+        Raises:
+            ConfigurationError: if they name a file that the configuration does not name, or a model or module.
+        """
+        configured = self._config.evaluator.get(name, {})
+        place = f"evaluator {name}"
+        for key in getattr(self._type_of(name), "path_options", ()):
+            if key in options and options[key] != configured.get(key):
+                raise ConfigurationError(f"{place}.{key}: a case cannot choose a file; give it in [evaluator.{name}]")
+        known = {requirement for requirement in self.get(name).requires if ":" in requirement}
+        for requirement in self.get(name, options).requires:
+            kind, sign, value = requirement.partition(":")
+            if sign and requirement not in known:
+                raise ConfigurationError(f"{place}: a case cannot choose the {kind.replace('_', ' ')} {value!r}; give it in [evaluator.{name}]")
+        return options
 
     def alone(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
         """One evaluator, as `get`, that is to score without any other beside it.
@@ -232,14 +256,9 @@ class Plan:
         cls = self._type_of(name)
         place = f"evaluator {name}"
         check_options(cls, own, place)
-        if "type" in own:
-            raise ConfigurationError(f"{place}.type: a case chooses evaluators by their names; make an instance in the configuration and name that")
-        if JUDGE_OPTION in own:
-            raise ConfigurationError(f"{place}.{JUDGE_OPTION}: a case cannot choose its judge; give it to the evaluator in the configuration")
-        if CALIBRATION_OPTION in own:
-            raise ConfigurationError(
-                f"{place}.{CALIBRATION_OPTION}: a case cannot choose a calibration; give it to the evaluator in the configuration"
-            )
+        for key, fact in _CONFIGURATION_ONLY.items():
+            if key in own:
+                raise ConfigurationError(f"{place}.{key}: {fact}")
         spec, attached = self._declaration(name)
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}

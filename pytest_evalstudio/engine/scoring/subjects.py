@@ -73,13 +73,13 @@ class Subject:
 
 
 def subjects(
-    file: EvalFile, folder: Path, models: Sequence[ModelInfo] = (), *, more: Callable[[list[Subject]], list[Subject]] | None = None
+    file: EvalFile, folder: Path | str, models: Sequence[ModelInfo] = (), *, more: Callable[[list[Subject]], list[Subject]] | None = None
 ) -> list[Subject]:
     """The subjects of a file, model by model, each original followed by its perturbations.
 
     Args:
         file: what was read.
-        folder: where relative paths of the file start.
+        folder: folder or URL where relative paths of the file start.
         models: the models that a suite is put to; not used for labs and data sets.
         more: makes further subjects of those in the file.
     """

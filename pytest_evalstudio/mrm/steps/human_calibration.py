@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.formats.calibration import METHODS
 from pytest_evalstudio.formats.fields import write_json
@@ -70,6 +72,8 @@ class HumanCalibration:
             raise ValueError(f"method = {self.method!r}: takes one metric; logistic takes several")
         if not isinstance(self.labels, str):
             raise ValueError(f"labels = {self.labels!r}: expected the name of a file")
+        if self.labels and not self.labels.lower().endswith(".csv"):
+            raise ValueError(f"labels = {self.labels!r}: expected the name of a CSV file, which ends in .csv")
         if self.good is not None and (isinstance(self.good, bool) or not isinstance(self.good, int)):
             raise ValueError(f"good = {self.good!r}: expected a whole number")
 
@@ -84,8 +88,17 @@ class HumanCalibration:
         return [self.labels_file(home, base)]
 
     def labels_file(self, home: Path, base: Path) -> Path:
-        """Where the labels are."""
-        return base / self.labels if self.labels else home / LABELS
+        """Return the path of the labels; the review page writes this file.
+
+        Raises:
+            ConfigurationError: if `labels` leads out of the folder of the workflow's file.
+        """
+        if not self.labels:
+            return home / LABELS
+        try:
+            return path_below(base, self.labels)
+        except ValueError as exc:
+            raise ConfigurationError(f"labels: {exc}") from None
 
     def ratings(self, path: Path) -> list[Label]:
         """What people have said, [] where there is no file yet.

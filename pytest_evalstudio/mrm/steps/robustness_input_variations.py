@@ -83,6 +83,7 @@ class RobustnessInputVariations:
             folder=work.config.folder,
             registry=work.registry,
             judge=lambda: work.lender.judges.open(work.config),
+            allow_paths=False,
         )
         if not made.added:
             raise DataError(f"no question could be varied: {'; '.join(made.notes)}", source=str(work.folder / SUITE))

@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.core.steps import Done, StepSpec
 from pytest_evalstudio.engine.asking.answers import digest_of
@@ -67,6 +68,7 @@ class WorkflowRun:
         self.folder = self._home()
         self.specs = tuple(sorted((registry.steps.spec(id) for id in registry.steps), key=lambda spec: (spec.number, spec.id)))
         self._steps = {spec.id: self._made(spec) for spec in self.specs}
+        self._check_files()
         for id in workflow.steps:
             if id not in self._steps:
                 raise self._wrong(f"steps/{id}", f"there is no step of this name. {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}")
@@ -193,6 +195,15 @@ class WorkflowRun:
         except (TypeError, ValueError, ConfigurationError) as exc:
             raise self._wrong(f"steps/{spec.id}", str(exc)) from None
 
+    def _check_files(self) -> None:
+        """Refuse files of steps that lie outside the folder of the workflow's file."""
+        for id, step in self._steps.items():
+            reads = getattr(step, "reads", None)
+            try:
+                _ = reads(self.folder, self.path.parent) if reads is not None else ()
+            except ConfigurationError as exc:
+                raise self._wrong(f"steps/{id}", str(exc)) from None
+
     def _identity(self, spec: StepSpec) -> str:
         """Digest of all that a step depends on."""
         stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
@@ -228,12 +239,15 @@ class WorkflowRun:
         Raises:
             DataError: if what the file says is no folder of their own.
         """
-        said = self.workflow.folder or f"{self.path.stem}_artifacts"
-        home = self.path.parent / said if "\0" not in said else self.path
+        name = self.workflow.folder or f"{self.path.stem}_artifacts"
+        try:
+            home = path_below(self.path.parent, name)
+        except ValueError as exc:
+            raise self._wrong("folder", str(exc)) from None
         if home.exists() and not home.is_dir():
-            raise self._wrong("folder", f"{said!r} is no folder")
+            raise self._wrong("folder", f"{name!r} is not a folder")
         if self.path.resolve().is_relative_to(home.resolve()):
-            raise self._wrong("folder", f"{said!r} holds the workflow's file; artifacts need a folder of their own")
+            raise self._wrong("folder", f"{name!r} holds the workflow's file; artifacts need a folder of their own")
         return home
 
     def _wrong(self, place: str, message: str) -> DataError:
