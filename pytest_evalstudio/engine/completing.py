@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Prompt
-from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from project import Project
 
+from project import Project
 from pytest_evalstudio.cli import main
 
 ROW = {"key": "q", "input": "touch pwned; echo 4", "actual_output": "4", "expected_output": "4", "model_key": "m"}
