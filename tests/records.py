@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.record.migrations import OldRecord, old_record
+from pytest_evalstudio.record.schema import Item, Run
+
 CREATED = "2026-11-20T22:00:00+00:00"
 
 
@@ -116,6 +119,24 @@ class RecordBuilder:
         }
         self.items.append(entry)
         return entry
+
+    @property
+    def run(self) -> Run:
+        """The header as a reader gives it."""
+        line = self._reader().line(json.dumps(self.header).encode())
+        assert isinstance(line, Run)
+        return line
+
+    @property
+    def typed_items(self) -> list[Item]:
+        """The items as a reader gives them."""
+        reader = self._reader()
+        return [reader.line(json.dumps(item).encode()) for item in self.items]
+
+    def _reader(self) -> OldRecord:
+        reader = old_record(1, self.header)
+        assert reader is not None
+        return reader
 
     def write(self, folder: Path) -> Path:
         path = folder / "record.jsonl"

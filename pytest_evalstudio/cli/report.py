@@ -21,7 +21,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.engine.record import record_path
+    from pytest_evalstudio.record.reader import record_path
     from pytest_evalstudio.report.build import build_report
 
     record = record_path(arguments.record)

@@ -3,6 +3,7 @@
 EvalStudioError
 ├── DataError          a file of the user's is wrong            (collection error)
 ├── ConfigurationError an option, a key or a name is wrong      (usage error, exit status 4)
+│   └── ResourceMissing a required model, judge or module is not available
 ├── EvaluationError    host, judge or model could not answer    (item: E)
 └── ThresholdMissed    the answer is worse than asked for       (item: F)
 
@@ -42,6 +43,22 @@ class DataError(EvalStudioError):
 
 class ConfigurationError(EvalStudioError):
     """An option, a configuration key, or a name in one of them is wrong."""
+
+
+class ResourceMissing(ConfigurationError):
+    """A model, judge, module or option that an evaluator requires is not available.
+
+    Args:
+        message: the fact and all remedies.
+        brief: the fact alone, in a few words, without folders of this machine.
+
+    Attributes:
+        brief: as given.
+    """
+
+    def __init__(self, message: str, *, brief: str) -> None:
+        super().__init__(message)
+        self.brief = brief
 
 
 class EvaluationError(EvalStudioError):

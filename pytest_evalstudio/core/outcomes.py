@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Judging
 
 Better = Literal["higher", "lower"]
@@ -82,6 +83,7 @@ class Outcome:
 
     Attributes:
         status: score, not_applicable or error.
+        code: why there is no score, or what the score stands for; decisions rest on it, never on `reason`.
         scores: metric key to value, for status "score"; None where that metric alone is not applicable.
         reason: why not applicable, what went wrong, or, for a score, what made it low. Shown to people, so
             without secrets.
@@ -93,6 +95,7 @@ class Outcome:
     """
 
     status: Status = "score"
+    code: OutcomeCode = OutcomeCode.NONE
     scores: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
     reason: str = ""
     fragments: tuple[Fragment, ...] = ()
@@ -105,6 +108,7 @@ class Outcome:
         for key, value in self.scores.items():
             if value is not None and math.isnan(value):
                 object.__setattr__(self, "status", "error")
+                object.__setattr__(self, "code", OutcomeCode.NOT_A_NUMBER)
                 object.__setattr__(self, "scores", NOTHING)
                 object.__setattr__(self, "reason", f"metric {key!r} is not a number")
                 return
@@ -119,16 +123,25 @@ class Outcome:
         findings: tuple[Finding, ...] = (),
         sketch: str = "",
         details: Mapping[str, Any] = NOTHING,
+        code: OutcomeCode = OutcomeCode.NONE,
     ) -> Outcome:
-        """A scored case; a NaN among the scores makes it an error."""
-        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings, sketch=sketch, details=details)
+        """Return a scored outcome; a NaN among the scores makes it an error."""
+        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings, sketch=sketch, details=details, code=code)
 
     @classmethod
-    def not_applicable(cls, reason: str) -> Outcome:
-        """The case has nothing that this evaluator could judge."""
-        return cls(status="not_applicable", reason=reason)
+    def not_applicable(cls, reason: str, code: OutcomeCode = OutcomeCode.NOTHING_TO_SCORE) -> Outcome:
+        """Return the outcome of a case that has nothing for this evaluator to score.
+
+        Args:
+            reason: a sentence without secrets, for people.
+        """
+        return cls(status="not_applicable", reason=reason, code=code)
 
     @classmethod
-    def error(cls, reason: str) -> Outcome:
-        """A host, judge or model could not answer."""
-        return cls(status="error", reason=reason)
+    def error(cls, reason: str, code: OutcomeCode = OutcomeCode.EVALUATOR_FAILED) -> Outcome:
+        """Return the outcome of a case that could not be scored: a host, judge, model or evaluator failed.
+
+        Args:
+            reason: a sentence without secrets, for people.
+        """
+        return cls(status="error", reason=reason, code=code)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators.detectors import Hit, describe, redact
 from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
@@ -64,15 +65,19 @@ def boolean_outcome(
     fragments: Sequence[Fragment] = (),
     findings: Sequence[Finding] = (),
     details: Mapping[str, Any] = NOTHING,
+    answer_is_empty: bool = False,
 ) -> Outcome:
     """The outcome of a boolean evaluator on one case.
 
     Args:
         answer_fault: what is wrong with the answer, "" for nothing.
+        answer_is_empty: whether the answer is empty, which is a fault of its own.
         context_fault: what is wrong with the retrieved context, "" for nothing.
         note: the reason of a pass.
         details: for the exports.
     """
+    if answer_is_empty:
+        answer_fault = EMPTY_ANSWER
     failed = bool(answer_fault or context_fault)
     values = {
         "model_passes": float(not failed),
@@ -81,7 +86,7 @@ def boolean_outcome(
         "model_generation_failures": float(bool(answer_fault)),
         "model_parse_failures": 0.0,
     }
-    reasons = [f"answer: {answer_fault}"] if answer_fault and answer_fault != EMPTY_ANSWER else [answer_fault] if answer_fault else []
+    reasons = [answer_fault if answer_is_empty else f"answer: {answer_fault}"] if answer_fault else []
     if context_fault:
         reasons.append(f"context: {context_fault}")
     return Outcome.score(
@@ -90,6 +95,7 @@ def boolean_outcome(
         fragments=tuple(fragments[:MAX_FRAGMENTS]),
         findings=tuple(findings),
         details=details,
+        code=OutcomeCode.ANSWER_EMPTY if answer_is_empty else OutcomeCode.NONE,
     )
 
 
@@ -116,9 +122,16 @@ def is_empty(case: Case) -> bool:
     return not case.actual_output or case.actual_output.isspace()
 
 
-def worst(metrics: Sequence[Metric], reason: str = EMPTY_ANSWER) -> Outcome:
-    """The outcome of an answer that deserves nothing; a metric whose worst value is infinite has none."""
-    return Outcome.score({metric.key: metric.worst if math.isfinite(metric.worst) else None for metric in metrics}, reason=reason)
+def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
+    """Return the outcome of an answer with the worst score; a metric whose worst value is infinite has none.
+
+    Args:
+        reason: why the score is the worst; that the answer is empty where not given.
+    """
+    scores = {metric.key: metric.worst if math.isfinite(metric.worst) else None for metric in metrics}
+    if reason:
+        return Outcome.score(scores, reason=reason)
+    return Outcome.score(scores, reason=EMPTY_ANSWER, code=OutcomeCode.ANSWER_EMPTY)
 
 
 def judges_context(case: Case, evaluate_retrieved_context: bool) -> bool:
@@ -149,10 +162,14 @@ def leak_outcome(case: Case, metrics: Sequence[Metric], find: Callable[[str], li
     places = [("answer", hit) for hit in answer] + [(f"context:{index}", hit) for index, hit in chunks]
     fragments = [Fragment(start=hit.start, end=hit.end, part=part, message=describe(hit)) for part, hit in places]
     findings = [leak_finding(describe(hit), place_of(part), what, actions) for part, hit in places[:MAX_FRAGMENTS]]
-    answer_fault = listed([describe(hit) for hit in answer])
-    if is_empty(case):
-        answer_fault = EMPTY_ANSWER
-    return boolean_outcome(metrics, answer_fault, listed([describe(hit) for _, hit in chunks]), fragments=fragments, findings=findings)
+    return boolean_outcome(
+        metrics,
+        listed([describe(hit) for hit in answer]),
+        listed([describe(hit) for _, hit in chunks]),
+        fragments=fragments,
+        findings=findings,
+        answer_is_empty=is_empty(case),
+    )
 
 
 def leak_finding(description: str, place: str, what: str, actions: str) -> Finding:

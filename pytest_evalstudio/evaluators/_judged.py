@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judging, Opinion, Vote
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, boolean_outcome, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import boolean_outcome, is_empty, keywords, worst
 
 T = TypeVar("T")
 PARSE_FAILURES = "model_parse_failures"
@@ -56,7 +57,7 @@ def judged(
 
 def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
     """The outcome of an empty answer."""
-    return boolean_outcome(metrics, EMPTY_ANSWER) if metrics[0].key == "model_passes" else worst(metrics)
+    return boolean_outcome(metrics, "", answer_is_empty=True) if metrics[0].key == "model_passes" else worst(metrics)
 
 
 def _outcomes(
@@ -73,7 +74,7 @@ def _outcomes(
 
 def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
     """An error; where parse failures are counted, this is one."""
-    error = Outcome.error(str(fault))
+    error = Outcome.error(str(fault), OutcomeCode.JUDGE_UNREADABLE if fault.unparsable else OutcomeCode.JUDGE_FAILED)
     if not fault.unparsable:
         return error
     counted = {metric.key: 1.0 for metric in metrics if metric.key == PARSE_FAILURES}
@@ -83,8 +84,12 @@ def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
 def _decided(own: Sequence[tuple[Opinion, Outcome]], metrics: Sequence[Metric], judge: Judge) -> Outcome:
     spent = sum((opinion.spent for opinion, _ in own), Judging())
     if len(own) == 1:
-        return dataclasses.replace(own[0][1], judging=spent)
-    return dataclasses.replace(vote([outcome for _, outcome in own], [opinion.judge for opinion, _ in own], metrics, judge.vote), judging=spent)
+        outcome = own[0][1]
+    else:
+        outcome = vote([outcome for _, outcome in own], [opinion.judge for opinion, _ in own], metrics, judge.vote)
+    if outcome.status == "error" and spent.over_budget:
+        outcome = dataclasses.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)
+    return dataclasses.replace(outcome, judging=spent)
 
 
 def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[Metric], how: Vote) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import LanguageModel, Likelihood, Tools
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -29,7 +30,7 @@ def language_model(tools: Tools, name: str) -> LanguageModel:
 
 def unscorable(reason: str = EMPTY_ANSWER) -> Outcome:
     """The outcome of an answer without a token: its likelihood has no value, and what is worst is infinite, so that it is an error."""
-    return Outcome.error(f"{reason}; there is nothing whose likelihood could be measured")
+    return Outcome.error(f"{reason}; there is nothing whose likelihood could be measured", OutcomeCode.ANSWER_EMPTY)
 
 
 def mean_negative_log_likelihood(log_likelihoods: Sequence[float]) -> float:

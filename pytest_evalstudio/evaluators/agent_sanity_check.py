@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, nearest
 from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
@@ -76,7 +77,7 @@ class AgentSanityCheck:
             expectations = [read_expectation(item) for item in _items(case.extra.get("expected_artifacts"), "expected_artifacts")]
             results = dict(self._made(case)) | dict(_expected(case.folder, expectations))
         except (ConfigurationError, EvaluationError) as exc:
-            return Outcome.error(str(exc))
+            return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         if not results:
             return Outcome.not_applicable("the declared folders hold no artifacts")
         broken = {name: fault for name, fault in results.items() if fault}

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
-from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, boolean_metrics, boolean_outcome, is_empty, keywords, one_line
+from pytest_evalstudio.evaluators._common import boolean_metrics, boolean_outcome, is_empty, keywords, one_line
 
 _PATTERN_TIMEOUT_S = 2.0
 
@@ -49,12 +50,12 @@ class JsonSchema:
 
     def _score(self, case: Case, schema: str) -> Outcome:
         if is_empty(case):
-            return boolean_outcome(self.metrics, EMPTY_ANSWER)
+            return boolean_outcome(self.metrics, "", answer_is_empty=True)
         try:
             own = case.extra.get("json_schema")
             fault, place = json_fault(case.actual_output, schema if own is None else read_schema(own, case.folder))
         except (ConfigurationError, EvaluationError) as exc:
-            return Outcome.error(str(exc))
+            return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         fragments = (
             [] if place < 0 else [Fragment(start=min(place, len(case.actual_output) - 1), end=min(place + 1, len(case.actual_output)), message=fault)]
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
@@ -127,7 +128,7 @@ def _outcome(case: Case, truth: Sequence[str], own: Sequence[Step], compare: Cal
     if not truth:
         return Outcome.not_applicable("the retrieved context has no steps")
     if len(truth) * len(own) > MOST_PAIRS:
-        return Outcome.error(f"{len(truth):,} steps of the context and {len(own):,} of the answer are too many to align")
+        return Outcome.error(f"{len(truth):,} steps of the context and {len(own):,} of the answer are too many to align", OutcomeCode.TEXT_TOO_LONG)
     aligned = align(truth, [step.text for step in own], compare)
     counts = {key: float(sum(one.edit == edit for one in aligned)) for key, edit in _COUNTED.items()}
     scores = {"edits": math.fsum(counts.values()), **counts, "retrieved_context_steps": float(len(truth)), "actual_answer_steps": float(len(own))}

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import (
-    EMPTY_ANSWER,
     boolean_metrics,
     boolean_outcome,
     condition_of,
@@ -55,8 +55,8 @@ class TextMatching:
             return Outcome.not_applicable(reason)
         try:
             condition = condition_of(case)
-            answer_fault = EMPTY_ANSWER if is_empty(case) else unmet(condition, case.actual_output)
+            answer_fault = "" if is_empty(case) else unmet(condition, case.actual_output)
             context_fault = unmet(condition, " ".join(case.context)) if judges_context(case, self.evaluate_retrieved_context) else ""
         except (EvaluationError, DataError) as exc:
-            return Outcome.error(str(exc))
-        return boolean_outcome(self.metrics, answer_fault, context_fault)
+            return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
+        return boolean_outcome(self.metrics, answer_fault, context_fault, answer_is_empty=is_empty(case))

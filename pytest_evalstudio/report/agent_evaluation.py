@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal
 
+import msgspec
+
 from pytest_evalstudio.core.replies import NO, YES
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.scoring.entries import portable
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.record.schema import Item, JsonObject, RowOutcome, Run
+from pytest_evalstudio.record.schema import Row as RecordRow
 from pytest_evalstudio.report.results import open_text, write_json
 
 FIGURES = "agent_evaluation.json"
@@ -67,34 +71,34 @@ class Assessment:
     metric: str
     aggregate: str
 
-    def values(self, outcome: Mapping[str, Any] | None, chunks: int) -> dict[str, Any]:
+    def values(self, outcome: RowOutcome | None, chunks: int) -> JsonObject:
         """The values of one row by their names; null where there is none.
 
         Args:
             outcome: as the record has it, None where the evaluator had no word on the row.
             chunks: how many were retrieved.
         """
-        status = outcome["status"] if outcome else "not_applicable"
-        details: Mapping[str, Any] = outcome.get("details", {}) if outcome else {}
-        score = outcome.get("scores", {}).get(self.metric) if outcome else None
-        fault = outcome.get("reason", "") if outcome and status == "error" else None
+        details: JsonObject = outcome.details if outcome is not None else {}
+        score = outcome.scores.get(self.metric) if outcome is not None else None
+        fault = outcome.reason if outcome is not None and outcome.status == "error" else None
         if self.kind == "recall":
             return {self.prefix: score}
+        found: JsonObject
         if self.kind == "chunks":
             found = {"ratings": None, "rationales": None, "error_messages": None if fault is None else [fault] * max(1, chunks), "precision": score}
         else:
             found = {"rating": _word(score), "rationale": None, "error_message": fault}
         return {f"{self.prefix}/{name}": details.get(name, value) for name, value in found.items()}
 
-    def counted(self, tally: _Tally, outcome: Mapping[str, Any]) -> None:
+    def counted(self, tally: _Tally, outcome: RowOutcome) -> None:
         """Count one outcome in."""
-        score = outcome.get("scores", {}).get(self.metric)
-        if outcome["status"] == "error":
+        score = outcome.scores.get(self.metric)
+        if outcome.status == "error":
             tally.errors += 1
         elif score is None:
             tally.not_applicable += 1
         else:
-            is_yes = outcome.get("details", {}).get("rating", _word(score)) == YES
+            is_yes = outcome.details.get("rating", _word(score)) == YES
             tally.total += float(is_yes) if self.kind == "rating" else float(score)
             tally.scored += 1
 
@@ -130,7 +134,7 @@ class AgentEvaluation:
     """
 
     output: Path
-    header: Mapping[str, Any]
+    run: Run
     evaluators: Mapping[str, EvaluatorInfo]
     files: tuple[str, ...] = ()
     _assessments: list[Assessment] = field(default_factory=list, init=False)
@@ -152,28 +156,27 @@ class AgentEvaluation:
             write_json(self.output / FIGURES, self._figures())
             self.files = (FIGURES, ROWS)
 
-    def add(self, item: Mapping[str, Any]) -> None:
+    def add(self, item: Item) -> None:
         """Take one item of the record."""
         if self._rows is None:
             return
-        model = item["model_key"]
-        for row in item.get("rows", ()):
-            outcomes = row.get("outcomes", {})
-            values: dict[str, Any] = {}
+        model = item.model_key
+        for row in item.rows:
+            values: JsonObject = {}
             for one in self._assessments:
-                outcome = outcomes.get(one.id)
-                values |= one.values(outcome, len(row.get("context", ())))
+                outcome = row.outcomes.get(one.id)
+                values |= one.values(outcome, len(row.context))
                 if outcome is not None:
                     one.counted(self._tallies.setdefault(model, {}).setdefault(one.prefix, _Tally()), outcome)
-            entry = {**_entry(item, row), "model_key": model, "model_name": model_name(self.header, model), "run": row.get("run", 1), **values}
+            entry = {**_entry(item, row), "model_key": model, "model_name": self.run.model_name(model), "run": row.run, **values}
             self._rows.write(json.dumps(portable(entry), ensure_ascii=False, allow_nan=False) + "\n")
 
     def _figures(self) -> dict[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
-            "run_id": self.header.get("run_id", ""),
+            "run_id": self.run.run_id,
             "rows": ROWS,
-            "models": {key: {"name": model_name(self.header, key), **self._of_model(own)} for key, own in sorted(self._tallies.items())},
+            "models": {key: {"name": self.run.model_name(key), **self._of_model(own)} for key, own in sorted(self._tallies.items())},
         }
 
     def _of_model(self, own: Mapping[str, _Tally]) -> dict[str, Any]:
@@ -203,9 +206,9 @@ def _named(prefix: str, name: str) -> str:
     return f"{prefix.rpartition('/')[0]}/{name.replace('/', '_')}"
 
 
-def _entry(item: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    texts: dict[str, Any] = {name: row[name] for name in _ROW if name in row}
-    return evaluation_entry(Row(key=item["key"], actual_output=row.get("actual_output", ""), **texts))
+def _entry(item: Item, row: RecordRow) -> JsonObject:
+    texts = msgspec.to_builtins(row)
+    return evaluation_entry(Row(key=item.key, actual_output=row.actual_output, **{name: texts[name] for name in _ROW if name in texts}))
 
 
 def _word(score: Any) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
@@ -15,7 +14,9 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
-from pytest_evalstudio.engine.record import FILE, read_header
+from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.schema import Run
+from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
 from pytest_evalstudio.report.content import Content
@@ -68,18 +69,18 @@ def build_report(
     Raises:
         DataError: if the file is no record.
     """
-    header = read_header(record)
+    run = read_run(record)
     if aggregates is None:
-        aggregates = aggregates_of(header, Registry())
-    evaluators = evaluators_of(header)
+        aggregates = aggregates_of(run, Registry())
+    evaluators = evaluators_of(run)
     output.mkdir(parents=True, exist_ok=True)
     remove_stale(output)
-    folders = {id: ExplainerFolder(output, str(header.get("run_id", "")), info) for id, info in evaluators.items()}
+    folders = {id: ExplainerFolder(output, run.run_id, info) for id, info in evaluators.items()}
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
         archive.add(record, FILE)
-        failures = FailureBook(header, evaluators)
-        data = PageData(Columns(header, evaluators), texts)
-        with _uncollected(), _results_writer(header, folders) as results, AgentEvaluation(output, header, evaluators) as judged:
+        failures = FailureBook(run, evaluators)
+        data = PageData(Columns(run, evaluators), texts)
+        with _uncollected(), _results_writer(run, folders) as results, AgentEvaluation(output, run, evaluators) as judged:
             analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add, judged.add))
         content = Content(analysis, failures, folders, data.columns, record)
         for id, folder in folders.items():
@@ -115,11 +116,11 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _results_writer(header: Mapping[str, Any], folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
+def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
     return ResultsWriter(
         {id: folder.results for id, folder in folders.items()},
         {id: folder.info for id, folder in folders.items()},
-        header.get("models", {}),
+        run.models,
         {id: describe_evaluator(folder.info, [folder.results.name]) for id, folder in folders.items()},
     )
 
@@ -132,7 +133,7 @@ def _write_explainer(content: Content, folder: ExplainerFolder, *, rows: int) ->
     describe_format(folder.fragment, "text_html", "text/html")
     describe_format(folder.leaderboard, "text_html", "text/html")
     write_explainer(folder, content.analysis, rows=rows)
-    write_descriptor(folder, str(content.analysis.header.get("run_id", "")))
+    write_descriptor(folder, content.analysis.run.run_id)
 
 
 def _write_text(path: Path, text: str) -> None:

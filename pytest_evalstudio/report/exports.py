@@ -7,6 +7,8 @@ from dataclasses import asdict
 from html import escape
 from typing import Any
 
+import msgspec
+
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
@@ -16,6 +18,7 @@ from pytest_evalstudio.report.results import describe_evaluator, open_text, writ
 
 SCHEMA_VERSION = 1
 ALL_METRICS = "ALL_METRICS"
+_OF_RUN = ("run_id", "created", "finished", "tool", "python", "interrupted", "exit_status", "settings", "files")
 
 
 def problem_entry(problem: Problem) -> dict[str, Any]:
@@ -46,15 +49,11 @@ def insight_entry(insight: Insight) -> dict[str, Any]:
 
 def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -> dict[str, Any]:
     """The whole report as one JSON object."""
-    header = analysis.header
+    run = msgspec.to_builtins(analysis.run)
     return {
         "schema_version": SCHEMA_VERSION,
-        "run": {
-            **{key: header.get(key) for key in ("run_id", "created", "finished", "tool", "python", "interrupted", "exit_status", "settings")},
-            "files": header.get("files", []),
-            "verdicts": dict(analysis.verdicts),
-        },
-        "models": {figures.key: {**header.get("models", {}).get(figures.key, {}), "figures": asdict(figures)} for figures in analysis.models},
+        "run": {**{key: run[key] for key in _OF_RUN}, "verdicts": dict(analysis.verdicts)},
+        "models": {figures.key: {**run["models"].get(figures.key, {}), "figures": asdict(figures)} for figures in analysis.models},
         "dataset": asdict(analysis.dataset),
         "evaluators": {
             id: {
@@ -70,7 +69,7 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
             "rates": [asdict(rate) for rate in analysis.flip_rates],
             "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
         },
-        "judging": {"this_run": header.get("judging", {}), "evaluators": [asdict(figures) for figures in analysis.judging]},
+        "judging": {"this_run": run.get("judging", {}), "evaluators": [asdict(figures) for figures in analysis.judging]},
         "gates": [{"gate": gate.gate.text, "met": gate.met, "values": dict(gate.values), "missed": list(gate.missed)} for gate in analysis.gates],
         "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
     }
@@ -129,16 +128,16 @@ def own(entries: Sequence[Any], evaluator: str) -> list[Any]:
 
 def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     """What an evaluator did, in the order of a log."""
-    header = analysis.header
+    run = analysis.run
     id = board.evaluator.id
-    started = header.get("created", "")
+    started = run.created
     lines = [f"{started} {id}: started"]
     for line in board.standings:
         what = f"{line.scored} rows scored, {line.errors} errors, {line.not_applicable} not applicable, {line.passed} of {line.judged} cases passed"
         lines.append(f"{started} {id}: model {line.name!r}: {what}")
     lines += [f"{started} {id}: {problem.severity} problem: {problem.description}" for problem in own(analysis.problems, id)]
-    ending = "interrupted" if header.get("interrupted") else "finished"
-    return [*lines, f"{header.get('finished') or 'unfinished'} {id}: {ending}"]
+    ending = "interrupted" if run.interrupted else "finished"
+    return [*lines, f"{run.finished or 'unfinished'} {id}: {ending}"]
 
 
 def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:

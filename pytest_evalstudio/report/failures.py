@@ -6,10 +6,10 @@ import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name, number
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.record.schema import Item, ItemVerdict, Mark, Row, Run
 from pytest_evalstudio.report.highlight import Segment, segments
 
 ON_A_PAGE = 400
@@ -62,22 +62,22 @@ class FailureBook:
     """Keeps the lowest scores of each evaluator while items go by; errors stand behind missed thresholds.
 
     Args:
-        header: the record's first line.
+        run: the record's header.
         evaluators: of the run.
     """
 
-    def __init__(self, header: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> None:
         self.total = dict.fromkeys(evaluators, 0)
-        self._header = header
+        self._run = run
         self._evaluators = evaluators
         self._limit = max(5, min(PER_EVALUATOR, ON_A_PAGE // max(1, len(evaluators))))
         self._heaps: dict[str, list[tuple[float, int, Failure]]] = {id: [] for id in evaluators}
         self._count = 0
 
-    def add(self, item: Mapping[str, Any]) -> None:
+    def add(self, item: Item) -> None:
         """Take one item of the record."""
-        for id, verdict in item.get("verdicts", {}).items():
-            if id in self._evaluators and item.get("rows") and (verdict.get("passed") is False or verdict["status"] == "error"):
+        for id, verdict in item.verdicts.items():
+            if id in self._evaluators and item.rows and (verdict.passed is False or verdict.status == "error"):
                 self._keep(self._evaluators[id], item, verdict)
 
     def worst(self, evaluator: str) -> list[Failure]:
@@ -88,63 +88,64 @@ class FailureBook:
         """How many failures are not among the kept ones."""
         return self.total[evaluator] - len(self._heaps[evaluator])
 
-    def _keep(self, info: EvaluatorInfo, item: Mapping[str, Any], verdict: Mapping[str, Any]) -> None:
+    def _keep(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> None:
         self.total[info.id] += 1
         self._count -= 1
-        badness = _badness(info.primary, verdict)
+        badness = _badness(info.primary, verdict.scores)
         heap = self._heaps[info.id]
         if len(heap) < self._limit:
             heapq.heappush(heap, (badness, self._count, self._failure(info, item, verdict)))
         elif (badness, self._count) > heap[0][:2]:
             heapq.heapreplace(heap, (badness, self._count, self._failure(info, item, verdict)))
 
-    def _failure(self, info: EvaluatorInfo, item: Mapping[str, Any], verdict: Mapping[str, Any]) -> Failure:
-        row = _worst_row(info, item["rows"])
-        outcome = row.get("outcomes", {}).get(info.id, {})
-        fragments = outcome.get("fragments", ())
-        score = verdict.get("scores", {}).get(info.primary.key)
-        threshold = verdict.get("thresholds", {}).get(info.primary.key, info.primary.threshold)
-        context = row.get("context", ())
+    def _failure(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> Failure:
+        row = _worst_row(info, item.rows)
+        outcome = row.outcomes.get(info.id)
+        marks = outcome.fragments if outcome is not None else ()
+        metric = info.sentence_metric
+        reason = verdict.reason or (outcome.reason if outcome is not None else "")
         return Failure(
-            nodeid=item["nodeid"],
-            key=item["key"],
-            model=model_name(self._header, item["model_key"]),
-            status="error" if verdict["status"] == "error" else "missed",
-            score=None if score is None else number(score),
-            threshold=number(threshold),
-            scores={key: None if value is None else number(value) for key, value in verdict.get("scores", {}).items()},
-            missed=tuple(verdict.get("missed", ())),
-            reason=_cut(verdict.get("reason") or outcome.get("reason", "")),
-            question=_text(row["input"]),
-            expected=_text(row.get("expected_output", "")),
-            condition=_cut(row.get("output_condition", "")),
-            actual=_text(row.get("actual_output", ""), fragments, info.sentence_metric),
-            context=tuple(_text(chunk, fragments, info.sentence_metric, f"context:{i}") for i, chunk in enumerate(context[:CHUNKS])),
-            chunks_left_out=max(0, len(context) - CHUNKS),
-            error=_cut(row.get("error", "")),
+            nodeid=item.nodeid,
+            key=item.key,
+            model=self._run.model_name(item.model_key),
+            status="error" if verdict.status == "error" else "missed",
+            score=verdict.scores.get(info.primary.key),
+            threshold=verdict.thresholds.get(info.primary.key, info.primary.threshold),
+            scores=verdict.scores,
+            missed=verdict.missed,
+            reason=_cut(reason),
+            question=_text(row.input),
+            expected=_text(row.expected_output),
+            condition=_cut(row.output_condition),
+            actual=_text(row.actual_output, marks, metric),
+            context=tuple(_text(chunk, marks, metric, f"context:{i}") for i, chunk in enumerate(row.context[:CHUNKS])),
+            chunks_left_out=max(0, len(row.context) - CHUNKS),
+            error=_cut(row.error),
         )
 
 
-def _badness(metric: Metric, verdict: Mapping[str, Any]) -> float:
-    score = verdict.get("scores", {}).get(metric.key)
+def _badness(metric: Metric, scores: Mapping[str, float | None]) -> float:
+    score = scores.get(metric.key)
     if score is None:
         return -math.inf
-    return -number(score) if metric.better == "higher" else number(score)
+    return -score if metric.better == "higher" else score
 
 
-def _worst_row(info: EvaluatorInfo, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Of several repeats the one with the worst score, an error before any score."""
+def _worst_row(info: EvaluatorInfo, rows: Sequence[Row]) -> Row:
+    """Return the repeat with the worst score; an error comes before any score."""
 
-    def badness(row: Mapping[str, Any]) -> float:
-        outcome = row.get("outcomes", {}).get(info.id, {})
-        return math.inf if outcome.get("status") == "error" else _badness(info.primary, outcome)
+    def badness(row: Row) -> float:
+        outcome = row.outcomes.get(info.id)
+        if outcome is None:
+            return -math.inf
+        return math.inf if outcome.status == "error" else _badness(info.primary, outcome.scores)
 
     return max(rows, key=badness)
 
 
-def _text(text: str, fragments: Sequence[Mapping[str, Any]] = (), metric: Metric | None = None, part: str = "answer") -> Text:
+def _text(text: str, marks: Sequence[Mark] = (), metric: Metric | None = None, part: str = "answer") -> Text:
     shown = text[:TEXT_CHARS]
-    made = segments(shown, fragments, metric, part) if metric is not None else [Segment(shown)]
+    made = segments(shown, marks, metric, part) if metric is not None else [Segment(shown)]
     return Text(segments=tuple(made), left_out=len(text) - len(shown))
 
 

@@ -35,13 +35,13 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
     Args:
         failed: node ids of the items that failed or broke.
     """
-    run = analysis.header
+    run = analysis.run
     lines = ["# Evaluation summary", ""]
     counts = [f"{count} {verdict}" for verdict, count in analysis.verdicts.items() if count]
     lines.append(f"**{analysis.dataset.items} items**: {', '.join(counts) or 'none finished'}.")
     severities = [f"{sum(problem.severity == severity for problem in analysis.problems)} {severity}" for severity in SEVERITIES]
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
-    if run.get("interrupted"):
+    if run.interrupted:
         lines += ["", "The run was interrupted: the figures are of what had finished."]
     if analysis.gates:
         lines += ["", "## Gates", "", *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates)]
@@ -54,7 +54,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
         lines += ["", "## Problems", "", *(f"- **{problem.severity}** {escaped(problem.description)}" for problem in shown)]
         if len(analysis.problems) > len(shown):
             lines.append(f"- … and {len(analysis.problems) - len(shown)} more, in interpretation.html")
-    lines += ["", f"Run `{run.get('run_id', '')}`, {run.get('created', '')}. Full report: interpretation.html.", ""]
+    lines += ["", f"Run `{run.run_id}`, {run.created}. Full report: interpretation.html.", ""]
     return "\n".join(lines)
 
 

@@ -7,8 +7,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.engine.analysis.run_info import number
-
 FOLDER = "application_vnd_apache_parquet"
 MIME = "application/vnd.apache.parquet"
 ROWS_AT_ONCE = 2_000
@@ -66,9 +64,9 @@ class ParquetSheet:
         import pyarrow
 
         if name in self._scores:
-            values = [None if value is None else number(value) for value in values]
+            values = [None if value is None else float(value) for value in values]
         elif name == "usage":
-            values = [None if value is None else [(key, number(count)) for key, count in value.items()] for value in values]
+            values = [None if value is None else [(key, float(count)) for key, count in value.items()] for value in values]
         try:
             return pyarrow.array(values, kind)
         except UnicodeEncodeError:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
+import msgspec
+
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.engine.scoring.entries import portable
+from pytest_evalstudio.record.schema import Item, ModelEntry, Row, RowOutcome
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.highlight import segments
 
@@ -77,7 +81,7 @@ class ResultsWriter:
     """
 
     def __init__(
-        self, folders: Mapping[str, Path], evaluators: Mapping[str, EvaluatorInfo], models: Mapping[str, Any], descriptions: Mapping[str, Any]
+        self, folders: Mapping[str, Path], evaluators: Mapping[str, EvaluatorInfo], models: Mapping[str, ModelEntry], descriptions: Mapping[str, Any]
     ) -> None:
         self._files = ExitStack()
         self._models = models
@@ -93,21 +97,20 @@ class ResultsWriter:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        models = written(portable(list(self._models.values())))
+        models = written(portable(msgspec.to_builtins(list(self._models.values()))))
         for id, sheet in self._sheets.items():
             sheet.close(models, written(portable(self._descriptions[id])))
         self._files.close()
 
-    def add(self, item: Mapping[str, Any]) -> None:
-        """Write the rows of one item into the files of the evaluators that had a word on them."""
-        for row in item.get("rows", ()):
-            outcomes = row.get("outcomes", {})
-            if not outcomes:
+    def add(self, item: Item) -> None:
+        """Write the rows of one item into the files of the evaluators that have an outcome for them."""
+        for row in item.rows:
+            if not row.outcomes:
                 continue
             values = _values(item, row)
             entry = written(dict(zip(_COLUMNS, values, strict=True)))[:-1]
             line = csv_cells(values)
-            for id, outcome in outcomes.items():
+            for id, outcome in row.outcomes.items():
                 if id in self._sheets:
                     self._sheets[id].add(row, outcome, values, entry, line)
 
@@ -132,7 +135,7 @@ class _Sheet:
             self._parquet = parquet.ParquetSheet(folder / parquet.FOLDER / "explanation.parquet", columns, self._names)
             files.callback(self._parquet.close)
 
-    def add(self, row: Mapping[str, Any], outcome: Mapping[str, Any], shared: Sequence[Any], entry: bytes, line: str) -> None:
+    def add(self, row: Row, outcome: RowOutcome, shared: Sequence[Any], entry: bytes, line: str) -> None:
         """Write one row.
 
         Args:
@@ -140,16 +143,15 @@ class _Sheet:
             entry: the same as JSON without its end.
             line: the same as CSV.
         """
-        scores = outcome.get("scores", {})
-        values = [scores.get(key) for key in self._keys]
-        status, reason = outcome["status"], outcome.get("reason", "")
-        fault = row.get("error") or (reason if status == "error" else "")
-        calibrated = outcome.get("details", {}).get("calibration", {})
+        values = [_portable(outcome.scores.get(key)) for key in self._keys]
+        status, reason = outcome.status, outcome.reason
+        fault = row.error or (reason if status == "error" else "")
+        calibrated = outcome.details.get("calibration", {})
         tail = {
             **dict(zip(self._names, values, strict=True)),
             "outcomes": {self._info.id: {"status": status, "reason": reason, **calibrated}},
             "result_error_message": fault,
-            "actual_output_meta": _sentences(self._info, row, outcome) if outcome.get("fragments") else [],
+            "actual_output_meta": _sentences(self._info, row, outcome) if outcome.fragments else [],
         }
         self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
         own = (*values, *map(calibrated.get, self._doubts), status, reason, fault)
@@ -205,23 +207,41 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
 
 
 _COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES)
-_OF_ROW = (*ROW, *ROW_FIGURES)
 
 
-def _values(item: Mapping[str, Any], row: Mapping[str, Any]) -> list[Any]:
-    """What all evaluators' results say of a row, in the order of the columns."""
-    key, model = item["key"], item["model_key"]
+def _values(item: Item, row: Row) -> list[Any]:
+    """Return the cells of a row that are the same for all evaluators, in the order of the columns."""
+    key, model = item.key, item.model_key
     return [
         key if key.endswith(f"_{model}") else f"{key}_{model}",
-        item.get("test_key", ""),
+        item.test_key,
         key,
         model,
-        item["file"],
-        item["nodeid"],
-        item["verdict"],
-        row.get("run", 1),
-        *map(row.get, _OF_ROW),
+        item.file,
+        item.nodeid,
+        item.verdict,
+        row.run,
+        row.input,
+        list(row.corpus),
+        list(row.context),
+        list(row.context_sources),
+        list(row.categories),
+        [{"type": link.type, "target": link.target, "target_type": link.target_type} for link in row.relationships],
+        row.expected_output,
+        row.output_condition,
+        row.actual_output,
+        row.actual_duration,
+        row.cost,
+        row.usage,
+        row.retries,
     ]
+
+
+def _portable(value: float | None) -> float | str | None:
+    """Return a score as exports hold it: an infinity as a word."""
+    if value is None or math.isfinite(value):
+        return value
+    return "Infinity" if value > 0 else "-Infinity"
 
 
 def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
@@ -230,8 +250,8 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     return {metric.key: f"{info.id}.{metric.key}" if metric.key in taken else metric.key for metric in info.metrics}
 
 
-def _sentences(info: EvaluatorInfo, row: Mapping[str, Any], outcome: Mapping[str, Any]) -> list[dict[str, Any]]:
-    made = segments(row.get("actual_output", ""), outcome["fragments"], info.sentence_metric)
+def _sentences(info: EvaluatorInfo, row: Row, outcome: RowOutcome) -> list[dict[str, Any]]:
+    made = segments(row.actual_output, outcome.fragments, info.sentence_metric)
     data = [{"text": part.text, "metrics": dict(part.scores or {}), "meta": {"error_message": part.message} if part.message else {}} for part in made]
     scored = any(part.scores for part in made)
     return [{"tokenization": "sentence_level" if scored else "fragment_level", "data": data}]

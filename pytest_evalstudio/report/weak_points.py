@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.record.schema import Run
 from pytest_evalstudio.report.data.columns import Columns
 
 SHOWN = 5
@@ -24,7 +23,7 @@ class WeakPoint:
     passes: bool | None
 
 
-def weak_points(columns: Columns, header: Mapping[str, Any], info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
+def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
     """Per metric with a threshold of its own its name and the worst answers, the worst first; metrics on which all is perfect are left out."""
     keys = list(columns.models)
     found = []
@@ -38,7 +37,7 @@ def weak_points(columns: Columns, header: Mapping[str, Any], info: EvaluatorInfo
                 break
             case, model = columns.line(item)
             passes = metric.passes(score, threshold) if metric in info.judged_metrics else None
-            points.append(WeakPoint(case.question, case.key, columns.nodeid(item), model_name(header, keys[model]), score, passes))
+            points.append(WeakPoint(case.question, case.key, columns.nodeid(item), run.model_name(keys[model]), score, passes))
         if points:
             found.append((metric.name, points))
     return found

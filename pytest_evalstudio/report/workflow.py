@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
-from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.formats.fields import encoded, write_json
 from pytest_evalstudio.formats.guardrails import REFERENCE_IDS
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
@@ -18,6 +17,8 @@ from pytest_evalstudio.mrm.artifacts.summary import EVALUATION, markdown, summar
 from pytest_evalstudio.mrm.workflow.evaluating import LAB
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
+from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report.folders import Archive, tree
 from pytest_evalstudio.report.page import render_workflow
 
@@ -66,7 +67,7 @@ def write_workflow_artifacts(run: WorkflowRun) -> Path:
 def _write_guardrails(run: WorkflowRun) -> None:
     if not run.is_completed(EVALUATION):
         return
-    found = guardrails(evaluators_of(read_header(run.folder_of(EVALUATION) / FILE)), calibrated_thresholds(run.completed_figures()))
+    found = guardrails(evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)), calibrated_thresholds(run.completed_figures()))
     if found.evaluator_ids:
         found.save(run.folder / GUARDRAILS)
     if any(id in REFERENCE_IDS for id in found.evaluator_ids):

@@ -51,7 +51,7 @@ def refusal(config: Mapping[str, Any], folder: Path, *ids: str) -> str:
 def test_without_the_extra_all_evaluators_that_lack_it_are_named_in_one_message(installed: set[str], tmp_path: Path) -> None:
     installed.clear()
     said = refusal({}, tmp_path, "groundedness", "answer_accuracy", "rouge")
-    assert said.startswith("evaluator groundedness, answer_accuracy: embeddings.model = 'BAAI/bge-small-en-v1.5' cannot be had")
+    assert said.startswith("evaluator groundedness, answer_accuracy: embeddings.model = 'BAAI/bge-small-en-v1.5' is not available")
     assert "no module torch or sentence_transformers" in said
     assert all(way in said for way in WAYS)
 
@@ -109,7 +109,7 @@ def test_all_leaves_out_what_cannot_be_had_and_says_so(installed: set[str], tmp_
     installed.clear()
     dataset = LlmDataset()
     dataset.add_input("Capital?", key="c", actual_output="Paris it is.", expected_output="Paris", context=["Paris is the capital."])
-    with pytest.warns(UserWarning, match="'all' leaves out .*groundedness.*cannot be had"):
+    with pytest.warns(UserWarning, match="'all' leaves out .*groundedness.*is not available"):
         results = evaluate(dataset, ["all"], folder=tmp_path)
     assert {"groundedness", "questions_drift", "hcat_completeness"} <= set(results.plan.left_out)
     assert "rouge" in {selected.id for selected in results.plan.selected}
@@ -145,7 +145,7 @@ def test_a_model_that_cannot_be_had_is_a_usage_error_before_the_run(tmp_path: Pa
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "data.json"]
     run = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 4, run.stdout + run.stderr
-    assert "evaluator groundedness: embeddings.model = './no-such-folder' cannot be had" in run.stdout + run.stderr
+    assert "evaluator groundedness: embeddings.model = './no-such-folder' is not available" in run.stdout + run.stderr
     listed = subprocess.run([*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert listed.returncode == 0, listed.stdout + listed.stderr
 
@@ -156,8 +156,8 @@ def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_p
     options = {"evaluator": {id: {"gpt_score_model": "./opt"} for id in ("machine_translation_gptscore", "question_answering_gptscore")}}
     said = refusal(options, tmp_path, "machine_translation_gptscore", "question_answering_gptscore", "perplexity")
     first, second = said.split("\n")
-    assert first.startswith("evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' cannot be had: there is")
-    assert second.startswith("evaluator perplexity: model = 'distilgpt2' cannot be had")
+    assert first.startswith("evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' is not available: there is")
+    assert second.startswith("evaluator perplexity: model = 'distilgpt2' is not available")
     assert "so it is not fetched from the hub" in second
     for line, option, name in ((first, "gpt_score_model", "ORG/NAME"), (second, "model", "distilgpt2")):
         assert f'(1) from the hub, once: `pip install "pytest-evalstudio[models]"` and {option} = "{name}" in the configuration' in line

@@ -180,5 +180,5 @@ def test_a_release_that_is_not_here_is_told_with_the_ways_to_get_it(model: str, 
     with pytest.raises(ConfigurationError) as caught:
         find_detoxify(model, revision=None, table="toxicity_model", start=Path(), fetch=False)
     said = str(caught.value)
-    assert said.startswith(f"toxicity_model.model = {model!r} cannot be had")
+    assert said.startswith(f"toxicity_model.model = {model!r} is not available")
     assert all(way in said for way in ("pytest-evalstudio[models]", "unitary/toxic-bert", "trusted files only", "it is not fetched"))

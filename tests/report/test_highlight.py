@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import Mark
 from pytest_evalstudio.report.highlight import segments
 
 METRIC = Metric("score", "Score", threshold=0.5)
@@ -15,7 +16,7 @@ SPANS = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60), st.none() |
 
 
 def fragment(start, end, score=None, **more):
-    return {"start": start, "end": end, **({} if score is None else {"scores": {"score": score}}), **more}
+    return Mark(start=start, end=end, scores={} if score is None else {"score": score}, **more)
 
 
 @given(st.text(max_size=50), SPANS)

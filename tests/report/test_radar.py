@@ -17,7 +17,7 @@ def board(*values, models=1, better="higher"):
     builder = RecordBuilder(evaluator("quality", *metrics), models=names)
     for name in names:
         builder.add("a", name, {"outcomes": {"quality": {"status": "score", "scores": dict(zip(keys, values, strict=True))}}})
-    return leaderboards(builder.header, builder.items, {})["quality"]
+    return leaderboards(builder.run, builder.typed_items, {})["quality"]
 
 
 def test_corners_lie_clockwise_from_the_top_as_far_out_as_they_are_good():

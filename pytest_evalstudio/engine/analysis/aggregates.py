@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.record.schema import Run
 
 
-def aggregates_of(header: Mapping[str, Any], registry: Registry) -> dict[str, Aggregates]:
+def aggregates_of(run: Run, registry: Registry) -> dict[str, Aggregates]:
     """The evaluators of a run that aggregate, by id; those this installation does not know are left out."""
     found: dict[str, Aggregates] = {}
-    for name, entry in header["evaluators"].items():
-        if entry["type"] not in registry.evaluators:
+    for name, entry in run.evaluators.items():
+        if entry.type not in registry.evaluators:
             continue
-        cls = registry.evaluators.get(entry["type"])
+        cls = registry.evaluators.get(entry.type)
         if issubclass(cls, Aggregates):
-            found[name] = cls(**entry["parameters"])
+            found[name] = cls(**entry.parameters)
     return found

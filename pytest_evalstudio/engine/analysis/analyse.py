@@ -6,7 +6,6 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
@@ -16,10 +15,11 @@ from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_ca
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.engine.analysis.problems import find_problems
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.statistics import percentile
-from pytest_evalstudio.engine.analysis.tallies import VERDICTS, ModelTally, Tally
-from pytest_evalstudio.engine.record import read_header, read_items
+from pytest_evalstudio.engine.analysis.tallies import ModelTally, Tally
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.schema import VERDICTS, Item, Run
 
 HARDEST = 10
 
@@ -106,7 +106,7 @@ class Analysis:
         judging: what judging took, by evaluator; none where no judge was asked.
     """
 
-    header: Mapping[str, Any]
+    run: Run
     evaluators: Mapping[str, EvaluatorInfo]
     leaderboards: Mapping[str, Leaderboard]
     problems: tuple[Problem, ...]
@@ -126,7 +126,7 @@ def analyse(
     aggregates: Mapping[str, Aggregates],
     *,
     storage_mb: float | None = None,
-    also: Iterable[Callable[[dict[str, Any]], None]] = (),
+    also: Iterable[Callable[[Item], None]] = (),
 ) -> Analysis:
     """Read a record once and say what it tells.
 
@@ -138,11 +138,11 @@ def analyse(
     Raises:
         DataError: if the file is no record.
     """
-    header = read_header(record_path)
-    tally = Tally(header, aggregates)
+    record = RecordReader(record_path)
+    tally = Tally(record.run, aggregates)
     others = tuple(also)
     try:
-        for item in read_items(record_path):
+        for item in record.items():
             tally.add(item)
             for consume in others:
                 consume(item)
@@ -153,18 +153,18 @@ def analyse(
 
 
 def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float) -> Analysis:
-    header = tally.header
-    names = {key: model_name(header, key) for key in sorted(tally.models)}
+    run = tally.run
+    names = {key: run.model_name(key) for key in sorted(tally.models)}
     rates = flip_rates(tally)
     return Analysis(
-        header=header,
+        run=run,
         evaluators=tally.evaluators,
         leaderboards=boards,
         problems=tuple(find_problems(tally, boards, storage_mb=storage_mb)),
         insights=tuple(find_insights(tally, boards, rates)),
         flip_rates=rates,
         sensitivities=sensitivities(tally),
-        gates=tuple(evaluate_gates([parse_gate(text) for text in header.get("gates", ())], boards, names)),
+        gates=tuple(evaluate_gates([parse_gate(text) for text in run.gates], boards, names)),
         verdicts={verdict: tally.verdicts[verdict] for verdict in VERDICTS},
         models=tuple(_model(tally, key, tally.models[key]) for key in sorted(tally.models, key=lambda key: (names[key], key))),
         dataset=_dataset(tally),
@@ -176,7 +176,7 @@ def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float
 def _model(tally: Tally, key: str, counts: ModelTally) -> ModelFigures:
     return ModelFigures(
         key=key,
-        name=model_name(tally.header, key),
+        name=tally.run.model_name(key),
         verdicts={verdict: counts.verdicts[verdict] for verdict in VERDICTS},
         rows=counts.rows,
         answered=counts.answered,

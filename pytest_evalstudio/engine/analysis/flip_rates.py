@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.core.perturbators import INTENSITIES
-from pytest_evalstudio.engine.analysis.run_info import model_name
 from pytest_evalstudio.engine.analysis.statistics import Interval, wilson_interval
 from pytest_evalstudio.engine.analysis.tallies import Perturbed, Tally
 
@@ -131,12 +130,12 @@ def sensitivities(tally: Tally) -> tuple[Sensitivity, ...]:
         Sensitivity(
             perturbator=name,
             model=model,
-            model_name=model_name(tally.header, model),
+            model_name=tally.run.model_name(model),
             meaning_kept=kept[name],
             points=_points(counts[name, model]),
             noise=noise[model].flips / noise[model].compared if model in noise else None,
         )
-        for name, model in sorted(counts, key=lambda pair: (pair[0], model_name(tally.header, pair[1]), pair[1]))
+        for name, model in sorted(counts, key=lambda pair: (pair[0], tally.run.model_name(pair[1]), pair[1]))
     )
 
 
@@ -171,7 +170,7 @@ def _places(tally: Tally, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_
     for category in sorted(set(entry.categories)):
         yield "category", category
     yield "metric", ".".join(pair)
-    yield "model", model_name(tally.header, entry.model)
+    yield "model", tally.run.model_name(entry.model)
 
 
 def _order(place: _Place) -> tuple[int, str, int, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.statistics import is_tie
 from pytest_evalstudio.engine.analysis.tallies import FIRST_KEYS, CaseMarks, Tally, excerpt
 from pytest_evalstudio.engine.analysis.wording import rounded, row_attributes
@@ -57,7 +57,7 @@ def fastest_and_slowest(tally: Tally) -> Iterator[Insight]:
     pair = _ends(means) if len(means) == len(tally.models) and all(means.values()) else None
     if pair is None:
         return
-    fast, slow = (_Model(model, model_name(tally.header, model), means[model]) for model in pair)
+    fast, slow = (_Model(model, tally.run.model_name(model), means[model]) for model in pair)
     yield Insight(
         description=f"The fastest model is {fast.name!r} with {rounded(fast.value)} s per answer on average;"
         f" the slowest is {slow.name!r} with {rounded(slow.value)} s.",
@@ -80,7 +80,7 @@ def cheapest_and_dearest(tally: Tally) -> Iterator[Insight]:
     pair = _ends(means) if len(means) == len(tally.models) else None
     if pair is None:
         return
-    cheap, dear = (_Model(model, model_name(tally.header, model), means[model]) for model in pair)
+    cheap, dear = (_Model(model, tally.run.model_name(model), means[model]) for model in pair)
     yield Insight(
         description=f"The cheapest model is {cheap.name!r} with {rounded(cheap.value)} per answer on average;"
         f" the most expensive is {dear.name!r} with {rounded(dear.value)}.",
@@ -147,7 +147,7 @@ def least_grounded(tally: Tally) -> Iterator[Insight]:
         info = tally.evaluators[id]
         if info.sentence_metric.passes(lowest.score):
             continue
-        name = model_name(tally.header, lowest.model)
+        name = tally.run.model_name(lowest.model)
         yield Insight(
             description=f"{info.name}: the least grounded sentence is {excerpt(lowest.text)!r} of model {name!r}"
             f" ({info.sentence_metric.name} {rounded(lowest.score)}).",
@@ -168,7 +168,7 @@ def retrieval_alone(tally: Tally) -> Iterator[Insight]:
         for model, scores in sorted(by_model.items()):
             sample = scores.retrieval_alone
             if sample.count:
-                name = model_name(tally.header, model)
+                name = tally.run.model_name(model)
                 yield Insight(
                     description=f"{tally.evaluators[id].name}: for {sample.count} {'prompt' if sample.count == 1 else 'prompts'}"
                     f" the retrieval of model {name!r} failed and its answer did not.",
@@ -220,7 +220,7 @@ def _extreme(info: EvaluatorInfo, name: str, metric: str, word: str, line: Stand
     cell = line.cells[metric]
     between = f", 95 % interval {rounded(cell.interval[0])} to {rounded(cell.interval[1])}" if cell.interval else ""
     return Insight(
-        description=f"{info.name}: the {word} model is {line.name!r} ({name} {rounded(cell.value)}{between}).",
+        description=f"{info.name}: the {word} model is {line.name!r} ({name} {rounded(cell.value or 0.0)}{between}).",
         insight_type=insight_type,
         attributes={"evaluator": info.id, "metric": metric, "score": cell.value, "model": line.model, "model_name": line.name},
         actions=actions,

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.run_info import model_name
 from pytest_evalstudio.engine.analysis.tallies import Tally
 from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 
@@ -74,7 +73,7 @@ def budget_problems(tally: Tally) -> Iterator[Problem]:
             sample = scores.not_asked
             if not sample.count:
                 continue
-            name = model_name(tally.header, model)
+            name = tally.run.model_name(model)
             yield Problem(
                 description=f"{tally.evaluators[id].name} did not ask about {cases(sample, 'answer')} of model {name!r}: {sample.texts[0]}",
                 severity="high" if 2 * sample.count > scores.scored + scores.errors else "medium",

@@ -11,9 +11,10 @@ import numpy as np
 
 from pytest_evalstudio.core.contracts import Aggregates, ModelScore
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.statistics import Floats, Interval, cluster_bootstrap_intervals, percentile, ranks, wilson_interval
 from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
+from pytest_evalstudio.record.schema import Item, Run
 
 _ENTRIES_AT_ONCE = 4_000_000
 
@@ -85,9 +86,9 @@ class Leaderboard:
         return None if values is None or not values.size else percentile(values, share)
 
 
-def leaderboards(header: Mapping[str, Any], items: Iterable[Mapping[str, Any]], aggregates: Mapping[str, Aggregates]) -> dict[str, Leaderboard]:
+def leaderboards(run: Run, items: Iterable[Item], aggregates: Mapping[str, Aggregates]) -> dict[str, Leaderboard]:
     """The leaderboards of a run, from its record's header and items in one pass."""
-    tally = Tally(header, aggregates)
+    tally = Tally(run, aggregates)
     try:
         for item in items:
             tally.add(item)
@@ -194,7 +195,7 @@ def _standing(tally: Tally, info: EvaluatorInfo, model: str, cells: Mapping[str,
     scores = tally.scores[info.id][model]
     return Standing(
         model=model,
-        name=model_name(tally.header, model),
+        name=tally.run.model_name(model),
         scored=scores.scored,
         errors=scores.errors,
         not_applicable=scores.not_applicable,

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.run_info import model_name, number
 from pytest_evalstudio.engine.analysis.statistics import percentile
 from pytest_evalstudio.engine.analysis.tallies import ModelTally, Sample, Tally
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
+from pytest_evalstudio.record.schema import RunSettings
 
 
 def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
     """What went wrong with the models' hosts and the data, model by model."""
-    settings = tally.header.get("settings", {})
+    settings = tally.run.settings
     for model, counts in sorted(tally.models.items()):
-        name = model_name(tally.header, model)
+        name = tally.run.model_name(model)
         yield from _hosts(model, name, counts)
         yield from _context(model, name, counts)
         yield from _costs(model, name, counts, settings)
         yield from _durations(model, name, counts, settings)
     yield from _too_few(tally, settings)
-    limit = settings.get("storage.max_mb")
-    if limit is not None and storage_mb > number(limit):
+    limit = settings.max_storage_mb
+    if limit is not None and storage_mb > limit:
         yield Problem(
             description=f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {rounded(limit)}.",
             severity="medium",
             problem_type="storage",
             avid="P0200",
-            attributes={"storage_mb": storage_mb, "limit": number(limit)},
+            attributes={"storage_mb": storage_mb, "limit": limit},
             actions="Delete old reports and answers that are no longer needed, or raise the limit.",
         )
 
@@ -73,7 +72,7 @@ def _context(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
         )
 
 
-def _costs(model: str, name: str, counts: ModelTally, settings: Mapping[str, Any]) -> Iterator[Problem]:
+def _costs(model: str, name: str, counts: ModelTally, settings: RunSettings) -> Iterator[Problem]:
     if counts.negative_costs.count:
         yield _grouped(
             f"Model {name!r} reported a negative cost for {cases(counts.negative_costs, 'answer')}; they are left out of its cost.",
@@ -84,7 +83,7 @@ def _costs(model: str, name: str, counts: ModelTally, settings: Mapping[str, Any
             counts.negative_costs,
             "Check where the host takes its prices from.",
         )
-    limit = settings.get("max_cost")
+    limit = settings.max_cost
     if counts.unpriced and (counts.priced or limit is not None):
         yield Problem(
             description=f"The cost of {counts.unpriced} of {counts.answered} answers of model {name!r} is not known, so its cost is too low.",
@@ -94,40 +93,40 @@ def _costs(model: str, name: str, counts: ModelTally, settings: Mapping[str, Any
             attributes={"model": model, "model_name": name, "count": counts.unpriced},
             actions="Give the host its prices, or take cost comparisons with this model with care.",
         )
-    if limit is not None and counts.cost > number(limit):
+    if limit is not None and counts.cost > limit:
         yield Problem(
             description=f"The answers of model {name!r} cost {rounded(counts.cost)}, more than max_cost = {rounded(limit)}.",
             severity="medium",
             problem_type="cost",
             avid="P0200",
-            attributes={"model": model, "model_name": name, "cost": counts.cost, "limit": number(limit)},
+            attributes={"model": model, "model_name": name, "cost": counts.cost, "limit": limit},
             actions="Shorten prompts and contexts, choose a cheaper model, or raise the limit.",
         )
 
 
-def _durations(model: str, name: str, counts: ModelTally, settings: Mapping[str, Any]) -> Iterator[Problem]:
-    limit = settings.get("latency.max_s")
+def _durations(model: str, name: str, counts: ModelTally, settings: RunSettings) -> Iterator[Problem]:
+    limit = settings.max_latency_s
     if limit is None or not counts.durations:
         return
     slow = percentile(counts.durations, 95)
-    if slow > number(limit):
+    if slow > limit:
         yield Problem(
             description=f"The 95th percentile of the answer time of model {name!r} is {rounded(slow)} s, more than latency.max_s = {rounded(limit)}.",
-            severity="high" if slow > 2 * number(limit) else "medium",
+            severity="high" if slow > 2 * limit else "medium",
             problem_type="efficiency",
             avid="P0200",
-            attributes={"model": model, "model_name": name, "p95_s": slow, "limit": number(limit)},
+            attributes={"model": model, "model_name": name, "p95_s": slow, "limit": limit},
             actions="Look at the slowest answers: long contexts, long outputs, or a service that queues.",
         )
 
 
-def _too_few(tally: Tally, settings: Mapping[str, Any]) -> Iterator[Problem]:
-    minimum = int(settings.get("min_test_cases") or 0)
+def _too_few(tally: Tally, settings: RunSettings) -> Iterator[Problem]:
+    minimum = settings.min_test_cases
     for id, by_model in tally.scores.items():
         for model, scores in sorted(by_model.items()):
             distinct = len(set(scores.cases))
             if 0 < distinct < minimum:
-                name = model_name(tally.header, model)
+                name = tally.run.model_name(model)
                 yield Problem(
                     description=f"{tally.evaluators[id].name} scored {distinct} test {'case' if distinct == 1 else 'cases'} of model {name!r},"
                     f" fewer than min_test_cases = {minimum}: its mean says little.",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem
 from pytest_evalstudio.engine.analysis.judging import budget_problems
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
-from pytest_evalstudio.engine.analysis.tallies import Sample, Tally, excerpt
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.tallies import CaseFlip, FaultKind, Sample, Tally, excerpt
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
+from pytest_evalstudio.record.schema import ItemFlip
 
 LEAKS = ("privacy", "security")
 _OF_FLIPS = "Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its own noise."
@@ -42,9 +42,17 @@ def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb
 
 def of_workflows(tally: Tally) -> Iterator[Problem]:
     """What the steps of workflows found wrong with the models under validation."""
-    for step in tally.header.get("steps", {}).values():
-        for problem in step.get("problems", ()):
-            yield Problem(**{**problem, "description": f"{step['workflow']}, {step['name']}: {problem['description']}"})
+    for step in tally.run.steps.values():
+        for problem in step.problems:
+            yield Problem(
+                description=f"{step.workflow}, {step.name}: {problem.description}",
+                severity=problem.severity,
+                problem_type=problem.problem_type,
+                avid=problem.avid,
+                attributes=problem.attributes,
+                actions=problem.actions,
+                resources=problem.resources,
+            )
 
 
 def miss_severity(metric: Metric, score: float, threshold: float, problem_type: str = "accuracy") -> Severity:
@@ -101,19 +109,19 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
 def findings(tally: Tally) -> Iterator[Problem]:
     """One per finding; those beyond the limit by evaluator, model, type and severity. A leak is always high."""
     for entry in tally.findings:
-        info = tally.evaluators[entry["evaluator"]]
-        name = model_name(tally.header, entry["model"])
-        kind = _problem_type(entry.get("problem_type"), info)
+        info, finding = tally.evaluators[entry.evaluator], entry.finding
+        name = tally.run.model_name(entry.model)
+        kind = _problem_type(finding.problem_type, info)
         yield Problem(
-            description=f"{info.name}: {entry['description'].rstrip('.')} (model {name!r}, test case {excerpt(entry['key'])!r}).",
-            severity="high" if kind in LEAKS else entry.get("severity", "medium"),
+            description=f"{info.name}: {finding.description.rstrip('.')} (model {name!r}, test case {excerpt(entry.key)!r}).",
+            severity="high" if kind in LEAKS else _severity(finding.severity),
             problem_type=kind,
-            avid=entry["avid"] if entry.get("avid") in AVID else info.avid,
-            attributes={"evaluator": info.id, **row_attributes(entry["model"], name, [entry["key"]])},
-            actions=entry.get("actions") or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",
+            avid=finding.avid if finding.avid in AVID else info.avid,
+            attributes={"evaluator": info.id, **row_attributes(entry.model, name, [entry.key])},
+            actions=finding.actions or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",
         )
     for (id, model, problem_type, severity), sample in tally.more_findings.items():
-        info, name = tally.evaluators[id], model_name(tally.header, model)
+        info, name = tally.evaluators[id], tally.run.model_name(model)
         kind = _problem_type(problem_type, info)
         yield Problem(
             description=f"{info.name}: {sample.count} more findings in answers of model {name!r}, not listed one by one.",
@@ -128,12 +136,12 @@ def findings(tally: Tally) -> Iterator[Problem]:
 def flips(tally: Tally) -> Iterator[Problem]:
     """One per perturbed case, model and evaluator; those beyond the limit, and those under perturbations that change the meaning, in groups."""
     changed: dict[tuple[str, str], Sample] = {}
-    together: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    together: dict[tuple[str, str, str], list[CaseFlip]] = {}
     for entry in tally.flips:
-        if entry.get("meaning_kept", True):
-            together.setdefault((entry["nodeid"], entry["model"], entry["evaluator"]), []).append(entry)
+        if entry.flip.meaning_kept:
+            together.setdefault((entry.nodeid, entry.model, entry.flip.evaluator), []).append(entry)
         else:
-            changed.setdefault((entry["evaluator"], entry["model"]), Sample()).note(entry["key"])
+            changed.setdefault((entry.flip.evaluator, entry.model), Sample()).note(entry.key)
     for entries in together.values():
         yield _flip(tally, entries)
     for pair, sample in changed.items():
@@ -144,7 +152,7 @@ def flips(tally: Tally) -> Iterator[Problem]:
 
 def faults(tally: Tally) -> Iterator[Problem]:
     """Rows that an evaluator could not judge although there was an answer, grouped by what went wrong."""
-    wording: Mapping[str, tuple[str, str]] = {
+    wording: Mapping[FaultKind, tuple[str, str]] = {
         "nan": ("gave no number (NaN) for", "Such rows count as errors, not as scores. Report the texts to the evaluator's author."),
         "judge": (
             "had no usable word of its judge for",
@@ -157,7 +165,7 @@ def faults(tally: Tally) -> Iterator[Problem]:
         for model, scores in sorted(by_model.items()):
             for kind, sample in sorted(scores.faults.items()):
                 verb, action = wording[kind]
-                name = model_name(tally.header, model)
+                name = tally.run.model_name(model)
                 judged = sample.count + scores.scored
                 yield Problem(
                     description=f"{info.name} {verb} {cases(sample, 'answer')} of model {name!r}: {'; '.join(sample.texts)}",
@@ -176,7 +184,7 @@ def nothing_encoded(tally: Tally) -> Iterator[Problem]:
             sample = scores.nothing_encoded
             if not sample.count or sample.count < scores.scored + scores.not_applicable:
                 continue
-            name = model_name(tally.header, model)
+            name = tally.run.model_name(model)
             yield Problem(
                 description=f"{tally.evaluators[id].name}: nothing was encoded in any answer of model {name!r}, so the guardrail was not tested.",
                 severity="low",
@@ -187,43 +195,53 @@ def nothing_encoded(tally: Tally) -> Iterator[Problem]:
             )
 
 
-def _flip(tally: Tally, entries: Sequence[Mapping[str, Any]]) -> Problem:
+def _flip(tally: Tally, entries: Sequence[CaseFlip]) -> Problem:
     first = entries[0]
-    info = tally.evaluators[first["evaluator"]]
-    name = model_name(tally.header, first["model"])
-    made_by = list(first.get("perturbators", ()))
-    keys = ("metric", "direction", "source_score", "score", "threshold")
+    info = tally.evaluators[first.flip.evaluator]
+    name = tally.run.model_name(first.model)
+    made_by = list(first.flip.perturbators)
     return Problem(
-        description=f"{info.name}: {'; '.join(map(_turned, entries))} under {'+'.join(made_by) or 'a perturbation'} (model {name!r})."
-        f" Original question: {_question(tally, first, 'source')!r}. Perturbed: {_question(tally, first, 'key')!r}.",
+        description=f"{info.name}: {'; '.join(_turned(entry.flip) for entry in entries)}"
+        f" under {'+'.join(made_by) or 'a perturbation'} (model {name!r})."
+        f" Original question: {_question(tally, first, first.flip.source)!r}. Perturbed: {_question(tally, first, first.key)!r}.",
         severity="high",
         problem_type="robustness",
         avid="P0200",
         attributes={
             "evaluator": info.id,
-            **{key: first[key] for key in keys},
-            "flips": [{key: entry[key] for key in keys} for entry in entries],
-            "source": first["source"],
+            **_flip_attributes(first.flip),
+            "flips": [_flip_attributes(entry.flip) for entry in entries],
+            "source": first.flip.source,
             "perturbators": made_by,
-            **row_attributes(first["model"], name, [first["key"]]),
+            **row_attributes(first.model, name, [first.key]),
         },
         actions=_OF_COPIES if made_by == ["copy"] else _OF_FLIPS,
     )
 
 
-def _turned(entry: Mapping[str, Any]) -> str:
-    direction = "pass to fail" if entry["direction"] == "pass_to_fail" else "fail to pass"
-    moved = f"{rounded(entry['source_score'])} → {rounded(entry['score'])}, threshold {rounded(entry['threshold'])}"
-    return f"{entry['metric']} flipped from {direction} ({moved})"
+def _flip_attributes(flip: ItemFlip) -> dict[str, str | float]:
+    return {
+        "metric": flip.metric,
+        "direction": flip.direction,
+        "source_score": flip.source_score,
+        "score": flip.score,
+        "threshold": flip.threshold,
+    }
 
 
-def _question(tally: Tally, entry: Mapping[str, Any], which: str) -> str:
+def _turned(flip: ItemFlip) -> str:
+    direction = "pass to fail" if flip.direction == "pass_to_fail" else "fail to pass"
+    moved = f"{rounded(flip.source_score)} → {rounded(flip.score)}, threshold {rounded(flip.threshold)}"
+    return f"{flip.metric} flipped from {direction} ({moved})"
+
+
+def _question(tally: Tally, entry: CaseFlip, key: str) -> str:
     book = tally.cases
-    return excerpt(book.excerpt(book.ids.get((entry["file"], entry[which])))) or str(entry[which])
+    return excerpt(book.excerpt(book.ids.get((entry.file, key)))) or key
 
 
 def _flips_in_sum(tally: Tally, id: str, model: str, sample: Sample, severity: Severity, what: str) -> Problem:
-    name = model_name(tally.header, model)
+    name = tally.run.model_name(model)
     return Problem(
         description=f"{tally.evaluators[id].name}: {sample.count} {what} of model {name!r}.",
         severity=severity,
@@ -234,7 +252,7 @@ def _flips_in_sum(tally: Tally, id: str, model: str, sample: Sample, severity: S
     )
 
 
-def _problem_type(given: str | None, info: EvaluatorInfo) -> str:
+def _problem_type(given: str, info: EvaluatorInfo) -> str:
     return given if given in PROBLEM_TYPES else info.problem_type
 
 

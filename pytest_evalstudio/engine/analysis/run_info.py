@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry, Run
 
 Kind = Literal["bool", "classification", "heatmap"]
 
@@ -71,57 +72,42 @@ class EvaluatorInfo:
         return tuple(metric for metric in self.judged_metrics if metric.primary or self.kind == "heatmap")
 
 
-def evaluators_of(header: Mapping[str, Any]) -> dict[str, EvaluatorInfo]:
-    """The run's evaluators by id, in the header's order."""
-    return {id: _evaluator(id, entry) for id, entry in header.get("evaluators", {}).items()}
+def evaluators_of(run: Run) -> dict[str, EvaluatorInfo]:
+    """Return the run's evaluators by id, in the header's order."""
+    return {id: _evaluator(id, entry) for id, entry in run.evaluators.items()}
 
 
-def model_name(header: Mapping[str, Any], key: str) -> str:
-    """The label of a model for people; its key where it has none."""
-    return str(header.get("models", {}).get(key, {}).get("name") or key)
-
-
-def number(value: Any) -> float:
-    """A number of the record, in which infinities are strings.
-
-    >>> number("-Infinity"), number(1)
-    (-inf, 1.0)
-    """
-    return float(value)
-
-
-def _evaluator(id: str, entry: Mapping[str, Any]) -> EvaluatorInfo:
+def _evaluator(id: str, entry: EvaluatorEntry) -> EvaluatorInfo:
     return EvaluatorInfo(
         id=id,
-        type=entry.get("type", id),
-        name=entry.get("name") or id,
-        metrics=tuple(_metric(metric) for metric in entry["metrics"]),
-        asserted=frozenset(metric["key"] for metric in entry["metrics"] if metric.get("asserted")),
-        description=entry.get("description", ""),
-        domain=entry.get("domain", ""),
-        method=tuple(entry.get("method", ())),
-        needs=tuple(entry.get("needs", ())),
-        scope=entry.get("scope", "row"),
-        boolean=bool(entry.get("boolean")),
-        model_types=tuple(entry.get("model_types", ())),
-        parameters=entry.get("parameters", {}),
-        embedder=entry.get("embedder", ""),
-        judge=entry.get("judge", {}),
-        calibration=entry.get("calibration", {}),
-        keywords=tuple(entry.get("keywords", ())),
-        problem_type=entry.get("problem_type", "accuracy"),
-        avid=entry.get("avid", "P0200"),
+        type=entry.type,
+        name=entry.name or id,
+        metrics=tuple(_metric(metric) for metric in entry.metrics),
+        asserted=frozenset(metric.key for metric in entry.metrics if metric.asserted),
+        description=entry.description,
+        domain=entry.domain,
+        method=entry.method,
+        needs=entry.needs,
+        scope=entry.scope,
+        boolean=entry.boolean,
+        model_types=entry.model_types,
+        parameters=entry.parameters,
+        embedder=entry.embedder,
+        judge=entry.judge,
+        calibration=entry.calibration,
+        keywords=entry.keywords,
+        problem_type=entry.problem_type,
+        avid=entry.avid,
     )
 
 
-def _metric(entry: Mapping[str, Any]) -> Metric:
-    low, high = entry.get("range", (0.0, 1.0))
+def _metric(entry: MetricEntry) -> Metric:
     return Metric(
-        key=entry["key"],
-        name=entry.get("name") or entry["key"],
-        better=entry.get("better", "higher"),
-        range=(number(low), number(high)),
-        threshold=number(entry.get("threshold", 0.75)),
-        primary=bool(entry.get("primary")),
-        description=entry.get("description", ""),
+        key=entry.key,
+        name=entry.name or entry.key,
+        better=entry.better,
+        range=entry.range,
+        threshold=entry.threshold,
+        primary=entry.primary,
+        description=entry.description,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from typing import IO, Any
+from typing import IO
 
 from pytest_evalstudio.core.contracts import ScoredRow
+from pytest_evalstudio.record.schema import Row, RowOutcome
 
 _IN_MEMORY = 1 << 20
 
@@ -27,7 +28,7 @@ class Spool:
     def __contains__(self, evaluator: object) -> bool:
         return evaluator in self._files
 
-    def add(self, evaluator: str, model: str, key: str, row: Mapping[str, Any], outcome: Mapping[str, Any]) -> None:
+    def add(self, evaluator: str, model: str, key: str, row: Row, outcome: RowOutcome) -> None:
         """Keep one scored row, if its evaluator is one of ours."""
         files = self._files.get(evaluator)
         if files is None:
@@ -36,8 +37,7 @@ class Spool:
         if file is None:
             spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 (the stack closes it)
             file = files[model] = self._open.enter_context(spooled)
-        scores, sketch = dict(outcome.get("scores", {})), outcome.get("sketch", "")
-        file.write(json.dumps([key, row.get("expected_output", ""), row.get("actual_output", ""), scores, sketch]) + "\n")
+        file.write(json.dumps([key, row.expected_output, row.actual_output, outcome.scores, outcome.sketch]) + "\n")
 
     def rows(self, evaluator: str, model: str) -> Iterator[ScoredRow]:
         """The kept rows of one model, in the order in which they came."""

@@ -7,12 +7,16 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
+import msgspec
+
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of, number
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.perturbing.categories import SOURCE, Origin, origin
+from pytest_evalstudio.record.schema import CaseFinding, Item, ItemFlip, ItemVerdict, Row, RowOutcome, Run
 
 EXCERPT_CHARS = 200
 FIRST_KEYS = 10
@@ -20,7 +24,13 @@ FIRST_TEXTS = 3
 LISTED = 1_000
 """How many flips, and how many findings, become problems of their own."""
 
-VERDICTS = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+FaultKind = Literal["nan", "judge", "other"]
+_FAULT_KINDS: Mapping[str, FaultKind] = {
+    OutcomeCode.NOT_A_NUMBER: "nan",
+    OutcomeCode.JUDGE_FAILED: "judge",
+    OutcomeCode.JUDGE_UNREADABLE: "judge",
+}
+"""Outcome codes to groups of problems; all other errors are "other"."""
 _HIDDEN_CATEGORIES = ("perturbed", "encoding_perturbator:")
 
 
@@ -61,7 +71,7 @@ class ScoreTally:
     limits: dict[str, list[float]] = field(default_factory=dict)
     cases: array[int] = field(default_factory=lambda: array("q"))
     values: dict[str, array[float]] = field(default_factory=dict)
-    faults: dict[str, Sample] = field(default_factory=dict)
+    faults: dict[FaultKind, Sample] = field(default_factory=dict)
     judging: Counter[str] = field(default_factory=Counter)
     not_asked: Sample = field(default_factory=Sample)
     nothing_encoded: Sample = field(default_factory=Sample)
@@ -165,17 +175,39 @@ class Lowest:
     model: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProblem:
+    """A finding of an evaluator, and the item that it is about."""
+
+    evaluator: str
+    model: str
+    key: str
+    nodeid: str
+    finding: CaseFinding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFlip:
+    """A flip, and the perturbed item that it is about."""
+
+    model: str
+    key: str
+    file: str
+    nodeid: str
+    flip: ItemFlip
+
+
 class Tally:
     """The numbers of a run, item by item.
 
     Args:
-        header: the record's first line.
+        run: the record's header.
         aggregated: ids of the evaluators whose model-wide figures need the labels again; close() frees them.
     """
 
-    def __init__(self, header: Mapping[str, Any], aggregated: Iterable[str] = ()) -> None:
-        self.header = header
-        self.evaluators: dict[str, EvaluatorInfo] = evaluators_of(header)
+    def __init__(self, run: Run, aggregated: Iterable[str] = ()) -> None:
+        self.run = run
+        self.evaluators: dict[str, EvaluatorInfo] = evaluators_of(run)
         self.verdicts: Counter[str] = Counter()
         self.items = 0
         self.cases = CaseBook()
@@ -184,9 +216,9 @@ class Tally:
         self.marks: dict[str, CaseMarks] = {id: CaseMarks() for id in self.evaluators}
         self.scored_bits: dict[tuple[int, str], int] = {}
         self.perturbed: list[Perturbed] = []
-        self.flips: list[dict[str, Any]] = []
+        self.flips: list[CaseFlip] = []
         self.more_flips: dict[tuple[str, str], Sample] = {}
-        self.findings: list[dict[str, Any]] = []
+        self.findings: list[FoundProblem] = []
         self.more_findings: dict[tuple[str, str, str, str], Sample] = {}
         self.lowest: dict[str, Lowest] = {}
         self.categories: Counter[str] = Counter()
@@ -204,22 +236,20 @@ class Tally:
     def close(self) -> None:
         self.spool.close()
 
-    def add(self, item: Mapping[str, Any]) -> None:
+    def add(self, item: Item) -> None:
         """Take one finished item of the record."""
         self.items += 1
-        self.verdicts[item["verdict"]] += 1
-        model_key = item["model_key"]
-        model = self.models.setdefault(model_key, ModelTally())
-        model.verdicts[item["verdict"]] += 1
-        rows = item.get("rows", ())
-        case = self._case(item, rows)
-        for row in rows:
+        self.verdicts[item.verdict] += 1
+        model = self.models.setdefault(item.model_key, ModelTally())
+        model.verdicts[item.verdict] += 1
+        case = self._case(item)
+        for row in item.rows:
             self._row(item, row, case, model)
         bits = 0
-        for id, verdict in item.get("verdicts", {}).items():
-            bits |= self._verdict(id, verdict, case, model_key)
-        self.scored_bits[case, model_key] = bits
-        self._flips(item, rows, case)
+        for id, verdict in item.verdicts.items():
+            bits |= self._verdict(id, verdict, case, item.model_key)
+        self.scored_bits[case, item.model_key] = bits
+        self._flips(item, case)
 
     def model_scores(self, evaluator: str, model: str) -> ScoreTally:
         by_model = self.scores[evaluator]
@@ -231,165 +261,153 @@ class Tally:
         """The metric's bit in `scored_bits`, 0 for one that cannot flip."""
         return self._bits.get((evaluator, metric), 0)
 
-    def _case(self, item: Mapping[str, Any], rows: Any) -> int:
-        identity = (item["file"], item["key"])
+    def _case(self, item: Item) -> int:
+        identity = (item.file, item.key)
         case = self.cases.ids.get(identity)
-        first = rows[0] if rows else {}
         if case is None:
             case = len(self.cases.keys)
             self.cases.ids[identity] = case
             self.cases.keys.append(identity)
             self.cases.excerpts.append("")
-            self.files[item["file"]] += 1
-        if first and not self.cases.excerpts[case]:
-            self.cases.excerpts[case] = first["input"][:EXCERPT_CHARS]
-            self.lengths["question"].append(len(first["input"]))
-            if first.get("expected_output"):
-                self.lengths["expected answer"].append(len(first["expected_output"]))
-            self.categories.update(visible_categories(first.get("categories", ())))
-            for link in first.get("relationships", ()):
-                if link["type"] == SOURCE:
-                    self.cases.sources[case] = (item["file"], link["target"])
+            self.files[item.file] += 1
+        if item.rows and not self.cases.excerpts[case]:
+            first = item.rows[0]
+            self.cases.excerpts[case] = first.input[:EXCERPT_CHARS]
+            self.lengths["question"].append(len(first.input))
+            if first.expected_output:
+                self.lengths["expected answer"].append(len(first.expected_output))
+            self.categories.update(visible_categories(first.categories))
+            for link in first.relationships:
+                if link.type == SOURCE:
+                    self.cases.sources[case] = (item.file, link.target)
         return case
 
-    def _row(self, item: Mapping[str, Any], row: Mapping[str, Any], case: int, model: ModelTally) -> None:
-        key = item["key"]
+    def _row(self, item: Item, row: Row, case: int, model: ModelTally) -> None:
         model.rows += 1
-        retries = row.get("retries", 0)
-        if retries:
-            model.retries += retries
-            model.retried.note(key)
-        if row.get("error"):
-            model.host_errors.note(key, row["error"])
+        if row.retries:
+            model.retries += row.retries
+            model.retried.note(item.key)
+        if row.error:
+            model.host_errors.note(item.key, row.error)
         else:
-            self._answer(key, row, model)
-        for id, outcome in row.get("outcomes", {}).items():
+            self._answer(item.key, row, model)
+        for id, outcome in row.outcomes.items():
             if id in self.evaluators:
                 self._outcome(self.evaluators[id], outcome, item, row, case)
 
-    def _answer(self, key: str, row: Mapping[str, Any], model: ModelTally) -> None:
+    def _answer(self, key: str, row: Row, model: ModelTally) -> None:
         model.answered += 1
-        model.durations.append(row.get("actual_duration", 0.0))
-        self.lengths["actual answer"].append(len(row.get("actual_output", "")))
-        cost = row.get("cost")
-        if cost is None:
+        model.durations.append(row.actual_duration)
+        self.lengths["actual answer"].append(len(row.actual_output))
+        if row.cost is None:
             model.unpriced += 1
-        elif cost < 0:
+        elif row.cost < 0:
             model.negative_costs.note(key)
         else:
             model.priced += 1
-            model.cost += cost
-        for kind, count in row.get("usage", {}).items():
+            model.cost += row.cost
+        for kind, count in row.usage.items():
             model.usage[kind] += count
-        context = row.get("context", ())
-        for chunk in context:
+        for chunk in row.context:
             self.lengths["context chunk"].append(len(chunk))
-        if row.get("is_rag", bool(context)):
+        if row.is_rag:
             model.rag_rows += 1
-            if not any(chunk.strip() for chunk in context):
+            if not any(chunk.strip() for chunk in row.context):
                 model.no_context.note(key)
 
-    def _outcome(self, info: EvaluatorInfo, outcome: Mapping[str, Any], item: Mapping[str, Any], row: Mapping[str, Any], case: int) -> None:
-        tally = self.model_scores(info.id, item["model_key"])
-        status = outcome["status"]
-        reason = outcome.get("reason", "")
-        if info.type == "encoding_guardrail" and "encoded" in reason and ("nothing" in reason or "no encoded" in reason):
-            tally.nothing_encoded.note(item["key"], reason)
-        if status == "score":
+    def _outcome(self, info: EvaluatorInfo, outcome: RowOutcome, item: Item, row: Row, case: int) -> None:
+        tally = self.model_scores(info.id, item.model_key)
+        if outcome.code == OutcomeCode.NOTHING_ENCODED:
+            tally.nothing_encoded.note(item.key, outcome.reason)
+        if outcome.status == "score":
             self._scored(info, tally, outcome, item, row, case)
-        elif status == "error":
+        elif outcome.status == "error":
             tally.errors += 1
-            if outcome.get("scores"):
-                _take_values(info, tally, outcome["scores"], case)
-            if outcome.get("judging", {}).get("over_budget"):
-                tally.not_asked.note(item["key"], reason)
-            elif not row.get("error"):
-                tally.faults.setdefault(_fault_kind(info, reason), Sample()).note(item["key"], reason)
+            if outcome.scores:
+                _take_values(info, tally, outcome.scores, case)
+            if outcome.code == OutcomeCode.BUDGET_EXHAUSTED:
+                tally.not_asked.note(item.key, outcome.reason)
+            elif not row.error:
+                tally.faults.setdefault(_FAULT_KINDS.get(outcome.code, "other"), Sample()).note(item.key, outcome.reason)
         else:
             tally.not_applicable += 1
-        for finding in outcome.get("findings", ()):
+        for finding in outcome.findings:
             self._finding(info, finding, item)
-        if judging := outcome.get("judging"):
-            tally.judging.update(judging)
+        if outcome.judging is not None:
+            tally.judging.update(msgspec.structs.asdict(outcome.judging))
 
-    def _scored(
-        self, info: EvaluatorInfo, tally: ScoreTally, outcome: Mapping[str, Any], item: Mapping[str, Any], row: Mapping[str, Any], case: int
-    ) -> None:
-        scores = outcome.get("scores", {})
+    def _scored(self, info: EvaluatorInfo, tally: ScoreTally, outcome: RowOutcome, item: Item, row: Row, case: int) -> None:
+        scores = outcome.scores
         tally.scored += 1
         _take_values(info, tally, scores, case)
         if info.boolean and scores.get("model_retrieval_failures") == 1 and scores.get("model_generation_failures") == 0:
-            tally.retrieval_alone.note(item["key"])
-        self.spool.add(info.id, item["model_key"], item["key"], row, outcome)
+            tally.retrieval_alone.note(item.key)
+        self.spool.add(info.id, item.model_key, item.key, row, outcome)
         metric_key = self._grounded.get(info.id)
-        for fragment in outcome.get("fragments", ()) if metric_key else ():
-            score = fragment.get("scores", {}).get(metric_key)
-            if score is not None and fragment.get("part", "answer") == "answer":
+        for fragment in outcome.fragments if metric_key else ():
+            score = fragment.scores.get(metric_key or "")
+            if score is not None and fragment.part == "answer":
                 lowest = self.lowest.get(info.id)
-                if lowest is None or number(score) < lowest.score:
-                    text = row["actual_output"][fragment["start"] : fragment["end"]]
-                    self.lowest[info.id] = Lowest(number(score), text[:EXCERPT_CHARS], item["key"], item["model_key"])
+                if lowest is None or score < lowest.score:
+                    text = row.actual_output[fragment.start : fragment.end]
+                    self.lowest[info.id] = Lowest(score, text[:EXCERPT_CHARS], item.key, item.model_key)
 
-    def _finding(self, info: EvaluatorInfo, finding: Mapping[str, Any], item: Mapping[str, Any]) -> None:
-        entry = {**finding, "evaluator": info.id, "model": item["model_key"], "key": item["key"], "nodeid": item["nodeid"]}
+    def _finding(self, info: EvaluatorInfo, finding: CaseFinding, item: Item) -> None:
+        entry = FoundProblem(evaluator=info.id, model=item.model_key, key=item.key, nodeid=item.nodeid, finding=finding)
         if entry in self.findings[-20:]:
             return
         if len(self.findings) < LISTED:
             self.findings.append(entry)
             return
-        group = (info.id, item["model_key"], finding.get("problem_type", info.problem_type), finding.get("severity", "medium"))
-        self.more_findings.setdefault(group, Sample()).note(item["key"], finding.get("description", ""))
+        group = (info.id, item.model_key, finding.problem_type or info.problem_type, finding.severity)
+        self.more_findings.setdefault(group, Sample()).note(item.key, finding.description)
 
-    def _verdict(self, id: str, verdict: Mapping[str, Any], case: int, model: str) -> int:
-        info = self.evaluators.get(id)
-        if info is None or verdict["status"] != "score":
+    def _verdict(self, id: str, verdict: ItemVerdict, case: int, model: str) -> int:
+        if id not in self.evaluators or verdict.status != "score":
             return 0
-        scores = verdict.get("scores", {})
-        passed = verdict.get("passed")
         tally = self.model_scores(id, model)
         tally.verdicts += 1
-        tally.uncertain += bool(verdict.get("uncertain"))
-        for key, limit in verdict.get("thresholds", {}).items():
-            tally.limits.setdefault(key, []).append(number(limit))
-        if passed is not None:
+        tally.uncertain += bool(verdict.uncertain)
+        for key, limit in verdict.thresholds.items():
+            tally.limits.setdefault(key, []).append(limit)
+        if verdict.passed is not None:
             tally.judged += 1
-            tally.passed += passed
-            value = scores.get(self._primary[id])
-            self.marks[id].add(case, not passed, 0.0 if value is None else number(value))
-        return sum(self._bits.get((id, key), 0) for key, value in scores.items() if value is not None)
+            tally.passed += verdict.passed
+            self.marks[id].add(case, not verdict.passed, verdict.scores.get(self._primary[id]) or 0.0)
+        return sum(self._bits.get((id, key), 0) for key, value in verdict.scores.items() if value is not None)
 
-    def _flips(self, item: Mapping[str, Any], rows: Any, case: int) -> None:
-        flips = item.get("flips", ())
-        if case not in self.cases.sources and not flips:
+    def _flips(self, item: Item, case: int) -> None:
+        if case not in self.cases.sources and not item.flips:
             return
-        categories = rows[0].get("categories", ()) if rows else ()
-        changes = tuple((flip["evaluator"], flip["metric"], flip["direction"]) for flip in flips)
-        beside = item.get("perturbed", {}).get("compared", ())
+        categories = item.rows[0].categories if item.rows else ()
+        changes = tuple((flip.evaluator, flip.metric, str(flip.direction)) for flip in item.flips)
+        beside = item.perturbed.compared if item.perturbed is not None else ()
         bits = sum(bit for (id, _), bit in self._bits.items() if id in beside)
-        self.perturbed.append(Perturbed(case, item["model_key"], _origin(item, categories), tuple(visible_categories(categories)), changes, bits))
-        for flip in flips:
-            entry = {**flip, "model": item["model_key"], "key": item["key"], "file": item["file"], "nodeid": item["nodeid"]}
+        visible = tuple(visible_categories(categories))
+        self.perturbed.append(Perturbed(case, item.model_key, _origin(item, categories), visible, changes, bits))
+        for flip in item.flips:
             if len(self.flips) < LISTED:
+                entry = CaseFlip(model=item.model_key, key=item.key, file=item.file, nodeid=item.nodeid, flip=flip)
                 self.flips.append(entry)
             else:
-                self.more_flips.setdefault((flip["evaluator"], item["model_key"]), Sample()).note(item["key"])
+                self.more_flips.setdefault((flip.evaluator, item.model_key), Sample()).note(item.key)
 
 
-def _take_values(info: EvaluatorInfo, tally: ScoreTally, scores: Mapping[str, Any], case: int) -> None:
+def _take_values(info: EvaluatorInfo, tally: ScoreTally, scores: Mapping[str, float | None], case: int) -> None:
     """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse failures are."""
     tally.cases.append(case)
     for metric in info.metrics:
         value = scores.get(metric.key)
-        tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else number(value))
+        tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else value)
 
 
-def _origin(item: Mapping[str, Any], categories: Iterable[str]) -> Origin:
-    """How a perturbed case was made, as its record says, else its flips or categories."""
-    told = item.get("perturbed")
-    if told is None and item.get("flips"):
-        flip = item["flips"][0]
-        told = {"by": flip.get("perturbators", ()), "meaning_kept": flip.get("meaning_kept", True)}
-    return Origin(tuple(told["by"]), bool(told["meaning_kept"])) if told is not None else origin(categories)
+def _origin(item: Item, categories: Iterable[str]) -> Origin:
+    """Return how a perturbed case was made: as its record says, else by its flips or categories."""
+    if item.perturbed is not None:
+        return Origin(item.perturbed.by, item.perturbed.meaning_kept)
+    if item.flips:
+        return Origin(item.flips[0].perturbators, item.flips[0].meaning_kept)
+    return origin(categories)
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
@@ -410,9 +428,3 @@ def visible_categories(categories: Iterable[str]) -> list[str]:
 def _flip_bits(evaluators: Iterable[EvaluatorInfo]) -> dict[tuple[str, str], int]:
     pairs = [(info.id, metric.key) for info in evaluators for metric in info.flip_metrics]
     return {pair: 1 << i for i, pair in enumerate(pairs)}
-
-
-def _fault_kind(info: EvaluatorInfo, reason: str) -> str:
-    if "not a number" in reason:
-        return "nan"
-    return "judge" if {"judge", "agent"} & set(info.method) else "other"

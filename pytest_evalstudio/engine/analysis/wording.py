@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
-from pytest_evalstudio.engine.analysis.run_info import number
 from pytest_evalstudio.engine.analysis.tallies import Sample
 
 
-def rounded(value: Any) -> str:
+def rounded(value: float) -> str:
     """A number of a message, at most four decimals.
 
-    >>> rounded(0.123456), rounded(3), rounded("Infinity")
+    >>> rounded(0.123456), rounded(3), rounded(float("inf"))
     ('0.1235', '3', 'infinite')
     """
-    found = number(value)
-    if found in (float("inf"), float("-inf")):
+    if math.isinf(value):
         return "infinite"
-    return f"{found:.4f}".rstrip("0").rstrip(".") if abs(found) >= 0.0001 or not found else f"{found:.2g}"
+    return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) >= 0.0001 or not value else f"{value:.2g}"
 
 
 def cases(sample: Sample, noun: str = "row") -> str:
@@ -32,6 +31,15 @@ def cases(sample: Sample, noun: str = "row") -> str:
     return f"{sample.count} {noun}{'' if sample.count == 1 else 's'} ({keys}{more})"
 
 
-def row_attributes(model: str, name: str, keys: Sequence[str]) -> dict[str, Any]:
+class RowAttributes(TypedDict):
+    """Attributes of a problem or insight that say which model and which rows it is about."""
+
+    model: str
+    model_name: str
+    test_case_keys: list[str]
+    row_keys: list[str]
+
+
+def row_attributes(model: str, name: str, keys: Sequence[str]) -> RowAttributes:
     """The attributes that tell which model and which rows."""
     return {"model": model, "model_name": name, "test_case_keys": list(keys), "row_keys": [f"{key}_{model}" for key in keys]}

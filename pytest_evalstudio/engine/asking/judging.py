@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.contracts import parameters
-from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
@@ -20,7 +20,7 @@ from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
-HOW = (
+_REMEDY = (
     'add a table [judge] to evalstudio.toml, e.g. host = "openai_compatible", url = "http://localhost:11434/v1", '
     'llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
 )
@@ -138,7 +138,8 @@ def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> 
     if own:
         return JudgeTable.over(config.judge, own)
     if config.judge is None or not config.judge.members:
-        raise ConfigurationError(f"asks a judge, and none is configured: {HOW}")
+        fact = "asks a judge, and none is configured"
+        raise ResourceMissing(f"{fact}: {_REMEDY}", brief=fact)
     return config.judge
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.contracts import Tools, parameters
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import HOW, Judges
+from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.formats.config import LEXICON, Configuration, WeightsTable
 from pytest_evalstudio.models.detoxify import find_detoxify
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.models.vectors import VectorCache
-from pytest_evalstudio.models.weights import WAYS, Unfetched, Weights, find_weights
+from pytest_evalstudio.models.weights import Unfetched, Weights, find_weights
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.plan import Selected
@@ -102,15 +102,15 @@ class Lender:
         lacking: dict[str, list[str]] = {}
         for one in selected:
             for requirement in one.requires:
-                if reason := self._reason(config, one, requirement, fetch=True):
-                    lacking.setdefault(reason, []).append(one.id)
+                if (fault := self._fault(config, one, requirement, fetch=True)) is not None:
+                    lacking.setdefault(str(fault), []).append(one.id)
         if lacking:
             raise ConfigurationError("\n".join(f"evaluator {', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in lacking.items()))
 
     def lacks(self, config: Configuration, selected: Selected) -> str:
-        """Why an evaluator cannot be had here, "" if it can; asks no network: a model that somebody named may yet be fetched."""
-        reasons = (self._reason(config, selected, requirement, fetch=False) for requirement in selected.requires)
-        return next(filter(None, reasons), "")
+        """Return briefly why an evaluator is not available here, "" if it is; asks no network: a configured model may yet be fetched."""
+        faults = (self._fault(config, selected, requirement, fetch=False) for requirement in selected.requires)
+        return next((brief_of(fault) for fault in faults if fault is not None), "")
 
     def warnings(self) -> list[str]:
         """What went wrong without stopping the run."""
@@ -128,34 +128,37 @@ class Lender:
             if self.judges.cache is not None:
                 self.judges.cache.close()
 
-    def _reason(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> str:
+    def _fault(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> ConfigurationError | None:
+        """Return why a requirement of an evaluator is not met, None if it is."""
+        try:
+            self._check(config, selected, requirement, fetch=fetch)
+        except ConfigurationError as exc:
+            return exc
+        return None
+
+    def _check(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> None:
         if requirement.startswith(MODULE):
             name = requirement.removeprefix(MODULE)
-            if importlib.util.find_spec(name) is not None:
-                return ""
-            remedy = f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`' if selected.spec.extra else f"install {name}"
-            return f"there is no module {name!r}: {remedy}"
+            if importlib.util.find_spec(name) is None:
+                remedy = f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`' if selected.spec.extra else f"install {name}"
+                raise ConfigurationError(f"there is no module {name!r}: {remedy}")
+            return
         if requirement.startswith(OPTION):
             name = requirement.removeprefix(OPTION)
-            return "" if selected.parameters.get(name) else f"needs its option {name}: give it in [evaluator.{selected.id}]"
+            if not selected.parameters.get(name):
+                raise ConfigurationError(f"needs its option {name}: give it in [evaluator.{selected.id}]")
+            return
         if requirement == JUDGE:
-            try:
-                self.judges.open(config, selected.own_judge)
-            except ConfigurationError as exc:
-                return str(exc)
-            return ""
+            self.judges.open(config, selected.own_judge)
+            return
         kind, _, name = requirement.partition(":")
         if kind not in (_NAMED if name else _MODELS):
             known = ", ".join([*_MODELS, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"])
-            return f"requires {requirement!r}, which nobody can lend; known: {known}"
-        try:
-            if name:
-                self._named(config, name, option=_option(selected, name), fetch=fetch, is_chosen=_is_chosen(config, selected, name))
-            else:
-                self._found(config, requirement, fetch=fetch)
-        except ConfigurationError as exc:
-            return str(exc)
-        return ""
+            raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {known}")
+        if name:
+            self._named(config, name, option=_option(selected, name), fetch=fetch, is_chosen=_is_chosen(config, selected, name))
+        else:
+            self._found(config, requirement, fetch=fetch)
 
     def _found(self, config: Configuration, requirement: str, *, fetch: bool) -> Weights | None:
         """Where a model is; None where the hub would have to be asked and must not be."""
@@ -267,15 +270,20 @@ class Lender:
         raise AssertionError(requirement)
 
 
+def brief_of(fault: ConfigurationError) -> str:
+    """Return the fact of a configuration error in a few words, without remedies where it has them apart."""
+    return fault.brief if isinstance(fault, ResourceMissing) else str(fault)
+
+
 def left_out(reasons: Mapping[str, str]) -> str:
-    """What to say of the evaluators that "all" leaves out; the ways to get a model are told to those who ask for one of them by name.
+    """Return the warning about evaluators that "all" leaves out; remedies are for those who ask for one of them by name.
 
     >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
     "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
     """
     by_reason: dict[str, list[str]] = {}
     for id, reason in reasons.items():
-        by_reason.setdefault(reason.partition(WAYS)[0].removesuffix(f": {HOW}"), []).append(id)
+        by_reason.setdefault(reason, []).append(id)
     return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
 
 

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Hashable, Sequence
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -35,22 +36,27 @@ def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outco
 
 def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | None:
     if case.error:
-        return Outcome.error(case.error)
+        return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
     if selected.spec.compares and case.counterpart is None:
         linked = case.sources(selected.spec.compares)
         return Outcome.not_applicable(
-            f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand" if linked else f"it has no {selected.spec.compares}"
+            f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand" if linked else f"it has no {selected.spec.compares}",
+            OutcomeCode.NO_COUNTERPART,
         )
     if case.counterpart is not None and case.counterpart.error:
-        return Outcome.error(f"{case.counterpart.key!r}, with which it is compared, was not answered: {case.counterpart.error}")
+        return Outcome.error(
+            f"{case.counterpart.key!r}, with which it is compared, was not answered: {case.counterpart.error}",
+            OutcomeCode.COUNTERPART_FAILED,
+        )
     missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
     if missing:
-        return Outcome.not_applicable(" and ".join(missing))
+        return Outcome.not_applicable(" and ".join(missing), OutcomeCode.INPUT_MISSING)
     earlier = sum(len(turn.content) for turn in case.conversation)
     longest = max(earlier, len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))
     if longest > tools.max_text_chars:
         return Outcome.error(
-            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,}; raise it in the configuration"
+            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,}; raise it in the configuration",
+            OutcomeCode.TEXT_TOO_LONG,
         )
     refine = getattr(selected.evaluator, "not_applicable", None)
     if refine is None:
@@ -86,7 +92,7 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
         return [found[index] for index in range(len(cases))]
     if len(outcomes) != len(cases):
         wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
-        return [Outcome.error(wrong)] * len(cases)
+        return [Outcome.error(wrong, OutcomeCode.OUTCOME_INVALID)] * len(cases)
     return [_checked(selected, outcome) for outcome in outcomes]
 
 
@@ -101,10 +107,10 @@ def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
 def _checked(selected: Selected, found: object) -> Outcome:
     """An outcome with the declared metrics only, its scores as Python's own numbers."""
     if not isinstance(found, Outcome):
-        return Outcome.error(f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome")
+        return Outcome.error(f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome", OutcomeCode.OUTCOME_INVALID)
     for key in found.scores:
         if selected.spec.metric(key) is None:
-            return Outcome.error(f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics")
+            return Outcome.error(f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics", OutcomeCode.OUTCOME_INVALID)
     if all(value is None or type(value) in (float, int) for value in found.scores.values()):
         return found
     return dataclasses.replace(found, scores={key: None if value is None else float(value) for key, value in found.scores.items()})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.engine.perturbing.categories import Origin
 from pytest_evalstudio.engine.scoring.calibrated import conformal_set, uncertain_words
@@ -25,6 +26,7 @@ class Verdict:
         passed: None where nothing was scored, or no threshold decides.
         scores: mean over the repeats; None where a metric was never scored.
         missed: asserted metrics beyond their threshold.
+        code: of the outcome that decided, with `reason` in words.
         least: least value over the repeats, only with several.
         conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration: both, or none, is uncertain.
         pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al., 2024).
@@ -34,6 +36,7 @@ class Verdict:
     passed: bool | None = None
     scores: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
     missed: tuple[str, ...] = ()
+    code: OutcomeCode = OutcomeCode.NONE
     reason: str = ""
     least: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     pass_k: float | None = None
@@ -63,10 +66,10 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
     """
     wrong = next((outcome for outcome in outcomes if outcome.status == "error"), None)
     if wrong is not None:
-        return Verdict(status="error", reason=wrong.reason)
+        return Verdict(status="error", code=wrong.code, reason=wrong.reason)
     scored = [outcome for outcome in outcomes if outcome.status == "score"]
     if not scored:
-        return Verdict(status="not_applicable", reason=outcomes[0].reason)
+        return Verdict(status="not_applicable", code=outcomes[0].code, reason=outcomes[0].reason)
     if len(scored) == 1 and len(outcomes) == 1:
         scores = scored[0].scores
         missed = _missed(selected, scores)
@@ -75,6 +78,7 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
             passed=_passed(selected, scores, missed),
             scores=scores,
             missed=missed,
+            code=scored[0].code,
             reason=scored[0].reason,
             conformal_set=conformal_set(selected, scores),
         )
@@ -85,6 +89,7 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
         passed=_passed(selected, scores, missed),
         scores=scores,
         missed=missed,
+        code=next((outcome.code for outcome in scored if outcome.code), OutcomeCode.NONE),
         reason=next((outcome.reason for outcome in scored if outcome.reason), ""),
         least=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),

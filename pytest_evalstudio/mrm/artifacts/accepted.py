@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pytest_evalstudio.engine.perturbing.categories import SOURCE, Perturbators, origin
-from pytest_evalstudio.engine.record import FILE, read_items
 from pytest_evalstudio.engine.scoring.run import masked
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
@@ -14,6 +13,8 @@ from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
 from pytest_evalstudio.mrm.workflow.evaluating import LAB
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.writer import FILE
 
 EVALUATION = "automated_evaluation"
 VARIATIONS = "robustness_input_variations"
@@ -43,7 +44,7 @@ def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[Entry]:
 def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
     """Questions whose answer passes, with the wordings of the same meaning in which it does not."""
     rows = {(row.key, row.model_key): row for row in TestLab.load(folder / LAB).dataset.inputs}
-    verdicts = {(item["key"], item["model_key"]): item["verdict"] for item in read_items(folder / FILE)}
+    verdicts = {(item.key, item.model_key): item.verdict for item in RecordReader(folder / FILE).items()}
     wordings: dict[tuple[str, str], list[str]] = {}
     for identity, row in rows.items():
         source = (_source(row), row.model_key)

@@ -16,7 +16,6 @@ from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.mrm.cases.generating import WRITTEN_BY
-from pytest_evalstudio.mrm.extra import why_lacking
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.work import Work
@@ -103,7 +102,7 @@ def lacks(work: Work) -> dict[str, str]:
     """The metrics that cannot be had without asking a network or somebody's choice, and why."""
     found = {} if work.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
     reason = work.lender.lacks(work.config, _bertscore_evaluator(work))
-    return {**found, **({"bertscore": why_lacking(reason)} if reason else {})}
+    return {**found, **({"bertscore": reason} if reason else {})}
 
 
 def _bertscore_evaluator(work: Work) -> Selected:

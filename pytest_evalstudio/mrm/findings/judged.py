@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.tallies import visible_categories
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
-from pytest_evalstudio.engine.record import read_header, read_items
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.schema import Item, ItemVerdict, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,16 @@ def read_evaluation(path: Path, wanted: Sequence[str] = (), thresholds: Mapping[
         ConfigurationError: for an evaluator or metric that the record does not have.
         DataError: if the record cannot be read.
     """
-    evaluators = {id: _with(info, thresholds) for id, info in evaluators_of(read_header(path)).items()}
+    record = RecordReader(path)
+    evaluators = {id: _with(info, thresholds) for id, info in evaluators_of(record.run).items()}
     _check(wanted, evaluators)
     cases = []
     left_out = {"perturbed": 0, "without a verdict": 0}
-    for item in read_items(path):
-        row = next(iter(item.get("rows", ())), None)
+    for item in record.items():
+        row = next(iter(item.rows), None)
         if row is None:
             left_out["without a verdict"] += 1
-        elif any(link.get("type") == SOURCE for link in row.get("relationships") or ()):
+        elif any(link.type == SOURCE for link in row.relationships):
             left_out["perturbed"] += 1
         else:
             judged = _judged(item, row, evaluators, wanted, thresholds)
@@ -98,41 +99,41 @@ def _with(info: EvaluatorInfo, thresholds: Mapping[str, float]) -> EvaluatorInfo
     return replace(info, metrics=metrics)
 
 
-def _judged(
-    item: Mapping[str, Any], row: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo], wanted: Sequence[str], thresholds: Mapping[str, float]
-) -> Judged | None:
+def _judged(item: Item, row: Row, evaluators: Mapping[str, EvaluatorInfo], wanted: Sequence[str], thresholds: Mapping[str, float]) -> Judged | None:
     names = wanted or tuple(evaluators)
-    verdicts = [found for name in names if (found := _verdict(name, item.get("verdicts", {}), evaluators, thresholds)) is not None]
+    verdicts = [found for name in names if (found := _verdict(name, item.verdicts, evaluators, thresholds)) is not None]
     if not verdicts:
         return None
     missed = tuple(miss for found in verdicts for miss in found)
     return Judged(
-        key=str(item["key"]),
-        question=str(row.get("input") or ""),
-        answer=str(row.get("actual_output") or ""),
-        categories=tuple(visible_categories(map(str, row.get("categories") or ()))),
+        key=item.key,
+        question=row.input,
+        answer=row.actual_output,
+        categories=tuple(visible_categories(row.categories)),
         missed=missed,
         failed=bool(missed),
     )
 
 
-def _verdict(name: str, verdicts: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo], thresholds: Mapping[str, float]) -> list[Miss] | None:
+def _verdict(
+    name: str, verdicts: Mapping[str, ItemVerdict], evaluators: Mapping[str, EvaluatorInfo], thresholds: Mapping[str, float]
+) -> list[Miss] | None:
     """The misses of an evaluator, or of one of its metrics; None where there is no verdict."""
     id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
-    verdict = verdicts.get(id) or {}
-    if verdict.get("status") != "score" or (not key and verdict.get("passed") is None):
+    verdict = verdicts.get(id)
+    if verdict is None or verdict.status != "score" or (not key and verdict.passed is None):
         return None
     return list(_misses(evaluators[id], key, verdict, thresholds))
 
 
-def _misses(info: EvaluatorInfo, key: str, verdict: Mapping[str, Any], thresholds: Mapping[str, float]) -> Iterator[Miss]:
+def _misses(info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]) -> Iterator[Miss]:
     """Metrics that decide as the verdict has them; one with a threshold of its own, or that is asked for by name, by its score."""
     for metric in info.metrics:
         if key not in ("", metric.key) or not (key or metric.key in info.asserted):
             continue
-        score = verdict.get("scores", {}).get(metric.key)
-        fails = metric.key in verdict.get("missed", ())
+        score = verdict.scores.get(metric.key)
+        fails = metric.key in verdict.missed
         if metric.key not in info.asserted or f"{info.id}.{metric.key}" in thresholds:
-            fails = score is not None and math.isfinite(metric.threshold) and not metric.passes(float(score))
+            fails = score is not None and math.isfinite(metric.threshold) and not metric.passes(score)
         if fails:
-            yield Miss(evaluator=info.id, metric=metric.key, score=None if score is None else float(score), threshold=metric.threshold)
+            yield Miss(evaluator=info.id, metric=metric.key, score=score, threshold=metric.threshold)

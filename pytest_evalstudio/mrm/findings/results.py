@@ -14,8 +14,9 @@ from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.engine.analysis.tallies import visible_categories
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
-from pytest_evalstudio.engine.record import FILE, read_header, read_items
 from pytest_evalstudio.formats.labels import answer_id
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.writer import FILE
 
 RESULTS = Path("global_llm_eval_results") / "application_json" / "explanation.json"
 Identity = tuple[str, str, str]
@@ -129,22 +130,32 @@ def _file_of(place: Path) -> Path:
 
 
 def _read_record(path: Path, found: Scores) -> None:
-    header = read_header(path)
-    evaluators = evaluators_of(header)
+    record = RecordReader(path)
+    evaluators = evaluators_of(record.run)
     columns = [
         Column(evaluator=id, metric=metric, embedder=info.embedder, is_calibrated=bool(info.calibration) and metric.primary)
         for id, info in evaluators.items()
         for metric in info.metrics
     ]
     _add_columns(found, columns)
-    found.model_names |= {key: str(entry.get("name") or key) for key, entry in header.get("models", {}).items()}
-    for item in read_items(path):
-        for row in item.get("rows", ()):
-            answer = _answer(found, (item["file"], item["key"], item["model_key"]), item.get("test_key", ""), row)
+    found.model_names |= {key: record.run.model_name(key) for key in record.run.models}
+    for item in record.items():
+        for row in item.rows:
+            source = next((link.target for link in row.relationships if link.type == SOURCE), "")
+            made = Answer(
+                file=item.file,
+                key=item.key,
+                model_key=item.model_key,
+                test_key=item.test_key,
+                categories=tuple(dict.fromkeys(visible_categories(row.categories))),
+                source=source,
+                text_id=answer_id(row.actual_output) if row.actual_output else "",
+            )
+            answer = found.answers.setdefault((item.file, item.key, item.model_key), made)
             for column in columns:
-                outcome = row.get("outcomes", {}).get(column.evaluator, {})
-                if outcome.get("status") == "score":
-                    _add(answer, column.key, row.get("run", 1), outcome.get("scores", {}).get(column.metric.key), path)
+                outcome = row.outcomes.get(column.evaluator)
+                if outcome is not None and outcome.status == "score":
+                    _add(answer, column.key, row.run, outcome.scores.get(column.metric.key), path)
 
 
 def _read_results(path: Path, found: Scores) -> None:
@@ -199,6 +210,7 @@ def _add_columns(found: Scores, columns: Iterable[Column]) -> None:
 
 
 def _answer(found: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
+    """Return the answer of a results file's row, made when its first repeat is read."""
     if identity not in found.answers:
         file, key, model_key = identity
         links = row.get("relationships") or ()

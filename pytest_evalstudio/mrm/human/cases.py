@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.record import FILE, read_header, read_items
 from pytest_evalstudio.formats.labels import answer_id
 from pytest_evalstudio.mrm.findings.results import Answer, Column, Scores, read_scores
 from pytest_evalstudio.mrm.human.draw import Candidate
+from pytest_evalstudio.record.reader import RecordReader, read_run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item
+from pytest_evalstudio.record.writer import FILE
 
 TOPIC = "topic:"
 
@@ -113,7 +115,7 @@ def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] =
     """
     path = folder / FILE
     scores = read_scores([path])
-    names, why = (list(metrics), "") if metrics else _chosen(scores, read_header(path)["evaluators"], order)
+    names, why = (list(metrics), "") if metrics else _chosen(scores, read_run(path).evaluators, order)
     return population_of(path, scores, [scores.column(name) for name in names], chosen_by=why)
 
 
@@ -126,11 +128,11 @@ def population_of(path: Path, scores: Scores, columns: Sequence[Column], *, chos
         chosen_by: why these metrics.
     """
     cases, missing = [], 0
-    for item in read_items(path):
-        if not item.get("rows"):
+    for item in RecordReader(path).items():
+        if not item.rows:
             missing += 1
             continue
-        answer = scores.answers[item["file"], item["key"], item["model_key"]]
+        answer = scores.answers[item.file, item.key, item.model_key]
         found = {column.key: answer.score(column.key) for column in columns}
         kept = {key: value for key, value in found.items() if value is not None}
         if len(kept) < len(found):
@@ -142,7 +144,7 @@ def population_of(path: Path, scores: Scores, columns: Sequence[Column], *, chos
     return Population(scores=scores, columns=tuple(columns), cases=tuple(cases), without_score=missing, chosen_by=chosen_by, places=places)
 
 
-def _chosen(scores: Scores, evaluators: Mapping[str, Mapping[str, Any]], order: Sequence[str]) -> tuple[list[str], str]:
+def _chosen(scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]) -> tuple[list[str], str]:
     """The metric that is calibrated where none is named, and why."""
     for id in [*(id for id in order if id in evaluators), *(id for id in evaluators if id not in order)]:
         entry = evaluators[id]
@@ -151,43 +153,41 @@ def _chosen(scores: Scores, evaluators: Mapping[str, Mapping[str, Any]], order: 
         key = measured(id, entry)
         values = {answer.score(key) for answer in scores.answers.values()} - {None}
         if key in scores.columns and len(values) > 1:
-            return [key], f"the primary metric of {entry.get('name') or id}, the first evaluator whose scores say how much"
+            return [key], f"the primary metric of {entry.name or id}, the first evaluator whose scores say how much"
     raise NothingVaries(
         "no evaluator of the automated evaluation has scores that vary and say how much, not only whether; where answers have scores, add one, "
         "e.g. lexical_groundedness, or name a metric in `metric`"
     )
 
 
-def says_how_much(entry: Mapping[str, Any]) -> bool:
-    """Whether an evaluator of a header can be calibrated: it says of each answer how much, not whether."""
-    return not entry.get("boolean") and entry.get("scope") != "model"
+def says_how_much(entry: EvaluatorEntry) -> bool:
+    """Return whether an evaluator can be calibrated: its scores are graded, not only pass or fail."""
+    return not entry.boolean and entry.scope != "model"
 
 
-def measured(id: str, entry: Mapping[str, Any]) -> str:
-    """The primary metric of an evaluator of a header, `evaluator.metric`; with a calibration the one that was so without it."""
-    calibrated = entry.get("calibration") or {}
-    primary = calibrated.get("of") or next((metric["key"] for metric in entry["metrics"] if metric["primary"]), "")
+def measured(id: str, entry: EvaluatorEntry) -> str:
+    """Return the primary metric of an evaluator as `evaluator.metric`; with a calibration, the one that it calibrates."""
+    primary = entry.calibration.get("of") or next((metric.key for metric in entry.metrics if metric.primary), "")
     return f"{id}.{primary}"
 
 
-def _case(item: Mapping[str, Any], answer: Answer, scores: Mapping[str, float], columns: Sequence[Column], names: Mapping[str, str]) -> Case:
-    row = item["rows"][0]
-    texts, sources = list(row.get("context") or ()), list(row.get("context_sources") or ())
-    said = str(row.get("actual_output") or "")
+def _case(item: Item, answer: Answer, scores: Mapping[str, float], columns: Sequence[Column], names: Mapping[str, str]) -> Case:
+    row = item.rows[0]
+    sources = row.context_sources
     limits = [column for column in columns if math.isfinite(column.metric.threshold)]
     return Case(
-        key=item["key"],
-        model_key=item["model_key"],
-        model=names.get(item["model_key"], item["model_key"]),
-        question=str(row.get("input") or ""),
-        answer=said,
-        expected=str(row.get("expected_output") or ""),
-        context=tuple((str(sources[at]) if at < len(sources) else "", str(text)) for at, text in enumerate(texts)),
+        key=item.key,
+        model_key=item.model_key,
+        model=names.get(item.model_key, item.model_key),
+        question=row.input,
+        answer=row.actual_output,
+        expected=row.expected_output,
+        context=tuple((sources[at] if at < len(sources) else "", text) for at, text in enumerate(row.context)),
         topic=next((name.removeprefix(TOPIC) for name in answer.categories if name.startswith(TOPIC)), ""),
         categories=answer.categories,
         scores=scores,
         verdict=all(column.metric.passes(scores[column.key]) for column in limits) if limits else None,
-        answer_id=answer_id(said),
+        answer_id=answer_id(row.actual_output),
     )
 
 

@@ -7,16 +7,16 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.record import read_header, read_items, record_path
 from pytest_evalstudio.engine.scoring.calibrated import doubt
 from pytest_evalstudio.formats.labels import Identity, Label
 from pytest_evalstudio.mrm.findings.results import Column, Scores, read_scores
 from pytest_evalstudio.mrm.human.cases import Case, measured, population_of, says_how_much
 from pytest_evalstudio.mrm.human.draw import Drawn
 from pytest_evalstudio.mrm.human.labelling import Labelling, labelling_of
+from pytest_evalstudio.record.reader import RecordReader, read_run, record_path
+from pytest_evalstudio.record.schema import EvaluatorEntry, Run
 
 ALONE = (
     "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds for answers like these; "
@@ -46,23 +46,23 @@ class ReportAnswers:
         self.labels = Path(labels)
         if not self.labels.parent.is_dir():
             raise ConfigurationError(f"--labels {labels}: there is no folder {self.labels.parent}; make it")
-        header = read_header(path)
+        run = read_run(path)
         scores = read_scores([path])
-        choice = _Choice(place, scores, header["evaluators"])
+        choice = _Choice(place, scores, run.evaluators)
         columns = choice.of_all(metrics) if every else [choice.calibrated(metrics)]
         self.population = population_of(path, scores, columns)
-        self._doubts = _doubts(path, header["evaluators"], columns)
+        self._doubts = _doubts(path, run.evaluators, columns)
         self._drawn = self._all() if every else self._uncertain()
         _check_identities(place, scores, [self.population.cases[one.at].identity for one in self._drawn])
         names = ", ".join(column.key for column in columns)
-        self.title = f"{_named(header, place)}: {names}"
+        self.title = f"{_named(run, place)}: {names}"
         self.advice = "" if every else ALONE
         self.nothing = (
             f"{place}: no answer has a score by {names}"
             if every or not self.population.cases
             else f"{place}: no verdict by {names} is uncertain, of {len(self.population.cases)} answers; --all asks for all of them"
         )
-        made_of = dict.fromkeys(key for column in columns for key in _made_of(column, header["evaluators"]))
+        made_of = dict.fromkeys(key for column in columns for key in _made_of(column, run.evaluators))
         self.command = shlex.join(["evalstudio", "calibrate", place, labels, "--metric", ",".join(made_of)])
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
@@ -91,7 +91,7 @@ class ReportAnswers:
 class _Choice:
     """Which metrics of a record are asked about."""
 
-    def __init__(self, place: str, scores: Scores, evaluators: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, place: str, scores: Scores, evaluators: Mapping[str, EvaluatorEntry]) -> None:
         self._place = place
         self._scores = scores
         self._evaluators = evaluators
@@ -130,15 +130,15 @@ class _Choice:
         return found
 
 
-def _doubts(path: Path, evaluators: Mapping[str, Mapping[str, Any]], columns: Sequence[Column]) -> dict[Identity, str]:
+def _doubts(path: Path, evaluators: Mapping[str, EvaluatorEntry], columns: Sequence[Column]) -> dict[Identity, str]:
     """Why verdicts are uncertain, by key and model key, where they are."""
-    calibrated = {column.evaluator: evaluators[column.evaluator]["calibration"]["alpha"] for column in columns if column.is_calibrated}
+    calibrated = {column.evaluator: evaluators[column.evaluator].calibration["alpha"] for column in columns if column.is_calibrated}
     found = {}
-    for item in read_items(path) if calibrated else ():
+    for item in RecordReader(path).items() if calibrated else ():
         for id, alpha in calibrated.items():
-            verdict = item.get("verdicts", {}).get(id, {})
-            if verdict.get("uncertain"):
-                found[item["key"], item["model_key"]] = doubt(verdict["conformal_set"], alpha)
+            verdict = item.verdicts.get(id)
+            if verdict is not None and verdict.uncertain:
+                found[item.key, item.model_key] = doubt(verdict.conformal_set or (), alpha)
     return found
 
 
@@ -155,12 +155,12 @@ def _check_identities(place: str, scores: Scores, asked: Sequence[Identity]) -> 
             )
 
 
-def _made_of(column: Column, evaluators: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _made_of(column: Column, evaluators: Mapping[str, EvaluatorEntry]) -> list[str]:
     """The metrics that a calibration is made of whose probability this is, else the metric itself."""
-    return list(evaluators[column.evaluator]["calibration"]["metrics"]) if column.is_calibrated else [column.key]
+    return list(evaluators[column.evaluator].calibration["metrics"]) if column.is_calibrated else [column.key]
 
 
-def _named(header: Mapping[str, Any], place: str) -> str:
-    """What a run is called: the name of its file, where it has one file with a name."""
-    names = [file.get("name") for file in header["files"]]
-    return str(names[0]) if len(names) == 1 and names[0] else Path(place).name
+def _named(run: Run, place: str) -> str:
+    """Return the name of a run: that of its file if it has one file with a name, else that of its folder."""
+    names = [file.name for file in run.files]
+    return names[0] if len(names) == 1 and names[0] else Path(place).name

@@ -12,7 +12,6 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.engine.analysis.problems import miss_severity
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
-from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.findings.about import GENERATOR, QUERY_TYPE, TOPIC, about
 from pytest_evalstudio.mrm.findings.results import Column, Scores, read_scores
@@ -21,6 +20,8 @@ from pytest_evalstudio.mrm.findings.weakness_pictures import MOST_METRICS, weakn
 from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction, check_names
 from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION, calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.work import Work
+from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.writer import FILE
 
 WEAKNESSES = "weaknesses.json"
 
@@ -55,7 +56,7 @@ class WeaknessDetection:
     def run(self, work: Work) -> Done:
         folder = work.artifacts("automated_evaluation")
         scores = _with(read_scores([folder]), calibrated_thresholds(work.figures))
-        evaluators = evaluators_of(read_header(folder / FILE))
+        evaluators = evaluators_of(read_run(folder / FILE))
         columns = [scores.column(name) for name in self.metrics] or [column for column in scores.columns.values() if column.metric.primary]
         by = self.by or _default_dimensions(scores)
         if not by:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.mrm.extra import needed, why_lacking
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ResourceMissing
+from pytest_evalstudio.mrm.extra import needed
 from pytest_evalstudio.mrm.texts.words import content_words
 from pytest_evalstudio.mrm.workflow.work import Work
 
@@ -61,7 +61,7 @@ def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
     except (ConfigurationError, EvaluationError) as exc:
         if choice == "embeddings" or work.config.embeddings.is_chosen:
             raise
-        return _of_words(work, texts, why_lacking(str(exc)))
+        return _of_words(work, texts, exc.brief if isinstance(exc, ResourceMissing) else str(exc))
 
 
 def pair_cosines(work: Work, ones: Sequence[str], others: Sequence[str], choice: str) -> tuple[list[float], str, str]:

@@ -14,7 +14,6 @@ from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.analysis.tallies import excerpt
 from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
-from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.lab import TestLab
@@ -22,6 +21,8 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.work import Work
+from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.writer import FILE
 
 LAB = "answers_lab.json"
 CONFIGURED = (
@@ -106,7 +107,7 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
 def problems_of(work: Work, step: str) -> tuple[Problem, ...]:
     """What the analysis of the step's record finds wrong, the most severe first, up to 50."""
     record = work.folder / FILE
-    found = analyse(record, aggregates_of(read_header(record), work.registry)).problems
+    found = analyse(record, aggregates_of(read_run(record), work.registry)).problems
     return tuple(replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes}) for problem in found[:MOST_PROBLEMS])
 
 

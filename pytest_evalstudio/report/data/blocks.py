@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.engine.scoring.entries import portable
+from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe
 from pytest_evalstudio.report.data.texts import NOWHERE, TextStore, compressed
@@ -51,7 +51,7 @@ class PageData:
         self._text_places = array("L")
         self._context_places = array("L")
 
-    def add(self, item: Mapping[str, Any]) -> None:
+    def add(self, item: Item) -> None:
         """Take one item of the record."""
         place = len(self.columns)
         self.columns.add(item)

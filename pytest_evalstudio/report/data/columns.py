@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, number
-from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, VERDICTS, excerpt, visible_categories
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, excerpt, visible_categories
+from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartTally
 
 STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
 """What an evaluator means for an item, by code; "scored" is a score that no threshold judges."""
 
-VERDICT_CODES = {verdict: code for code, verdict in enumerate(VERDICTS)}
+VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
 PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})
 MISSED, BROKEN, FLIPPED = 1, 2, 4
 """Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric flipped."""
@@ -81,7 +82,7 @@ class Columns:
         parts: how full and how varied the parts of the cases are.
     """
 
-    def __init__(self, header: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> None:
         self.cases: list[CaseLine] = []
         self.files: dict[str, int] = {}
         self.models: dict[str, int] = {}
@@ -92,26 +93,26 @@ class Columns:
         self._model = array("H")
         self._verdict = array("B")
         self._flags = array("B")
-        self._names = {key: str(entry.get("name") or key) for key, entry in header.get("models", {}).items()}
+        self._run = run
         self._numbers: dict[tuple[str, str], int] = {}
 
     def __len__(self) -> int:
         return len(self._case)
 
-    def add(self, item: Mapping[str, Any]) -> None:
+    def add(self, item: Item) -> None:
         """Take one item of the record."""
         place = len(self._case)
-        model, case = item["model_key"], self._number(item)
+        model, case = item.model_key, self._number(item)
         number = self.models.setdefault(model, len(self.models))
         self._case.append(case)
         self._model.append(number)
-        self._verdict.append(VERDICT_CODES[item["verdict"]])
-        if item["nodeid"] != f"{item['file']}::{item['key']}[{self._names.get(model, model)}]":
-            self.nodeids[place] = item["nodeid"]
-        flags = BROKEN if item["verdict"] == "error" else 0
-        if item.get("flips"):
+        self._verdict.append(VERDICT_CODES[item.verdict])
+        if item.nodeid != f"{item.file}::{item.key}[{self._run.model_name(model)}]":
+            self.nodeids[place] = item.nodeid
+        flags = BROKEN if item.verdict == "error" else 0
+        if item.flips:
             flags |= FLIPPED
-        for id, verdict in item.get("verdicts", {}).items():
+        for id, verdict in item.verdicts.items():
             if id in self.opinions:
                 flags |= _note(self.opinions[id], place, verdict)
         self._flags.append(flags)
@@ -173,47 +174,43 @@ class Columns:
             return self.nodeids[place]
         case, model = self.line(place)
         key = list(self.models)[model]
-        return f"{list(self.files)[case.file]}::{case.key}[{self._names.get(key, key)}]"
+        return f"{list(self.files)[case.file]}::{case.key}[{self._run.model_name(key)}]"
 
-    def _number(self, item: Mapping[str, Any]) -> int:
-        identity = (item["file"], item["key"])
+    def _number(self, item: Item) -> int:
+        identity = (item.file, item.key)
         number = self._numbers.get(identity)
         if number is None:
             number = self._numbers[identity] = len(self.cases)
-            rows: Sequence[Mapping[str, Any]] = item.get("rows", ())
-            first = rows[0] if rows else {}
-            self.parts.add(item["key"], first)
-            links = first.get("relationships", ())
+            first = item.rows[0] if item.rows else None
+            self.parts.add(item.key, first)
+            links = first.relationships if first is not None else ()
             self.cases.append(
                 CaseLine(
-                    key=item["key"],
-                    file=self.files.setdefault(item["file"], len(self.files)),
-                    question=excerpt(first.get("input", ""), EXCERPT_CHARS),
-                    categories=tuple(visible_categories(first.get("categories", ()))),
-                    source=next((link["target"] for link in links if link["type"] == "perturbation_source"), ""),
+                    key=item.key,
+                    file=self.files.setdefault(item.file, len(self.files)),
+                    question=excerpt(first.input, EXCERPT_CHARS) if first is not None else "",
+                    categories=tuple(visible_categories(first.categories)) if first is not None else (),
+                    source=next((link.target for link in links if link.type == SOURCE), ""),
                 )
             )
         return number
 
 
-def _note(kept: Opinions, place: int, verdict: Mapping[str, Any]) -> int:
-    """Keep what an evaluator said, and return the bits that it adds to the item's."""
+def _note(kept: Opinions, place: int, verdict: ItemVerdict) -> int:
+    """Keep what an evaluator decided, and return the bits that it adds to the item's."""
     kept.items.append(place)
-    own = verdict.get("thresholds")
-    kept.limits.append(0 if not own else _limit_set(kept, own))
-    scores = verdict.get("scores", {})
+    kept.limits.append(_limit_set(kept, verdict.thresholds) if verdict.thresholds else 0)
     for metric, column in zip(kept.metrics, kept.scores, strict=True):
-        value = scores.get(metric.key)
-        column.append(math.nan if value is None else value if value.__class__ is float else number(value))
-    if verdict["status"] == "score":
-        passed = verdict.get("passed")
-        kept.states.append(5 if passed is None else 1 if passed else 2)
-        return MISSED if passed is False else 0
-    broken = verdict["status"] == "error"
+        value = verdict.scores.get(metric.key)
+        column.append(math.nan if value is None else value)
+    if verdict.status == "score":
+        kept.states.append(5 if verdict.passed is None else 1 if verdict.passed else 2)
+        return MISSED if verdict.passed is False else 0
+    broken = verdict.status == "error"
     kept.states.append(3 if broken else 4)
     return BROKEN if broken else 0
 
 
-def _limit_set(kept: Opinions, own: Mapping[str, Any]) -> int:
-    limits = tuple(None if own.get(metric.key) is None else number(own[metric.key]) for metric in kept.metrics)
+def _limit_set(kept: Opinions, thresholds: Mapping[str, float]) -> int:
+    limits = tuple(thresholds.get(metric.key) for metric in kept.metrics)
     return kept.limit_sets.setdefault(limits, min(len(kept.limit_sets), MOST_LIMIT_SETS))

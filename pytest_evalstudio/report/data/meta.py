@@ -10,8 +10,8 @@ from pytest_evalstudio.core.outcomes import SEVERITIES, Metric
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, model_name
-from pytest_evalstudio.engine.analysis.tallies import VERDICTS
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.record.schema import VERDICTS
 from pytest_evalstudio.report.data.columns import STATES, Columns
 from pytest_evalstudio.report.standards import methods_of, standards_of
 
@@ -30,7 +30,7 @@ def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, A
         "items": len(columns),
         "shown": shown,
         "files": list(columns.files),
-        "models": [{"key": key, "name": model_name(analysis.header, key)} for key in keys],
+        "models": [{"key": key, "name": analysis.run.model_name(key)} for key in keys],
         "verdicts": list(VERDICTS),
         "states": list(STATES),
         "severities": list(SEVERITIES),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from pytest_evalstudio.record.schema import Row
 
 TEXTS = ("input", "expected_output", "output_condition")
 LISTS = ("corpus", "categories", "relationships")
@@ -35,19 +36,21 @@ class PartTally:
         self._filled = dict.fromkeys(("key", *TEXTS, *LISTS), 0)
         self._hashes: dict[str, array[int]] = {name: array("q") for name in self._filled}
 
-    def add(self, key: str, row: Mapping[str, Any]) -> None:
+    def add(self, key: str, row: Row | None) -> None:
         """Take one case.
 
         Args:
-            row: the first of its rows, empty where it was never asked.
+            row: the first of its rows, None where it was never asked.
         """
         self._note("key", [key])
+        if row is None:
+            return
         for name in TEXTS:
-            if row.get(name):
-                self._note(name, [row[name]])
+            if text := getattr(row, name):
+                self._note(name, [text])
         for name in LISTS:
-            if row.get(name):
-                self._note(name, [_hashable(entry) for entry in row[name]])
+            if entries := getattr(row, name):
+                self._note(name, entries)
 
     def parts(self) -> list[Part]:
         """The columns that any case fills."""
@@ -57,10 +60,6 @@ class PartTally:
             if filled
         ]
 
-    def _note(self, name: str, values: Sequence[Any]) -> None:
+    def _note(self, name: str, values: Sequence[Hashable]) -> None:
         self._filled[name] += 1
         self._hashes[name].extend(map(hash, values))
-
-
-def _hashable(entry: Any) -> Any:
-    return tuple(sorted(entry.items())) if isinstance(entry, Mapping) else entry

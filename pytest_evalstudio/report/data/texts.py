@@ -5,12 +5,16 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from pytest_evalstudio.engine.quick_json import written
+from pytest_evalstudio.record.codec import portable
+from pytest_evalstudio.record.schema import Item, JsonObject, Mark, Row
 
 BLOCK_CHARS = 1 << 17
 BLOCK_ENTRIES = 1 << 10
@@ -70,21 +74,21 @@ class TextStore:
         self._compressor.shutdown(cancel_futures=True)
         self._file.close()
 
-    def add(self, item: Mapping[str, Any], *, notable: bool) -> tuple[int, int]:
+    def add(self, item: Item, *, notable: bool) -> tuple[int, int]:
         """Keep the texts of one item.
 
         Returns:
             The place of its texts, and of its contexts where they stand apart; NOWHERE for none.
         """
-        rows = item.get("rows", ())
+        rows = item.rows
         if not rows:
             return NOWHERE, NOWHERE
-        contexts = [_contexts(row["context"], row) if row.get("context") else None for row in rows]
-        texts = ENTRY_CHARS + len(rows[0]["input"]) + len(rows[0].get("actual_output", "")) * len(rows)
-        context = sum([sum(map(len, row.get("context", ()))) for row in rows])
+        contexts = [_contexts(row) if row.context else None for row in rows]
+        texts = ENTRY_CHARS + len(rows[0].input) + len(rows[0].actual_output) * len(rows)
+        context = sum(sum(map(len, row.context)) for row in rows)
         if notable:
-            return self._add("notable", _entry(item, rows, contexts), min(BLOCK_CHARS, texts + context)), NOWHERE
-        place = self._add("other", _entry(item, rows, None), min(BLOCK_CHARS, texts))
+            return self._add("notable", _entry(item, contexts), min(BLOCK_CHARS, texts + context)), NOWHERE
+        place = self._add("other", _entry(item, ()), min(BLOCK_CHARS, texts))
         return place, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
@@ -140,44 +144,56 @@ def compressed(data: bytes) -> bytes:
     return zlib.compress(data, _LEVEL, _GZIP)
 
 
-def _entry(item: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], contexts: Sequence[Any] | None) -> dict[str, Any]:
-    first = rows[0]
-    entry: dict[str, Any] = {"input": _cut(first["input"]), "answers": [_answer(row) for row in rows]}
-    for name in ("expected_output", "output_condition"):
-        if text := first.get(name):
+def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
+    first = item.rows[0]
+    entry: JsonObject = {"input": _cut(first.input), "answers": [_answer(row) for row in item.rows]}
+    for name, text in (("expected_output", first.expected_output), ("output_condition", first.output_condition)):
+        if text:
             entry[name] = _cut(text)
-    for name in ("corpus", "categories"):
-        if values := first.get(name):
-            entry[name] = values
-    if flips := item.get("flips"):
-        entry["flips"] = flips
-    if reasons := {id: verdict["reason"] for id, verdict in item.get("verdicts", {}).items() if verdict.get("reason")}:
+    if first.corpus:
+        entry["corpus"] = first.corpus
+    if first.categories:
+        entry["categories"] = first.categories
+    if item.flips:
+        entry["flips"] = [portable(msgspec.to_builtins(flip)) for flip in item.flips]
+    if reasons := {id: verdict.reason for id, verdict in item.verdicts.items() if verdict.reason}:
         entry["reasons"] = reasons
-    if reason := item.get("reason"):
-        entry["reason"] = _cut(reason)
-    for answer, context in zip(entry["answers"], contexts or (), strict=False):
+    if item.reason:
+        entry["reason"] = _cut(item.reason)
+    for answer, context in zip(entry["answers"], contexts, strict=False):
         if context:
             answer["context"] = context
     return entry
 
 
-def _answer(row: Mapping[str, Any]) -> dict[str, Any]:
-    answer: dict[str, Any] = {"text": _cut(row.get("actual_output", "")), "duration_s": row.get("actual_duration"), "cost": row.get("cost")}
-    for name in ("error", "retries", "usage"):
-        if value := row.get(name):
-            answer[name] = value
-    outcomes = row.get("outcomes", {}).items()
-    marks = {id: [mark for mark in outcome["fragments"] if mark["start"] < TEXT_CHARS] for id, outcome in outcomes if "fragments" in outcome}
+def _answer(row: Row) -> JsonObject:
+    answer: JsonObject = {"text": _cut(row.actual_output), "duration_s": row.actual_duration, "cost": row.cost}
+    if row.error:
+        answer["error"] = row.error
+    if row.retries:
+        answer["retries"] = row.retries
+    if row.usage:
+        answer["usage"] = row.usage
+    marks = {id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS] for id, outcome in row.outcomes.items() if outcome.fragments}
     if marks:
         answer["fragments"] = marks
     return answer
 
 
-def _contexts(chunks: Sequence[str], row: Mapping[str, Any]) -> dict[str, Any]:
+def _mark(mark: Mark) -> JsonObject:
+    entry: JsonObject = {"part": mark.part, "start": mark.start, "end": mark.end}
+    if mark.scores:
+        entry["scores"] = portable(mark.scores)
+    if mark.message:
+        entry["message"] = mark.message
+    return entry
+
+
+def _contexts(row: Row) -> JsonObject:
     return {
-        "chunks": [_cut(chunk) for chunk in chunks[:CHUNKS]],
-        "sources": row.get("context_sources", [])[:CHUNKS],
-        "left_out": max(0, len(chunks) - CHUNKS),
+        "chunks": [_cut(chunk) for chunk in row.context[:CHUNKS]],
+        "sources": row.context_sources[:CHUNKS],
+        "left_out": max(0, len(row.context) - CHUNKS),
     }
 
 

@@ -41,7 +41,7 @@ def evaluator_part(content: Content, id: str) -> dict[str, Any]:
         "problems": problems[:PROBLEMS],
         "problem_count": len(problems),
         "insights": own(analysis.insights, id),
-        "weak_points": weak_points(content.columns, analysis.header, info),
+        "weak_points": weak_points(content.columns, analysis.run, info),
         "failures": content.failures.worst(id),
         "rendered": content.rendered,
         "left_out": content.failures.left_out(id),

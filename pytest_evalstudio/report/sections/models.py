@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -12,5 +14,5 @@ from pytest_evalstudio.report.sections import section
 @section("models", title="Models", order=60)
 def models(content: Content) -> Mapping[str, Any]:
     """How each model worked, and how it was configured."""
-    described = content.analysis.header.get("models", {})
+    described = {key: msgspec.to_builtins(model) for key, model in content.analysis.run.models.items()}
     return {"models": content.analysis.models, "described": described, "priced": any(model.cost is not None for model in content.analysis.models)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import log_lines
 from pytest_evalstudio.report.sections import section
@@ -17,4 +19,9 @@ def run(content: Content) -> Mapping[str, Any]:
     """Metadata of the run and the evaluators' logs in one."""
     analysis = content.analysis
     log = [line for board in analysis.leaderboards.values() for line in log_lines(analysis, board)]
-    return {"run": analysis.header, "log": log[:LOG_LINES], "left_out": max(0, len(log) - LOG_LINES)}
+    return {
+        "run": analysis.run,
+        "settings": msgspec.to_builtins(analysis.run.settings),
+        "log": log[:LOG_LINES],
+        "left_out": max(0, len(log) - LOG_LINES),
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_evalstudio.record.schema import StepEntry
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -12,9 +13,9 @@ from pytest_evalstudio.report.sections import section
 @section("workflows", title="Model risk management", order=45)
 def workflows(content: Content) -> Mapping[str, Any] | None:
     """The steps of each workflow file of the run in order; nothing where it had none."""
-    by_file: dict[str, list[Mapping[str, Any]]] = {}
-    for step in content.analysis.header.get("steps", {}).values():
-        by_file.setdefault(step["file"], []).append(step)
+    by_file: dict[str, list[StepEntry]] = {}
+    for step in content.analysis.run.steps.values():
+        by_file.setdefault(step.file, []).append(step)
     if not by_file:
         return None
-    return {"workflows": [(file, sorted(steps, key=lambda step: step["number"])) for file, steps in sorted(by_file.items())]}
+    return {"workflows": [(file, sorted(steps, key=lambda step: step.number)) for file, steps in sorted(by_file.items())]}

@@ -144,7 +144,7 @@ def test_others_see_each_item_of_the_same_pass(tmp_path):
     builder.add("a", "one", quality(1.0))
     builder.add("b", "one", quality(1.0))
     seen = []
-    analyse(builder.write(tmp_path), {}, also=[lambda item: seen.append(item["key"])])
+    analyse(builder.write(tmp_path), {}, also=[lambda item: seen.append(item.key)])
     assert seen == ["a", "b"]
 
 

@@ -71,7 +71,7 @@ def evaluated():
     for name, values in (("one", (0.0, 1.0, 1.0)), ("two", (0.5, 0.75, 1.0))):
         for key, value in zip("abc", values, strict=True):
             builder.add(key, name, {"outcomes": {"quality": {**score(value), "scores": {"score": value, "other": None}}}})
-    boards = leaderboards(builder.header, builder.items, {})
+    boards = leaderboards(builder.run, builder.typed_items, {})
 
     def evaluate(text, models=None):
         return evaluate_gates([parse_gate(text)], boards, models or {"m-one": "one", "m-two": "two"})[0]
@@ -118,6 +118,6 @@ def test_a_model_without_a_scored_row_does_not_meet_it():
     builder = RecordBuilder(evaluator("quality"), models=("one", "mute"))
     builder.add("a", "one", {"outcomes": {"quality": score(1.0)}})
     builder.add("a", "mute", {"outcomes": {"quality": {"status": "not_applicable", "reason": "no answer"}}})
-    boards = leaderboards(builder.header, builder.items, {})
+    boards = leaderboards(builder.run, builder.typed_items, {})
     (result,) = evaluate_gates([parse_gate("quality >= 0")], boards, {"m-one": "one", "m-mute": "mute"})
     assert (result.met, result.missed) == (False, ("m-mute",))

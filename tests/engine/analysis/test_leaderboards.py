@@ -11,7 +11,7 @@ from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric, p
 
 
 def board(builder, id="quality", aggregates=None):
-    return leaderboards(builder.header, iter(builder.items), aggregates or {})[id]
+    return leaderboards(builder.run, iter(builder.typed_items), aggregates or {})[id]
 
 
 def quality(value, **more):

@@ -11,8 +11,8 @@ from tests.records import RecordBuilder, evaluator, flip, metric, perturbed, sco
 
 
 def columns_of(builder):
-    found = Columns(builder.header, evaluators_of(builder.header))
-    for item in builder.items:
+    found = Columns(builder.run, evaluators_of(builder.run))
+    for item in builder.typed_items:
         found.add(item)
     return found
 
@@ -60,7 +60,7 @@ def test_the_lowest_scores_are_held_against_the_thresholds_of_their_cases():
     for key, value in (("a", 1.0), ("b", 5.0), ("c", 3.0), ("d", 5.0)):
         verdict = {"status": "score", "passed": True, "scores": {"edits": value}, "missed": [], "thresholds": {"edits": 9.0} if key == "b" else {}}
         builder.add(key, "one", {"outcomes": {"steps": score(value, "edits")}}, verdicts={"steps": verdict})
-    info = evaluators_of(builder.header)["steps"]
+    info = evaluators_of(builder.run)["steps"]
     assert columns_of(builder).lowest(info, 0, 3) == [(1, 5.0, 9.0), (3, 5.0, 2.0), (2, 3.0, 2.0)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+import msgspec
 import pytest
 
 from pytest_evalstudio.report.data import texts
@@ -25,7 +26,7 @@ def items(count, **row):
     for number in range(count):
         more = {"actual_output": f"answer {number}", "context": [f"chunk {number}"], "outcomes": {"quality": score(0.9)}, **row}
         builder.add(f"k{number}", "one", more)
-    return builder.items
+    return builder.typed_items
 
 
 def stored(found, budget=10**9):
@@ -95,4 +96,5 @@ def test_an_item_that_was_never_asked_has_no_texts():
     builder = RecordBuilder()
     builder.add("a", "one", {})
     with TextStore() as store:
-        assert store.add({**builder.items[0], "rows": []}, notable=True) == (NOWHERE, NOWHERE)
+        item = msgspec.structs.replace(builder.typed_items[0], rows=())
+        assert store.add(item, notable=True) == (NOWHERE, NOWHERE)

@@ -1,0 +1,60 @@
+"""Codes of outcomes: what a program may decide by, beside the text that people read."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class OutcomeCode(StrEnum):
+    """Why an outcome is not an ordinary score. Codes are stable; texts may change at any time.
+
+    The first group says why an evaluator does not apply, the second what went wrong, the third what a score stands for.
+    """
+
+    NONE = ""
+
+    # not applicable
+    INPUT_MISSING = "input_missing"
+    """The case has no context, expected output or other input that the evaluator needs."""
+    NO_COUNTERPART = "no_counterpart"
+    """The answer that this one is to be compared with is missing."""
+    NOTHING_TO_SCORE = "nothing_to_score"
+    """The texts are there and hold nothing to measure: no sentence, no claim, no repeat."""
+
+    # errors
+    NO_ANSWER = "no_answer"
+    """The host did not answer."""
+    COUNTERPART_FAILED = "counterpart_failed"
+    """The answer that this one is compared with is an error."""
+    TEXT_TOO_LONG = "text_too_long"
+    """A text exceeds `max_text_chars` or a bound of the evaluator."""
+    NOT_A_NUMBER = "not_a_number"
+    """A metric gave NaN."""
+    JUDGE_FAILED = "judge_failed"
+    """The judge's service did not answer."""
+    JUDGE_UNREADABLE = "judge_unreadable"
+    """The judge replied, and the reply is not in the form that was asked for."""
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    """The judge was not asked, since its budget was used up."""
+    INPUT_INVALID = "input_invalid"
+    """A condition, pattern, schema or artifact of the case cannot be used."""
+    EVALUATOR_FAILED = "evaluator_failed"
+    """The evaluator's code or model failed."""
+    OUTCOME_INVALID = "outcome_invalid"
+    """The evaluator returned something that is not an outcome of its metrics."""
+
+    # scores
+    NOTHING_ENCODED = "nothing_encoded"
+    """The answer holds no encoded text, so that the guardrail was not tested."""
+    ANSWER_EMPTY = "answer_empty"
+    """The answer is empty and has the worst score."""
+
+
+class ItemCode(StrEnum):
+    """What ended an item that has no outcome."""
+
+    NONE = ""
+    WORKER_CRASHED = "worker_crashed"
+    """The worker process that ran the item died."""
+    NOT_FINISHED = "not_finished"
+    """The item was stopped by something else than its evaluation, e.g. a fixture or a timeout."""

@@ -1,0 +1,136 @@
+"""Reads a record from disk: the header at once, the items one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.record.codec import decode_line
+from pytest_evalstudio.record.migrations import OldRecord, old_record
+from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, Line, Run, Tables
+from pytest_evalstudio.record.writer import FILE, completed
+
+
+def record_path(place: str | Path) -> Path:
+    """Return the record that a path means: the file itself, or the one in a report's folder.
+
+    Raises:
+        DataError: if there is none.
+    """
+    path = Path(place)
+    path = path / FILE if path.is_dir() else path
+    if not path.is_file():
+        raise DataError(f"there is no record here; give a {FILE} or the folder of a report", source=str(place))
+    return path
+
+
+class RecordReader:
+    """A record on disk.
+
+    Args:
+        path: of the file.
+
+    Attributes:
+        run: the header; of an unfinished record with all that its lines add.
+
+    Raises:
+        DataError: if the file is not a record, is damaged, or comes from a later version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._old: OldRecord | None = None
+        with open(path, "rb") as file:
+            first = file.readline()
+            self._old = self._migration(first)
+            self.run = self._header(first)
+            if self.run.finished is None:
+                self.run = self._with_tables(file)
+
+    def items(self) -> Iterator[Item]:
+        """Yield the items in the order of the run.
+
+        An unfinished record may end in half a line and hold an item twice: the half is left out, the last one counts.
+
+        Raises:
+            DataError: if a line is damaged.
+        """
+        if self.run.finished is not None:
+            with open(self.path, "rb") as file:
+                file.readline()
+                for number, raw in enumerate(file, 2):
+                    yield self._item(raw, number)
+            return
+        spans: dict[str, tuple[int, int, int, int]] = {}
+        with open(self.path, "rb") as file:
+            start = len(file.readline())
+            for number, raw in enumerate(file, 2):
+                end = start + len(raw)
+                line = self._line(raw, number) if raw.endswith(b"\n") else None
+                if isinstance(line, Item):
+                    spans[line.identity] = (line.index, start, end, number)
+                start = end
+            for _, begin, end, number in sorted(spans.values()):
+                file.seek(begin)
+                yield self._item(file.read(end - begin), number)
+
+    def _migration(self, raw: bytes) -> OldRecord | None:
+        """Return the migration that the lines of the file need, None for the current version."""
+        try:
+            head = msgspec.json.decode(raw)
+        except (ValueError, RecursionError):
+            head = None
+        if not isinstance(head, dict) or head.get("kind") != "run":
+            raise self._damaged(1, "is not the record of a run: its first line is not a header")
+        version = head.get("schema_version")
+        if version == SCHEMA_VERSION:
+            return None
+        old = old_record(version, head)
+        if old is None:
+            raise self._damaged(1, f"is a record of version {version!r}; this version reads 1 to {SCHEMA_VERSION}")
+        return old
+
+    def _header(self, raw: bytes) -> Run:
+        line = self._line(raw, 1)
+        if not isinstance(line, Run):
+            raise self._damaged(1, "is not the record of a run: its first line is not a header")
+        return line
+
+    def _with_tables(self, file: Iterator[bytes]) -> Run:
+        files: dict[str, FileEntry] = {}
+        for number, raw in enumerate(file, 2):
+            line = self._line(raw, number) if raw.endswith(b"\n") else None
+            if isinstance(line, Tables):
+                self.run.evaluators.update(line.evaluators)
+                self.run.models.update(line.models)
+                self.run.steps.update(line.steps)
+                files.update(line.files)
+        return completed(self.run, files)
+
+    def _item(self, raw: bytes, number: int) -> Item:
+        line = self._line(raw, number)
+        if not isinstance(line, Item):
+            raise self._damaged(number, "is not an item; a finished record has one header and then items alone")
+        return line
+
+    def _line(self, raw: bytes, number: int) -> Line:
+        try:
+            return decode_line(raw) if self._old is None else self._old.line(raw)
+        except (ValueError, RecursionError) as exc:
+            fact = "nested too deeply" if isinstance(exc, RecursionError) else str(exc)
+            raise self._damaged(number, f"is not a line of a record: {fact}") from None
+
+    def _damaged(self, number: int, fact: str) -> DataError:
+        return DataError(fact, source=str(self.path), line=number, column=1)
+
+
+def read_run(path: Path) -> Run:
+    """Return the header of a record.
+
+    Raises:
+        DataError: see `RecordReader`.
+    """
+    return RecordReader(path).run

@@ -1,0 +1,456 @@
+"""Types of a run's record: one header (`Run`), then one `Item` for each finished test case and model.
+
+A record is a JSON Lines file. All types are frozen; numbers that JSON cannot hold are the words "Infinity" and "-Infinity". Fields
+without a default are always written, the others only if they differ from it. `evalstudio schema record` prints the JSON Schema.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+
+SCHEMA_VERSION = 2
+"""Version of these types; a record of an earlier version is read through `migrations`."""
+
+JsonObject: TypeAlias = dict[str, Any]
+"""A JSON object whose keys belong to somebody else: options of an evaluator, settings of a host, details of an outcome."""
+
+VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+StatusWord = Literal["score", "not_applicable", "error"]
+DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
+
+
+class Link(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A relationship from a test case to another one.
+
+    Attributes:
+        type: "perturbation_source" links a perturbed case to its original.
+    """
+
+    type: str
+    target: str
+    target_type: str
+
+
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One earlier turn of a conversation."""
+
+    role: str
+    content: str
+
+
+class Mark(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stretch of an answer or a context chunk that a score or finding is about.
+
+    Attributes:
+        part: "answer", or "context:<i>" for chunk i (0-based).
+        start, end: characters, `text[start:end]`.
+        scores: metric key to value of this stretch.
+    """
+
+    part: str = "answer"
+    start: int
+    end: int
+    scores: dict[str, float] = {}
+    message: str = ""
+
+
+class CaseFinding(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A problem of one answer that the report lists on its own, e.g. a leak."""
+
+    description: str
+    severity: str = "medium"
+    problem_type: str = ""
+    avid: str = ""
+    actions: str = ""
+
+
+class JudgeUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Calls, tokens and cost of a judgement; replies that were stored count like others.
+
+    Attributes:
+        repairs: calls that asked again for a reply that could not be read.
+        unparsable: replies that could not be read even then.
+        unpriced: calls whose cost the host did not report.
+        over_budget: questions that were not asked, since the budget was used up.
+    """
+
+    calls: int = 0
+    repairs: int = 0
+    unparsable: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    over_budget: int = 0
+
+
+class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of one evaluator for one answer.
+
+    Attributes:
+        code: why there is no score, or what a score stands for; see `core.codes.OutcomeCode`. "" for an ordinary score.
+        reason: the same in words, for people.
+        scores: metric key to value; None where that metric alone is not applicable.
+        sketch: what model-wide figures need of this row, in a form of the evaluator's own.
+        details: particulars by name, for exports.
+    """
+
+    status: StatusWord
+    code: str = ""
+    reason: str = ""
+    scores: dict[str, float | None] = {}
+    fragments: tuple[Mark, ...] = ()
+    findings: tuple[CaseFinding, ...] = ()
+    sketch: str = ""
+    details: JsonObject = {}
+    judging: JudgeUsage | None = None
+
+
+class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One answer of a model to one question: a repeat of an item.
+
+    Attributes:
+        run: number of the repeat, 1 for the first.
+        actual_duration: seconds of the request that succeeded.
+        cost: US dollars; None where the host does not report it.
+        usage: tokens by kind.
+        retries: requests that failed before the one that succeeded.
+        error: why there is no answer, "" where there is one.
+        is_rag: whether the model retrieves.
+        outcomes: evaluator id to its outcome.
+    """
+
+    run: int
+    input: str
+    corpus: tuple[str, ...]
+    context: tuple[str, ...]
+    context_sources: tuple[str, ...]
+    categories: tuple[str, ...]
+    relationships: tuple[Link, ...]
+    expected_output: str
+    output_condition: str
+    actual_output: str
+    actual_duration: float
+    cost: float | None
+    usage: dict[str, int]
+    retries: int
+    error: str
+    is_rag: bool
+    conversation: tuple[Message, ...] = ()
+    expected_facts: tuple[str, ...] = ()
+    guidelines: tuple[str, ...] = ()
+    expected_documents: tuple[str, ...] = ()
+    outcomes: dict[str, RowOutcome]
+
+
+class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The verdict of one evaluator on an item, over all its repeats.
+
+    Attributes:
+        passed: None where nothing was scored, or no threshold decides.
+        scores: metric key to mean over the repeats.
+        missed: metrics that decide the item and miss their threshold.
+        code, reason: of the outcome that decided.
+        min: metric key to least value, only with several repeats.
+        pass_k: 1.0 if every repeat passes, else 0.0; None without repeats.
+        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration.
+        uncertain: whether the conformal set leaves the verdict open.
+        thresholds: metric key to threshold, where the case has one of its own.
+    """
+
+    status: StatusWord
+    passed: bool | None
+    scores: dict[str, float | None]
+    missed: tuple[str, ...]
+    code: str = ""
+    reason: str = ""
+    min: dict[str, float] = {}
+    pass_k: float | None = None
+    conformal_set: tuple[int, ...] | None = None
+    uncertain: bool | None = None
+    thresholds: dict[str, float] = {}
+
+
+class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A metric whose pass state differs between an original and its perturbation.
+
+    Attributes:
+        source: key of the original.
+        fails: whether the flip fails the perturbed item.
+    """
+
+    evaluator: str
+    metric: str
+    direction: DirectionWord
+    source: str
+    source_score: float
+    score: float
+    threshold: float
+    perturbators: tuple[str, ...]
+    meaning_kept: bool
+    fails: bool
+
+
+class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a perturbed item was made.
+
+    Attributes:
+        by: perturbators with their intensities, in order.
+        compared: evaluators that compared it with an original that is not part of the run.
+    """
+
+    by: tuple[str, ...]
+    meaning_kept: bool
+    compared: tuple[str, ...] = ()
+
+
+class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
+    """One test case put to one model, or one check of a test written in Python.
+
+    Attributes:
+        index: place in the run, from 0.
+        part: number of the check within its test; 0 for others.
+        duration_s: seconds that pytest reports.
+        file: path of the file, as in the node id.
+        key: of the test case.
+        code: what ended an item that has no outcome, e.g. "worker_crashed"; "" for others.
+        reason: headline of a failed or broken item.
+        rows: one per repeat; none where the item was not evaluated.
+        perturbed: None for an original.
+    """
+
+    index: int
+    nodeid: str
+    verdict: VerdictWord
+    duration_s: float
+    part: int = 0
+    file: str
+    key: str
+    test_key: str
+    model_key: str
+    code: str = ""
+    reason: str
+    rows: tuple[Row, ...]
+    verdicts: dict[str, ItemVerdict]
+    flips: tuple[ItemFlip, ...]
+    perturbed: Perturbation | None = None
+    xfail: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What tells the item from all others of its run."""
+        return f"{self.nodeid}#{self.part}"
+
+
+class MetricEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A metric of an evaluator in this run; see `core.outcomes.Metric`."""
+
+    key: str
+    name: str = ""
+    better: Literal["higher", "lower"] = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    threshold: float = 0.75
+    primary: bool = False
+    asserted: bool = False
+    description: str = ""
+
+
+class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An evaluator in this run.
+
+    Attributes:
+        id: its name in this run; a configured instance has another one than its type.
+        parameters: its options.
+        embedder: name of the embedding model, "" for none: thresholds hold for one model only.
+        judge: models, vote and prompt versions of its judge; empty for none.
+        calibration: file, digest and figures of its calibration; empty for none.
+    """
+
+    id: str
+    type: str
+    name: str
+    description: str
+    domain: str
+    method: tuple[str, ...]
+    needs: tuple[str, ...]
+    scope: str
+    boolean: bool
+    model_types: tuple[str, ...]
+    parameters: JsonObject
+    embedder: str = ""
+    judge: JsonObject = {}
+    calibration: JsonObject = {}
+    metrics: tuple[MetricEntry, ...]
+    keywords: tuple[str, ...]
+    problem_type: str
+    avid: str
+
+
+class ModelEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A model that answered, secrets masked.
+
+    Attributes:
+        key: what items name it by.
+        name: label for people; the key where it has none.
+        host: id of the host, "lab" or "dataset" where the answers were given earlier.
+        model_cfg: settings of the host.
+        llm_model_meta: counts and statistics of a lab's requests.
+        extra: further keys of a lab's model.
+    """
+
+    key: str
+    name: str = ""
+    host: str = ""
+    model_type: str = ""
+    llm_model_name: str = ""
+    connection: str = ""
+    collection_id: str = ""
+    collection_name: str = ""
+    documents: tuple[str, ...] = ()
+    model_cfg: JsonObject = {}
+    llm_model_meta: JsonObject = {}
+    extra: JsonObject = {}
+
+
+class FileEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A file of the run.
+
+    Attributes:
+        kind: suite, lab, dataset, workflow, or python for a test module with checks.
+    """
+
+    path: str
+    kind: str
+    name: str
+    description: str
+
+
+class ProblemEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A problem that a workflow's step found; see `core.problems.Problem`."""
+
+    description: str
+    severity: Literal["high", "medium", "low"]
+    problem_type: str
+    avid: str
+    attributes: JsonObject = {}
+    actions: str = ""
+    resources: tuple[str, ...] = ()
+
+
+class StepEntry(Struct, frozen=True, kw_only=True):
+    """How a step of a workflow stands at the end of the run.
+
+    Attributes:
+        standing: completed, waiting, outdated or not run.
+        lacks: steps that must be completed first.
+        figures: results, by names of the step's own.
+        pictures: file name to SVG.
+        seconds: duration of its last run.
+        page: path of the workflow's report.
+    """
+
+    workflow: str
+    step: str
+    number: int
+    name: str
+    description: str
+    standing: str
+    lacks: tuple[str, ...]
+    parameters: JsonObject
+    summary: str
+    notes: tuple[str, ...]
+    waits: str
+    figures: JsonObject
+    problems: tuple[ProblemEntry, ...]
+    pictures: dict[str, str]
+    finished: str
+    seconds: float
+    file: str = ""
+    verdict: str = ""
+    page: str = ""
+
+
+class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The program that wrote a record."""
+
+    name: str
+    version: str
+
+
+class RunSettings(Struct, frozen=True, kw_only=True):
+    """What the analysis needs of the configuration.
+
+    Attributes:
+        flips: "fail" or "report".
+        max_latency_s: seconds; a 95th percentile beyond it is a problem.
+        max_cost: US dollars of a whole run; more is a problem.
+        max_storage_mb: megabytes of cache and output; more is a problem.
+    """
+
+    flips: str = "fail"
+    min_test_cases: int = 0
+    max_latency_s: float | None = field(default=None, name="latency.max_s")
+    max_cost: float | None = None
+    max_storage_mb: float | None = field(default=None, name="storage.max_mb")
+
+
+class JudgeSpend(Struct, frozen=True, kw_only=True):
+    """What judges were really asked in this run; stored replies are not among it."""
+
+    calls: int = 0
+    cost_usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
+    """The header of a record.
+
+    Attributes:
+        created, finished: ISO 8601 with time zone; `finished` is None while the run goes on, or where it was killed.
+        gates: model-wide conditions, as the user wrote them.
+        evaluators, models: by id and key.
+        steps: steps of workflows by node id.
+        judging: None where no judge was asked.
+    """
+
+    schema_version: int = field(default=SCHEMA_VERSION)
+    run_id: str
+    created: str
+    finished: str | None
+    interrupted: bool
+    exit_status: int | None
+    tool: Tool
+    python: str
+    pytest: str = ""
+    gates: tuple[str, ...]
+    settings: RunSettings
+    evaluators: dict[str, EvaluatorEntry]
+    models: dict[str, ModelEntry]
+    files: tuple[FileEntry, ...]
+    steps: dict[str, StepEntry]
+    judging: JudgeSpend | None = None
+
+    def model_name(self, key: str) -> str:
+        """Return the label of a model for people, its key where it has none."""
+        model = self.models.get(key)
+        return model.name or key if model is not None else key
+
+
+class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="meta"):
+    """Entries that a run adds to its header while it goes on; `finish` folds them into it."""
+
+    evaluators: dict[str, EvaluatorEntry] = {}
+    models: dict[str, ModelEntry] = {}
+    files: dict[str, FileEntry] = {}
+    steps: dict[str, StepEntry] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.evaluators or self.models or self.files or self.steps)
+
+
+Line = Run | Item | Tables
+"""One line of a record's file."""

@@ -1,0 +1,105 @@
+"""Writes the record of a run: items as they finish, put in order at the end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from pytest_evalstudio.record.codec import encode_line
+from pytest_evalstudio.record.schema import FileEntry, Item, Run, Tables
+
+FILE = "record.jsonl"
+TABLES = ("evaluators", "models", "files", "steps")
+"""Parts of the header that grow while items finish."""
+
+
+class RecordWriter:
+    """Appends finished items to a record, each at once.
+
+    While the run goes on, what the header does not hold yet stands in lines of its own (`Tables`). `finish` folds them into
+    the header and sorts the items, so that the same inputs give the same record whatever the order in which workers finished.
+
+    Args:
+        folder: where `record.jsonl` is made; an earlier one is replaced.
+        run: the header as far as it is known at the start; its tables are empty.
+    """
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / FILE
+        self.run = run
+        self._files: dict[str, FileEntry] = {}
+        self._spans: dict[str, tuple[int, int, int]] = {}
+        self._file: IO[bytes] = open(self.path, "wb")  # noqa: SIM115  (open as long as the run)
+        self._end = 0
+        self._write(encode_line(run))
+
+    def append(self, line: bytes, *, identity: str, index: int) -> None:
+        """Add the encoded line of a finished item; a later line of the same identity replaces an earlier one.
+
+        Args:
+            identity: `Item.identity`.
+            index: `Item.index`.
+        """
+        start = self._end
+        self._write(line)
+        self._spans[identity] = (index, start, self._end)
+
+    def append_item(self, item: Item) -> None:
+        """Add a finished item."""
+        self.append(encode_line(item), identity=item.identity, index=item.index)
+
+    def extend(self, tables: Tables) -> None:
+        """Add entries to the header's tables; known ones stay as they are."""
+        new = Tables(
+            evaluators={key: entry for key, entry in tables.evaluators.items() if key not in self.run.evaluators},
+            models={key: entry for key, entry in tables.models.items() if key not in self.run.models},
+            files={key: entry for key, entry in tables.files.items() if key not in self._files},
+            steps={key: entry for key, entry in tables.steps.items() if key not in self.run.steps},
+        )
+        if not new:
+            return
+        self.run.evaluators.update(new.evaluators)
+        self.run.models.update(new.models)
+        self.run.steps.update(new.steps)
+        self._files.update(new.files)
+        self._write(encode_line(new))
+
+    def finish(self, run: Run) -> Path:
+        """Put the record in its final form: the whole header, then the items in the order of the run.
+
+        Args:
+            run: the header with what is known at the end; its tables are replaced by those that were collected.
+        """
+        self._file.close()
+        self.run = completed(msgspec.structs.replace(run, **{name: getattr(self.run, name) for name in TABLES}), self._files)
+        final = self.path.with_suffix(".tmp")
+        with open(self.path, "rb") as unsorted, open(final, "wb") as target:
+            target.write(encode_line(self.run) + b"\n")
+            for _, start, end in sorted(self._spans.values()):
+                unsorted.seek(start)
+                target.write(unsorted.read(end - start))
+        os.replace(final, self.path)
+        return self.path
+
+    def close(self) -> None:
+        """Close the file of a run that did not finish."""
+        self._file.close()
+
+    def _write(self, line: bytes) -> None:
+        self._end += self._file.write(line + b"\n")
+        self._file.flush()
+
+
+def completed(run: Run, files: dict[str, FileEntry]) -> Run:
+    """Return a header with its tables in their final order."""
+    return msgspec.structs.replace(
+        run,
+        evaluators=dict(sorted(run.evaluators.items())),
+        models=dict(sorted(run.models.items())),
+        steps=dict(sorted(run.steps.items())),
+        files=tuple(entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())),
+    )
