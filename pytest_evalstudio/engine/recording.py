@@ -149,6 +149,7 @@ def new_run(config: Configuration, *, gates: Sequence[str], pytest: str = "") ->
         pytest: version of pytest, "" without it.
     """
     return schema.Run(
+        schema_version=schema.SCHEMA_VERSION,
         run_id=str(uuid.uuid4()),
         created=now(),
         finished=None,

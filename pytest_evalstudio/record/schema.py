@@ -328,7 +328,7 @@ class FileEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     description: str
 
 
-class ProblemEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProblemEntry(Struct, frozen=True, kw_only=True):
     """A problem that a workflow's step found; see `core.problems.Problem`."""
 
     description: str
@@ -417,7 +417,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         judging: None where no judge was asked.
     """
 
-    schema_version: int = field(default=SCHEMA_VERSION)
+    schema_version: int
     run_id: str
     created: str
     finished: str | None

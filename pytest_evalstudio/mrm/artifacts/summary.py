@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.mrm.workflow.places import relative
@@ -17,7 +19,7 @@ _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 def summarise(run: WorkflowRun) -> dict[str, Any]:
     """All that is told of a workflow, JSON-ready; `steps` as records have them, each with the files it left."""
-    steps = [{**step_entry(run, spec.id), "artifacts": _files(run, spec.id)} for spec in run.specs]
+    steps = [{**msgspec.to_builtins(step_entry(run, spec.id)), "artifacts": _files(run, spec.id)} for spec in run.specs]
     return {
         "version": 1,
         "workflow": run.title,

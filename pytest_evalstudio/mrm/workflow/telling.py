@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 
 LARGEST_PICTURE = 2_000_000
 """Bytes; a larger one stays among the artifacts alone."""
 
 
-def step_entry(run: WorkflowRun, id: str) -> dict[str, Any]:
-    """How a step stands, what it found and the pictures it made; JSON-ready."""
+def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", page: str = "") -> StepEntry:
+    """Return the record's entry of a step: its status, its results and its pictures.
+
+    Args:
+        file: of the workflow, as in the node id.
+        verdict: of the pytest item.
+        page: path of the workflow's report.
+    """
     place = run.place(id)
     spec, state = place.spec, place.state
-    return {
-        "workflow": run.title,
-        "step": spec.id,
-        "number": spec.number,
-        "name": spec.name,
-        "description": spec.description,
-        "standing": place.standing,
-        "lacks": list(place.lacks),
-        "parameters": run.parameters(spec.id),
-        "summary": state.summary if state is not None else "",
-        "notes": state.notes if state is not None else [],
-        "waits": state.waits if state is not None else "",
-        "figures": state.figures if state is not None else {},
-        "problems": [asdict(problem) for problem in state.problems] if state is not None else [],
-        "pictures": _pictures(run.folder_of(spec.id)) if state is not None else {},
-        "finished": state.finished if state is not None else "",
-        "seconds": state.seconds if state is not None else 0.0,
-    }
+    return StepEntry(
+        workflow=run.title,
+        step=spec.id,
+        number=spec.number,
+        name=spec.name,
+        description=spec.description,
+        standing=place.standing,
+        lacks=place.lacks,
+        parameters=run.parameters(spec.id),
+        summary=state.summary if state is not None else "",
+        notes=tuple(state.notes) if state is not None else (),
+        waits=state.waits if state is not None else "",
+        figures=state.figures if state is not None else {},
+        problems=tuple(map(_problem, state.problems)) if state is not None else (),
+        pictures=_pictures(run.folder_of(spec.id)) if state is not None else {},
+        finished=state.finished if state is not None else "",
+        seconds=state.seconds if state is not None else 0.0,
+        file=file,
+        verdict=verdict,
+        page=page,
+    )
+
+
+def _problem(problem: Problem) -> ProblemEntry:
+    return ProblemEntry(
+        description=problem.description,
+        severity=problem.severity,
+        problem_type=problem.problem_type,
+        avid=problem.avid,
+        attributes=dict(problem.attributes),
+        actions=problem.actions,
+        resources=tuple(problem.resources),
+    )
 
 
 def _pictures(folder: Path) -> dict[str, str]:
