@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-# C0, DEL, C1; Arabic letter mark, left-to-right and right-to-left marks; line and paragraph separators with the bidirectional embeddings;
-# bidirectional isolates; byte order mark; lone surrogates; interlinear annotation; invisible tag characters.
-_UNSAFE = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f"
-_FRAGMENT = re.compile(f"[{_UNSAFE}]")
-_BLOCK = re.compile(f"(?![\n\t])[{_UNSAFE}]")
+# The inside of a character class: C0, DEL, C1; Arabic letter mark, left-to-right and right-to-left marks; line and paragraph
+# separators with the bidirectional embeddings; bidirectional isolates; byte order mark; lone surrogates; interlinear annotation; tags.
+UNSAFE = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f"
+_FRAGMENT = re.compile(f"[{UNSAFE}]")
+_BLOCK = re.compile(f"(?![\n\t])[{UNSAFE}]")
 _LINE_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 _INLINE_COMMAND = re.compile(r"#(?=#(?:vso)?\[)", re.IGNORECASE)
 

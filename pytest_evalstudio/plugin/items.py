@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.fixtures import TopRequest
 
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
 from pytest_evalstudio.engine.perturbing.where import marker_name
@@ -20,6 +21,7 @@ from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.plugin.display import clean_failure
 from pytest_evalstudio.plugin.marks import mark_named
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class EvalFileCollector(pytest.File):
         for warning in file.warnings:
             self.evals.warn(warning, self.path)
         for error in file.errors:
-            yield BrokenCase.from_parent(self, name=error.pointer or "file", error=error, evals=self.evals)
+            yield BrokenCase.from_parent(self, name=visible(error.pointer) or "file", error=error, evals=self.evals)
         try:
             found = self._subjects(file)
         except ConfigurationError as exc:
@@ -127,7 +129,8 @@ class EvalFileCollector(pytest.File):
                 node.add_marker(mark_named(self.config, name))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        return str(excinfo.value) if isinstance(excinfo.value, CollectionError) else super().repr_failure(excinfo)
+        failure = str(excinfo.value) if isinstance(excinfo.value, CollectionError) else super().repr_failure(excinfo)
+        return clean_failure(failure)
 
 
 class CollectionError(Exception):
@@ -147,7 +150,7 @@ class BrokenCase(pytest.Collector):
         raise CollectionError(str(self._error))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        return str(excinfo.value)
+        return clean_failure(str(excinfo.value))
 
 
 class EvalItem(pytest.Item):

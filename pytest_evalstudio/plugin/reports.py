@@ -13,6 +13,7 @@ from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.run import Result, masked, result_entry
 from pytest_evalstudio.plugin import PAYLOAD
 from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.display import clean_report
 from pytest_evalstudio.plugin.items import EvalItem
 from pytest_evalstudio.plugin.workflows import WorkflowStep
 
@@ -23,6 +24,8 @@ CHECKS = pytest.StashKey[Checks]()
 
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
+    if isinstance(item, EvalItem | WorkflowStep):
+        clean_report(report)
     if isinstance(item, EvalItem):
         _share_time(item, call, report)
         if report.when == "call" or (report.when == "setup" and not report.passed):

@@ -15,6 +15,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.contracts import Host, HostFault, HostSpec
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
@@ -306,7 +307,8 @@ class ModelSession:
                 await self.host.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
             fault = self.mask(f"{type(exc).__name__}: {exc}")
-            warnings.warn(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}", RuntimeWarning, stacklevel=2)
+            text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def _afterword(fault: HostFault, tries: int) -> str:

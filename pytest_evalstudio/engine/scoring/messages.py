@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
 from pytest_evalstudio.engine.scoring.run import Result, masked
 from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
@@ -22,7 +23,7 @@ def headline(result: Result) -> str:
     """
     errors = list(dict.fromkeys(reason for _, reason in result.errors))
     parts = errors + misses(result)
-    return masked(" | ".join(part.replace("\n", " ") for part in parts))
+    return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))
 
 
 def misses(result: Result) -> list[str]:
@@ -61,7 +62,7 @@ def explain(result: Result) -> str:
         lines += _case_lines(case)
     if len(result.answers) > 1:
         lines.append(f"(the first of {len(result.answers)} repeats is shown)")
-    return "\n".join(lines)
+    return visible_lines("\n".join(lines))
 
 
 def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

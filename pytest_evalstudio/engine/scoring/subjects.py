@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship, Turn
+from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
@@ -18,7 +19,7 @@ from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 from pytest_evalstudio.formats.suite import TestSuite
 
-_NOT_IN_NAMES = re.compile(r"[\[\]/\s\x00-\x1f\x7f\ud800-\udfff]|::")
+_NOT_IN_NAMES = re.compile(rf"[\[\]/\s{UNSAFE}]|::|##+")
 _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
 UNNAMED_MODEL = "dataset"
 
@@ -261,7 +262,7 @@ def _named(found: list[Subject]) -> list[Subject]:
 
 
 def item_name(text: str) -> str:
-    """A key or label as it may stand in a node id.
+    """Return a key or label as it may stand in a node id: without blanks, control characters and CI commands.
 
     >>> item_name("a/b c::d")
     'a_b_c_d'
