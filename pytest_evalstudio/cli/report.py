@@ -26,5 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     record = record_path(arguments.record)
     report = build_report(record, Path(arguments.output))
-    say(f"wrote {report.page}")
+    for warning in report.warnings:
+        say(f"warning: {warning}", error=True)
+    say(f"wrote {report.page if report.page.is_file() else report.page.parent}")
     return FINE

@@ -15,7 +15,6 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
-    import httpx
     from openai import APIStatusError
 
 REMEDIES: Mapping[int, str] = {
@@ -159,8 +158,11 @@ class OpenAICompatible:
             raise HostFault(f"the reply has no text (finish_reason {finish!r})")
         return Answer(text=text, usage=usage, cost_usd=self._cost(usage))
 
-    async def _refuse_other_origin(self, request: httpx.Request) -> None:
+    async def _refuse_other_origin(self, request: Any) -> None:
         """Refuse a redirect to another origin, which would get the prompt and the configured headers.
+
+        Args:
+            request: of the HTTP library of the openai package, which is not the same in all its versions.
 
         Raises:
             HostFault: names the origin; the client calls this for each request, redirected ones too.

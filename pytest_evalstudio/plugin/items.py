@@ -14,6 +14,7 @@ from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
 from pytest_evalstudio.engine.perturbing.where import marker_name
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, subjects
 from pytest_evalstudio.formats.config import Configuration
@@ -68,7 +69,7 @@ class EvalFileCollector(pytest.File):
         for warning in file.warnings:
             self.evals.warn(warning, self.path)
         for error in file.errors:
-            yield BrokenCase.from_parent(self, name=visible(error.pointer) or "file", error=error, evals=self.evals)
+            yield BrokenCase.from_parent(self, name=visible(safe_identifier(error.pointer)) or "file", error=error, evals=self.evals)
         try:
             found = self._subjects(file)
         except ConfigurationError as exc:
@@ -98,7 +99,11 @@ class EvalFileCollector(pytest.File):
         found = self._with_perturbed(file, models, config)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
-            wanted = {model.key for model in file.content.models if evals.models.is_wanted(names[model.key], model.key, model.name)}
+            wanted = {
+                safe_identifier(model.key)
+                for model in file.content.models
+                if evals.models.is_wanted(names[model.key], model.key, model.name, safe_identifier(names[model.key]))
+            }
             found = [subject for subject in found if subject.model.key in wanted]
         for subject in found:
             if subject.choice is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.engine.scoring.entries import line
+from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.messages import headline
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.run import Result, masked, result_entry
@@ -76,7 +77,7 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
     file = item.file
     meta: dict[str, dict[str, Any]] = {
         "models": {subject.model.key: (subject.model.label, subject.model.description)},
-        "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": file.title, "description": file.description}},
+        "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": masked(file.title), "description": masked(file.description)}},
         "evaluators": {selected.id: run_wide.get(selected.id, selected) for selected in (result.verdicts if result is not None else ())},
     }
     return {"entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
@@ -98,7 +99,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str
             **_head(item, report),
             "part": part,
             "file": file,
-            "key": result.subject.key,
+            "key": safe_identifier(result.subject.key),
             "test_key": "",
             "model_key": model.key,
             "reason": headline(result),
@@ -150,5 +151,5 @@ def _described(key: str, value: Any) -> dict[str, Any]:
         return value.describe()
     if isinstance(value, tuple):
         label, description = value
-        return {**description, "key": key, "name": label}
+        return {**safe_description(description), "key": key, "name": label}
     return dict(value)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.run import Result, masked
 from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
 
@@ -82,7 +83,7 @@ def _case_lines(case: Case) -> list[str]:
     if not case.error:
         lines.append(f"answer:   {short(case.actual_output) or '(empty)'}")
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
-        source = f" ({case.context_sources[index]})" if index < len(case.context_sources) else ""
+        source = f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
         lines.append(f"context {index + 1}{source}: {short(chunk, CONTEXT_CHARS)}")
     if len(case.context) > CONTEXT_CHUNKS:
         lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")
