@@ -51,8 +51,8 @@ Texts = Annotated[list[str], BeforeValidator(_texts)]
 """A list of strings; a single string is a list of one."""
 SHOWN_CHARS = 40
 Constraints = Annotated[list[str | list[str]], BeforeValidator(_texts)]
-Seconds = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False, ge=0, le=MAX_SECONDS)]
-Cost = Annotated[float | None, Field(allow_inf_nan=False, ge=-MAX_COST_USD, le=MAX_COST_USD)]
+Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0, le=MAX_SECONDS), BeforeValidator(_number)]
+Cost = Annotated[float, Field(allow_inf_nan=False, ge=-MAX_COST_USD, le=MAX_COST_USD)] | None
 Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 Record = Annotated[dict[str, Any], BeforeValidator(_mapping)]
 
@@ -133,10 +133,7 @@ def fact(error: Mapping[str, Any]) -> str:
         return f"{error['loc'][-1]!r} is missing; add it"
     if kind in ("value_error", "assertion_error"):
         return str(error["ctx"]["error"])
-    limits = error.get("ctx", {})
     expected = {
-        "greater_than_equal": f"a number of at least {limits.get('ge')}",
-        "less_than_equal": f"a number of at most {limits.get('le')}",
         "int_parsing_size": "a whole number of fewer digits",
         "string_type": "a string",
         "string_unicode": "a string of valid Unicode",
@@ -172,7 +169,7 @@ def shown(value: Any) -> str:
     if len(text) <= SHOWN_CHARS:
         return kind + text
     # A part of a long text could be a part of a secret, which masking no longer recognises.
-    return f"a string of {len(value)} characters" if isinstance(value, str) else f"a number of {len(text)} characters"
+    return f"a string of {len(value)} characters" if isinstance(value, str) else text[: SHOWN_CHARS - 3] + "..."
 
 
 def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
