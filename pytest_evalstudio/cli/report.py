@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE
+from pytest_evalstudio.cli.common import FINE, say
 
 if TYPE_CHECKING:
     import argparse
@@ -26,5 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     record = record_path(arguments.record)
     report = build_report(record, Path(arguments.output))
-    print(f"wrote {report.page}")
+    for warning in report.warnings:
+        say(f"warning: {warning}", error=True)
+    say(f"wrote {report.page if report.page.is_file() else report.page.parent}")
     return FINE

@@ -17,10 +17,11 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.record import RecordWriter
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.entries import line
+from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.messages import headline, misses
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine, Result, result_entry
+from pytest_evalstudio.engine.scoring.run import Engine, Result, masked, result_entry
 from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
@@ -51,7 +52,8 @@ class Results:
     def write_record(self, folder: str | Path) -> Path:
         """Write the record of a run, from which `report.build.build_report` makes the report."""
         writer = RecordWriter(Path(folder), {**run_head(), "gates": list(self.config.gate), "settings": run_settings(self.config)})
-        name = str(getattr(self.source.content, "name", "") or "lab")
+        name = masked(str(getattr(self.source.content, "name", "") or "lab"))
+        description = masked(str(getattr(self.source.content, "description", "") or ""))
         run_wide = {selected.id: selected for result in self.items for selected in result.verdicts} | {
             selected.id: selected for selected in self.plan.selected
         }
@@ -59,10 +61,10 @@ class Results:
             subject = result.subject
             writer.extend(
                 {
-                    "files": {
-                        name: {"path": name, "kind": self.source.kind, "name": name, "description": getattr(self.source.content, "description", "")}
+                    "files": {name: {"path": name, "kind": self.source.kind, "name": name, "description": description}},
+                    "models": {
+                        subject.model.key: {**safe_description(subject.model.description), "key": subject.model.key, "name": subject.model.label}
                     },
-                    "models": {subject.model.key: {**subject.model.description, "key": subject.model.key, "name": subject.model.label}},
                     "evaluators": {selected.id: run_wide[selected.id].describe() for selected in result.verdicts},
                 }
             )

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.engine.scoring.entries import line
+from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.messages import headline
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.run import Result, masked, result_entry
 from pytest_evalstudio.plugin import PAYLOAD
 from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.display import clean_report
 from pytest_evalstudio.plugin.items import EvalItem
 from pytest_evalstudio.plugin.workflows import WorkflowStep
 
@@ -23,6 +25,8 @@ CHECKS = pytest.StashKey[Checks]()
 
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
+    if isinstance(item, EvalItem | WorkflowStep):
+        clean_report(report)
     if isinstance(item, EvalItem):
         _share_time(item, call, report)
         if report.when == "call" or (report.when == "setup" and not report.passed):
@@ -73,7 +77,7 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
     file = item.file
     meta: dict[str, dict[str, Any]] = {
         "models": {subject.model.key: (subject.model.label, subject.model.description)},
-        "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": file.title, "description": file.description}},
+        "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": masked(file.title), "description": masked(file.description)}},
         "evaluators": {selected.id: run_wide.get(selected.id, selected) for selected in (result.verdicts if result is not None else ())},
     }
     return {"entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
@@ -95,7 +99,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str
             **_head(item, report),
             "part": part,
             "file": file,
-            "key": result.subject.key,
+            "key": safe_identifier(result.subject.key),
             "test_key": "",
             "model_key": model.key,
             "reason": headline(result),
@@ -147,5 +151,5 @@ def _described(key: str, value: Any) -> dict[str, Any]:
         return value.describe()
     if isinstance(value, tuple):
         label, description = value
-        return {**description, "key": key, "name": label}
+        return {**safe_description(description), "key": key, "name": label}
     return dict(value)

@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
+from pytest_evalstudio.plugin.display import SafeTerminal, shown, usage_error
 from pytest_evalstudio.plugin.reports import amend_report
 from pytest_evalstudio.plugin.settings import Settings
 
@@ -117,7 +118,7 @@ class EvalSession:
         try:
             self.settings.check()
         except ConfigurationError as exc:
-            raise pytest.UsageError(str(exc)) from None
+            raise usage_error(exc) from None
 
     def offer_fixtures(self) -> None:
         """Make eval_<id> and the other fixtures known to the session."""
@@ -126,14 +127,17 @@ class EvalSession:
         try:
             fixtures = fixture_plugin(self)
         except ConfigurationError as exc:
-            raise pytest.UsageError(str(exc)) from None
+            raise usage_error(exc) from None
         self.config.pluginmanager.register(fixtures, "evalstudio-fixtures")
 
     def warn(self, text: str, path: Path) -> None:
-        """Tell something about a file once, in pytest's warnings summary."""
+        """Issue a warning about a file once, for pytest's warnings summary.
+
+        There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made visible.
+        """
         if text not in self.announced:
             self.announced.add(text)
-            warnings.warn_explicit(pytest.PytestWarning(text), None, filename=str(path), lineno=1)
+            warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -186,9 +190,9 @@ class EvalSession:
         if hasattr(self.config, "workerinput"):
             from pytest_evalstudio.plugin.scheduling import tell_usage_error
 
-            tell_usage_error(self.config, message)
+            tell_usage_error(self.config, shown(message))
             return
-        raise pytest.UsageError(message)
+        raise usage_error(message)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
@@ -228,4 +232,4 @@ class EvalSession:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what the run found, and where the report lies."""
         if "recorder" in self.__dict__:
-            self.recorder.summarise(terminalreporter)
+            self.recorder.summarise(SafeTerminal(terminalreporter))

@@ -46,7 +46,9 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for gate in analysis.gates:
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
-    terminal.write_line(f"report: {os.path.relpath(report.page, start)}")
+    for text in report.warnings:
+        terminal.write_line(f"warning: {text}", yellow=True)
+    terminal.write_line(f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}")
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:

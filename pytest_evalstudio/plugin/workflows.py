@@ -11,6 +11,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_name
 from pytest_evalstudio.core.steps import StepSpec
+from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -110,8 +111,10 @@ class WorkflowStep(pytest.Item):
         """How the step stands, for the record."""
         from pytest_evalstudio.report.workflow import PAGE
 
+        step = step_entry(self._run, self._spec.id)
         entry = {
-            **step_entry(self._run, self._spec.id),
+            **step,
+            **safe_description({name: step[name] for name in ("workflow", "parameters", "summary", "notes", "waits", "problems")}),
             "file": self.nodeid.partition("::")[0],
             "verdict": report.outcome,
             "page": Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,18 @@ PAGE = "interpretation.html"
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
 ARCHIVE = "evalstudio-report.zip"
+Consumer = Callable[[dict[str, Any]], None]
 LARGE_PAGE = 2_000_000
 """Bytes from which on a page consists of compressed data, which does not shrink again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was built, and where it lies."""
+    """What was built, and where it lies.
+
+    Attributes:
+        warnings: a line for each exporter that failed; its file is missing or incomplete.
+    """
 
     page: Path
     data: Path
@@ -46,6 +51,7 @@ class Report:
     archive: Path
     explainers: Mapping[str, Path]
     analysis: Analysis
+    warnings: tuple[str, ...] = ()
 
 
 def build_report(
@@ -75,24 +81,32 @@ def build_report(
     output.mkdir(parents=True, exist_ok=True)
     remove_stale(output)
     folders = {id: ExplainerFolder(output, str(header.get("run_id", "")), info) for id, info in evaluators.items()}
+    exports = Exports()
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
         archive.add(record, FILE)
         failures = FailureBook(header, evaluators)
         data = PageData(Columns(header, evaluators), texts)
-        with _uncollected(), _results_writer(header, folders) as results, AgentEvaluation(output, header, evaluators) as judged:
-            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add, judged.add))
-        content = Content(analysis, failures, folders, data.columns, record)
+        results, judged = _results_writer(header, folders), AgentEvaluation(output, header, evaluators)
+        with _uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
+            consumers = {"results": results.add, "failures": failures.add, "cases of the page": data.add, "Agent Evaluation": judged.add}
+            also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
+            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=also)
+        content = Content(analysis, failures, folders, data.columns, record, warnings=exports.warnings)
         for id, folder in folders.items():
-            _write_explainer(content, folder, rows=results.rows[id])
+            with exports.of(f"evaluator {id}"):
+                _write_explainer(content, folder, rows=results.rows[id])
+        with exports.of(DATA, output / DATA):
+            write_json(output / DATA, interpretation(analysis, folders))
+        with exports.of(SUMMARY, output / SUMMARY):
+            _write_text(output / SUMMARY, markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]))
+        with exports.of(PAGE, output / PAGE), open_text(output / PAGE) as file:
+            file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
+        for folder in folders.values():
             for path in tree(folder.path):
                 archive.add(path, path.relative_to(output).as_posix())
-        write_json(output / DATA, interpretation(analysis, folders))
-        _write_text(output / SUMMARY, markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]))
-        with open_text(output / PAGE) as file:
-            file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
-        archive.add(output / PAGE, PAGE, compress=(output / PAGE).stat().st_size < LARGE_PAGE)
-        for name in (DATA, SUMMARY, *judged.files):
-            archive.add(output / name, name)
+        for name in (PAGE, DATA, SUMMARY, *judged.files):
+            if (output / name).is_file():
+                archive.add(output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE)
     return Report(
         page=output / PAGE,
         data=output / DATA,
@@ -100,7 +114,58 @@ def build_report(
         archive=output / ARCHIVE,
         explainers={id: folder.path for id, folder in folders.items()},
         analysis=analysis,
+        warnings=tuple(exports.warnings),
     )
+
+
+class Exports:
+    """Runs the exporters of a report so that one that fails costs no other; a full disk still ends them all.
+
+    Attributes:
+        warnings: a line for each exporter that failed, with its name and the exception.
+    """
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    @contextmanager
+    def of(self, name: str, file: Path | None = None) -> Iterator[None]:
+        """Run an exporter; a failure becomes a warning, and its unfinished file is removed.
+
+        Raises:
+            OSError: if the folder cannot be written.
+        """
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as exc:
+            self.warnings.append(f"{name} could not be written: {type(exc).__name__}: {exc}; the rest of the report is complete")
+            if file is not None:
+                file.unlink(missing_ok=True)
+
+    @contextmanager
+    def open(self, name: str, exporter: ResultsWriter | AgentEvaluation) -> Iterator[None]:
+        """Keep an exporter open; a failure at its end becomes a warning."""
+        with ExitStack() as stack:
+            stack.enter_context(exporter)
+            yield
+            with self.of(name):
+                stack.close()
+
+    def guarded(self, name: str, consume: Consumer) -> Consumer:
+        """Return a consumer of items that takes no more of them once it has failed."""
+        failed = False
+
+        def guarded(item: dict[str, Any]) -> None:
+            nonlocal failed
+            if not failed:
+                failed = True
+                with self.of(name):
+                    consume(item)
+                    failed = False
+
+        return guarded
 
 
 @contextmanager

@@ -15,7 +15,9 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.contracts import Host, HostFault, HostSpec
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
@@ -227,6 +229,8 @@ class ModelSession:
         answer = await self._in_time(self.host.answer(prompt))
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self.spec.id!r} gave a {type(answer).__name__} instead of an Answer")
+        if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
+            raise HostFault(f"host {self.spec.id!r} gave an Answer whose {fault}")
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 
     async def _in_time(self, request: Coroutine[Any, Any, T]) -> T:
@@ -306,7 +310,8 @@ class ModelSession:
                 await self.host.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
             fault = self.mask(f"{type(exc).__name__}: {exc}")
-            warnings.warn(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}", RuntimeWarning, stacklevel=2)
+            text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def _afterword(fault: HostFault, tries: int) -> str:

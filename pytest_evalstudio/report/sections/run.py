@@ -17,4 +17,4 @@ def run(content: Content) -> Mapping[str, Any]:
     """Metadata of the run and the evaluators' logs in one."""
     analysis = content.analysis
     log = [line for board in analysis.leaderboards.values() for line in log_lines(analysis, board)]
-    return {"run": analysis.header, "log": log[:LOG_LINES], "left_out": max(0, len(log) - LOG_LINES)}
+    return {"run": analysis.header, "warnings": content.warnings, "log": log[:LOG_LINES], "left_out": max(0, len(log) - LOG_LINES)}
