@@ -8,6 +8,7 @@ that the same inputs give the same record whatever the order in which workers fi
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -72,14 +73,19 @@ class RecordWriter:
         self._file.close()
         self.header |= ending
         _complete(self.header)
-        final = self.path.with_suffix(".tmp")
-        with open(self.path, "rb") as unsorted, open(final, "wb") as target:
+        final = self.path.with_name(f".{FILE}.{secrets.token_hex(4)}.tmp")
+        with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(line(self.header).encode() + b"\n")
             for _, start, end in sorted(self._spans.values()):
                 unsorted.seek(start)
                 target.write(unsorted.read(end - start))
         os.replace(final, self.path)
         return self.path
+
+    def forget(self, nodeid: str) -> None:
+        """Drop the lines of an item so far: another attempt at it has begun to report."""
+        self._spans.pop(nodeid, None)
+        _forget_parts(self._spans, nodeid)
 
     def _write(self, text: str) -> None:
         self._end += self._file.write(text.encode("ascii") + b"\n")
@@ -146,11 +152,21 @@ def read_items(path: Path) -> Iterator[dict[str, Any]]:
             end = start + len(raw)
             if raw.endswith(b"\n") and raw.startswith(b'{"kind": "item"'):
                 entry = _entry(raw, path, number)
-                spans[f"{entry['nodeid']}#{entry.get('part', 0)}"] = (entry["index"], start, end)
+                part = entry.get("part", 0)
+                if part == 0:
+                    _forget_parts(spans, entry["nodeid"])
+                spans[f"{entry['nodeid']}#{part}"] = (entry["index"], start, end)
             start = end
         for _, start, end in sorted(spans.values()):
             file.seek(start)
             yield quick_json.read(file.read(end - start))
+
+
+def _forget_parts(spans: dict[str, tuple[int, int, int]], nodeid: str) -> None:
+    """Drop what an earlier attempt at an item left."""
+    part = 0
+    while spans.pop(f"{nodeid}#{part}", None) is not None:
+        part += 1
 
 
 def _complete(header: dict[str, Any]) -> None:

@@ -188,6 +188,8 @@ class EvalItem(pytest.Item):
     def setup(self) -> None:
         if self.host_fixture:
             self.file.evals.models.bind(self.subject.model, self._request.getfixturevalue(self.host_fixture))
+        if self.config.option.setuponly:  # also set by --setup-plan: nothing is executed, so no model is asked
+            return
         result = self.chunk.result(self)
         if result.errors:
             raise EvaluationError(explain(result))

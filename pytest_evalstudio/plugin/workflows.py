@@ -116,7 +116,7 @@ class WorkflowStep(pytest.Item):
             "verdict": report.outcome,
             "page": Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
         }
-        return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
+        return {"nodeid": self.nodeid, "entries": [], "meta": {"steps": {self.nodeid: entry}}}
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         if not isinstance(excinfo.value, EvalStudioError):

@@ -21,7 +21,7 @@ from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.locking import locked
+from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.mrm.workflow.states import Standing, State, claim, clear, is_whole, read_state, sizes, write_state
 from pytest_evalstudio.mrm.workflow.work import Progress, Work
 
