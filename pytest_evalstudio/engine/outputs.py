@@ -115,6 +115,11 @@ class OutputFolder:
         self._remove_empty_folders(current)
         self.list_files([*(keep & owned), *moved.values()])
 
+    def remove_all(self) -> None:
+        """Delete the files of our earlier runs, and the manifest."""
+        self._remove(self.owned())
+        (self.path / MANIFEST).unlink(missing_ok=True)
+
     def restore(self) -> None:
         """Move the report of `previous-report` back, after a run that left no report of its own."""
         owned = self.owned()

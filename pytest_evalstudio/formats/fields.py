@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import Source, pointer
 
 
@@ -181,7 +182,7 @@ def write_json(path: str | Path, data: Any) -> None:
 
     A lone surrogate, which UTF-8 cannot hold, is written as its escape.
     """
-    Path(path).write_bytes(encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
+    write_whole(path, encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
 
 
 def encoded(text: str) -> bytes:

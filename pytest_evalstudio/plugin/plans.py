@@ -116,7 +116,7 @@ def crash_payload(nodeid: str, item: PlannedItem, meta: Meta) -> dict[str, Any]:
         "is_rag": False,
         "outcomes": dict.fromkeys(item.evaluators, outcome),
     }
-    verdict = {"status": "error", "passed": None, "scores": {}, "missed": [], "reason": CRASHED}
+    verdict: dict[str, Any] = {"status": "error", "passed": None, "scores": {}, "missed": [], "reason": CRASHED}
     entry = {
         "kind": "item",
         "index": item.index,
