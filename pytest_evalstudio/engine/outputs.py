@@ -54,6 +54,8 @@ class OutputFolder:
             try:
                 self.path.mkdir(parents=True, exist_ok=True)
                 held.enter_context(locked(self.path / LOCK, wait=False))
+                for draft in self.path.glob(f".{MANIFEST}.*.tmp"):  # of a run that was killed
+                    draft.unlink()
             except BlockingIOError:
                 raise ConfigurationError(f"{self.path}: the folder is in use by another run; {_OTHER_FOLDER}") from None
             except OSError as exc:

@@ -8,7 +8,6 @@ that the same inputs give the same record whatever the order in which workers fi
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +17,8 @@ from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.scoring.entries import line
 
 FILE = "record.jsonl"
+DRAFT = f".{FILE}.new"
+"""The final form of a record while it is written."""
 SCHEMA_VERSION = 1
 TABLES = ("evaluators", "models", "files", "steps")
 """Parts of the header that grow as items finish: tables by id, key, path, and node id of a workflow's step."""
@@ -73,7 +74,8 @@ class RecordWriter:
         self._file.close()
         self.header |= ending
         _complete(self.header)
-        final = self.path.with_name(f".{FILE}.{secrets.token_hex(4)}.tmp")
+        final = self.path.with_name(DRAFT)
+        final.unlink(missing_ok=True)
         with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(line(self.header).encode() + b"\n")
             for _, start, end in sorted(self._spans.values()):

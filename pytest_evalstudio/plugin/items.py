@@ -50,6 +50,7 @@ class EvalFileCollector(pytest.File):
         source = self._source()
         if source is None:
             return
+        self.evals.collected_files += 1
         if kind_of(source.data) == "workflow":
             from pytest_evalstudio.plugin.workflows import step_items
 

@@ -36,6 +36,11 @@ class Recorder:
         self._lock = ExitStack()
         self.report: Report | None = None
 
+    @property
+    def has_items(self) -> bool:
+        """Whether an item has finished."""
+        return self._writer is not None
+
     def claim(self) -> None:
         """Lock the output folder and move an earlier run's report aside.
 

@@ -42,6 +42,7 @@ class EvalSession:
         self.settings = Settings(config)
         self.usage_errors: list[str] = []
         self.broken_cases = 0
+        self.collected_files = 0
         self.announced: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
         self._shared: WorkerPlan | None = None
@@ -260,6 +261,11 @@ class EvalSession:
         """Say what the run found, and where the report lies."""
         if "recorder" in self.__dict__:
             self.recorder.summarise(terminalreporter)
+        option = self.config.option
+        has_report = "recorder" in self.__dict__ and self.recorder.has_items
+        if self.collected_files and not (has_report or option.collectonly or option.setuponly or self.usage_errors):
+            files = "1 file" if self.collected_files == 1 else f"{self.collected_files} files"
+            terminalreporter.write_line(f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True)
 
 
 def _checks_something(session: pytest.Session) -> bool:

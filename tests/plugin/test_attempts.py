@@ -113,3 +113,13 @@ def test_a_run_that_evaluated_nothing_says_so(project: Project) -> None:
 
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["nothing was evaluated: 1 test case ran, and no evaluator gave a score or an error*"])
+
+
+def test_a_run_whose_test_cases_are_all_deselected_says_so(project: Project) -> None:
+    project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
+    project.write("test_plain.py", "def test_plain():\n    pass\n")
+
+    result = project.run("-k", "plain")
+
+    result.assert_outcomes(passed=1, deselected=1)
+    result.stdout.fnmatch_lines(["evalstudio: nothing was evaluated: no test case of 1 file ran"])
