@@ -19,11 +19,16 @@ LOCK = ".evalstudio-lock"
 BUILDING = ".evalstudio-building"
 PREVIOUS = "previous-report"
 PAGE = "interpretation.html"
-REPORT_FILES = (FILE, PAGE, "interpretation.json", "summary.md", "evalstudio-report.zip", "agent_evaluation.json", "agent_evaluation.jsonl")
+REPORT_FILES = (
+    *(FILE, PAGE, "interpretation.json", "summary.md", "evalstudio-report.zip"),
+    *("agent_evaluation.json", "agent_evaluation.jsonl"),
+)
 EXPLAINER_PREFIX = "explainer_"
 DESCRIPTOR = "result_descriptor.json"
 PRODUCER = "pytest-evalstudio"
 _OTHER_FOLDER = "choose another folder with --evalstudio-output (`evalstudio report`: -o)"
+_LINK = "is a symbolic link, and files are not written through links"
+_FOREIGN = "no earlier run wrote it, and it would be overwritten"
 _PAGE_MARK = b'<p class="kicker">pytest-evalstudio</p>'
 _RECORD_MARK = b'{"kind": "run", "schema_version": '
 _PAGE_HEAD_BYTES = 1 << 20
@@ -32,8 +37,8 @@ _PAGE_HEAD_BYTES = 1 << 20
 class OutputFolder:
     """A folder in which we replace and delete the files of our earlier runs and nothing else.
 
-    The manifest lists these files. A folder without a manifest that holds a record or page of ours was written by an earlier
-    version: its report files count as listed.
+    The manifest lists these files. A folder without a manifest that holds a record or page of ours was written by an
+    earlier version: its report files count as listed.
 
     Args:
         path: the folder; it need not exist.
@@ -74,16 +79,16 @@ class OutputFolder:
         """
         for place in _below_here(self.path):
             if place.is_symlink():
-                raise ConfigurationError(f"{place}: is a symbolic link, and files are not written through links; {_OTHER_FOLDER}")
+                raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
         owned = self.owned()
         folders = {str(parent) for name in owned for parent in PurePosixPath(name).parents}
         for name in (MANIFEST, LOCK, BUILDING, *names):
             place = self.path / name
             if place.is_symlink():
-                raise ConfigurationError(f"{place}: is a symbolic link, and files are not written through links; {_OTHER_FOLDER}")
+                raise ConfigurationError(f"{place}: {_LINK}; {_OTHER_FOLDER}")
             is_ours = name in (MANIFEST, LOCK, BUILDING) or name in owned or name in folders
             if place.exists() and not is_ours:
-                raise ConfigurationError(f"{place}: no earlier run wrote it, and it would be overwritten; {_OTHER_FOLDER}")
+                raise ConfigurationError(f"{place}: {_FOREIGN}; {_OTHER_FOLDER}")
 
     def owned(self) -> frozenset[str]:
         """Files in the folder that earlier runs wrote, as relative POSIX paths."""

@@ -146,4 +146,6 @@ class ChunkedScheduler:
         if plan.usage_error:
             raise pytest.UsageError(plan.usage_error)
         eval_session(self._config).begin_shared(plan)
+        if not plan.chunks:
+            return _STANDARD[self._mode](self._config, self._log)
         return _ChunkScheduling(self._config, self._log, self._mode, plan.chunks)

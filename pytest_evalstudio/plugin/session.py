@@ -173,7 +173,7 @@ class EvalSession:
         chunks, self._used = chunked.assign(self, items)
         chunks |= {step.nodeid: step.chunk_name for step in steps}
         if hasattr(self.config, "workerinput"):
-            if chunks:
+            if chunks or _checks_something(session):
                 from pytest_evalstudio.plugin.plans import plan_of
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
@@ -188,6 +188,8 @@ class EvalSession:
             pytest.UsageError: if the output folder cannot be used.
         """
         self._shared = plan
+        if self.config.option.setuponly:
+            return
         try:
             self.recorder.claim()
         except ConfigurationError as exc:

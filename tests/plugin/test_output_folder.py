@@ -67,6 +67,29 @@ def test_a_second_run_in_the_same_folder_is_a_usage_error(project: Project, more
     assert (project.folder / "evalstudio-report" / "interpretation.html").is_file()
 
 
+CHECKING = """
+def test_answer(eval_model, eval_text_matching):
+    eval_text_matching.check(eval_model("app").ask("wait", condition='"4"'))
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(project: Project, more: tuple[str, ...]) -> None:
+    project.write("app.py", WAITING)
+    project.write("hold", "")
+    project.write("test_answers.py", CHECKING)
+    first = started(project)
+    wait_until(lambda: (project.folder / "asked.txt").is_file())
+
+    second = project.run(*more)
+
+    assert second.ret == pytest.ExitCode.USAGE_ERROR
+    assert (project.folder / "asked.txt").read_text() == "wait\n"
+    (project.folder / "hold").unlink()
+    first.communicate(timeout=60)
+    assert first.returncode == 0
+
+
 def test_listing_the_tests_neither_locks_nor_makes_the_folder(project: Project) -> None:
     project.suite(FOUR)
 
