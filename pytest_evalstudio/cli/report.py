@@ -21,11 +21,14 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.engine.record import record_path
     from pytest_evalstudio.report.build import build_report
 
     record = record_path(arguments.record)
-    report = build_report(record, Path(arguments.output))
+    output = Path(arguments.output)
+    with OutputFolder(output).locked():
+        report = build_report(record, output)
     for warning in report.warnings:
         say(f"warning: {warning}", error=True)
     say(f"wrote {report.page if report.page.is_file() else report.page.parent}")

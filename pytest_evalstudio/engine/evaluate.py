@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.record import RecordWriter
+from pytest_evalstudio.engine.outputs import OutputFolder
+from pytest_evalstudio.engine.record import FILE, RecordWriter
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.entries import line
 from pytest_evalstudio.engine.scoring.identifiers import safe_description
@@ -50,7 +51,13 @@ class Results:
         return {result.subject.name: verdict_word(result) for result in self.items}
 
     def write_record(self, folder: str | Path) -> Path:
-        """Write the record of a run, from which `report.build.build_report` makes the report."""
+        """Write the record of a run, from which `report.build.build_report` makes the report.
+
+        Raises:
+            ConfigurationError: if the folder holds a record that no earlier run wrote.
+        """
+        output = OutputFolder(Path(folder))
+        output.check([FILE])
         writer = RecordWriter(Path(folder), {**run_head(), "gates": list(self.config.gate), "settings": run_settings(self.config)})
         name = masked(str(getattr(self.source.content, "name", "") or "lab"))
         description = masked(str(getattr(self.source.content, "description", "") or ""))
@@ -82,7 +89,9 @@ class Results:
                 **result_entry(result, run_wide),
             }
             writer.append(line(entry), identity=entry["nodeid"], index=index)
-        return writer.finish({"finished": now(), "interrupted": False, "exit_status": 0})
+        path = writer.finish({"finished": now(), "interrupted": False, "exit_status": 0})
+        output.list_files([*output.owned(), FILE])
+        return path
 
 
 def evaluate(

@@ -17,6 +17,8 @@ from pytest_evalstudio.engine import quick_json
 from pytest_evalstudio.engine.scoring.entries import line
 
 FILE = "record.jsonl"
+DRAFT = f".{FILE}.new"
+"""The final form of a record while it is written."""
 SCHEMA_VERSION = 1
 TABLES = ("evaluators", "models", "files", "steps")
 """Parts of the header that grow as items finish: tables by id, key, path, and node id of a workflow's step."""
@@ -72,14 +74,20 @@ class RecordWriter:
         self._file.close()
         self.header |= ending
         _complete(self.header)
-        final = self.path.with_suffix(".tmp")
-        with open(self.path, "rb") as unsorted, open(final, "wb") as target:
+        final = self.path.with_name(DRAFT)
+        final.unlink(missing_ok=True)
+        with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(line(self.header).encode() + b"\n")
             for _, start, end in sorted(self._spans.values()):
                 unsorted.seek(start)
                 target.write(unsorted.read(end - start))
         os.replace(final, self.path)
         return self.path
+
+    def forget(self, nodeid: str) -> None:
+        """Drop the lines of an item so far: another attempt at it has begun to report."""
+        self._spans.pop(nodeid, None)
+        _forget_parts(self._spans, nodeid)
 
     def _write(self, text: str) -> None:
         self._end += self._file.write(text.encode("ascii") + b"\n")
@@ -146,11 +154,21 @@ def read_items(path: Path) -> Iterator[dict[str, Any]]:
             end = start + len(raw)
             if raw.endswith(b"\n") and raw.startswith(b'{"kind": "item"'):
                 entry = _entry(raw, path, number)
-                spans[f"{entry['nodeid']}#{entry.get('part', 0)}"] = (entry["index"], start, end)
+                part = entry.get("part", 0)
+                if part == 0:
+                    _forget_parts(spans, entry["nodeid"])
+                spans[f"{entry['nodeid']}#{part}"] = (entry["index"], start, end)
             start = end
         for _, start, end in sorted(spans.values()):
             file.seek(start)
             yield quick_json.read(file.read(end - start))
+
+
+def _forget_parts(spans: dict[str, tuple[int, int, int]], nodeid: str) -> None:
+    """Drop what an earlier attempt at an item left."""
+    part = 0
+    while spans.pop(f"{nodeid}#{part}", None) is not None:
+        part += 1
 
 
 def _complete(header: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_RUN
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import (
     Constraints,
     Conversation,
@@ -139,7 +140,7 @@ class LlmDataset(FormatModel):
         """Write the data set as CSV where the name ends so, else as JSON; a lone surrogate becomes "?" in CSV."""
         complete_row_keys(self.inputs)
         if Path(path).suffix == ".csv":
-            Path(path).write_bytes(self.to_csv().encode("utf-8", "replace"))
+            write_whole(path, self.to_csv().encode("utf-8", "replace"))
         else:
             write_json(path, self.to_dict())
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import Source, pointer
 
 
@@ -189,7 +190,7 @@ def write_json(path: str | Path, data: Any) -> None:
 
     A lone surrogate, which UTF-8 cannot hold, is written as its escape.
     """
-    Path(path).write_bytes(encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
+    write_whole(path, encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
 
 
 def encoded(text: str) -> bytes:

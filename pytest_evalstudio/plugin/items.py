@@ -54,6 +54,7 @@ class EvalFileCollector(pytest.File):
         source = self._source()
         if source is None:
             return
+        self.evals.collected_files += 1
         if kind_of(source.data) == "workflow":
             from pytest_evalstudio.plugin.workflows import step_items
 
@@ -198,6 +199,8 @@ class EvalItem(pytest.Item):
     def setup(self) -> None:
         if self.host_fixture:
             self.file.evals.models.bind(self.subject.model, self._request.getfixturevalue(self.host_fixture))
+        if self.config.option.setuponly:  # also set by --setup-plan: nothing is executed, so no model is asked
+            return
         result = self.chunk.result(self)
         if result.errors:
             raise EvaluationError(explain(result))

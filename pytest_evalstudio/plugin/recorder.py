@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.engine.evaluate import now, run_head, run_settings
-from pytest_evalstudio.engine.record import RecordWriter
+from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
+from pytest_evalstudio.engine.record import FILE, RecordWriter
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -30,18 +32,51 @@ class Recorder:
         self._writer: RecordWriter | None = None
         self._failure = ""
         self._judging: Counter[str] = Counter()
+        self._output: OutputFolder | None = None
+        self._lock = ExitStack()
         self.report: Report | None = None
 
-    def receive(self, payload: dict[str, Any]) -> None:
-        """Append what a test report brought."""
+    @property
+    def has_items(self) -> bool:
+        """Whether an item has finished."""
+        return self._writer is not None
+
+    def claim(self) -> None:
+        """Lock the output folder and move an earlier run's report aside.
+
+        Raises:
+            ConfigurationError: if another run uses the folder, or it holds files in our places that no earlier run wrote.
+        """
+        if self._output is not None:
+            return
+        folder = OutputFolder(self._evals.settings.output())
+        self._lock.enter_context(folder.locked())
+        try:
+            folder.check((*REPORT_FILES, PREVIOUS))
+            folder.set_aside()
+            folder.list_files([*folder.owned(), FILE])
+        except OSError as exc:
+            self._lock.close()
+            raise ConfigurationError(f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})") from None
+        except ConfigurationError:
+            self._lock.close()
+            raise
+        self._output = folder
+
+    def receive(self, payload: Mapping[str, Any]) -> None:
+        """Append what a test report brought, in place of what an earlier attempt at the item did."""
         if self._failure:
             return
         try:
             if self._writer is None:
+                self.claim()
                 self._writer = RecordWriter(self._evals.settings.output(), self._header())
+            self._writer.forget(payload["nodeid"])
             self._writer.extend(payload["meta"])
             for identity, index, text in payload["entries"]:
                 self._writer.append(text, identity=identity, index=index)
+        except ConfigurationError as exc:
+            self._failure = f"the record cannot be written: {exc}"
         except OSError as exc:
             self._failure = f"the record cannot be written: {exc.strerror or exc} ({exc.filename or self._evals.settings.output()})"
 
@@ -51,7 +86,14 @@ class Recorder:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
+        try:
+            self._finish(session, exitstatus)
+        finally:
+            self._lock.close()
+
+    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
         if self._writer is None:
+            self._restore()
             self._fail(session)
             return
         from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
@@ -71,6 +113,15 @@ class Recorder:
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         self._fail(session)
+
+    def _restore(self) -> None:
+        """Put the earlier report back where no item has finished."""
+        if self._output is None:
+            return
+        try:
+            self._output.restore()
+        except OSError as exc:
+            self._failure = f"the earlier report cannot be moved back from {PREVIOUS}: {exc}"
 
     def _fail(self, session: pytest.Session) -> None:
         """Fail a session that would pass, where a gate is not met or the report could not be written."""

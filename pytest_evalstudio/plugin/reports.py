@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -36,8 +36,14 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
     elif isinstance(item, WorkflowStep):
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, item.payload(report))
-    elif report.when == "call" and CHECKS in item.stash:
+    elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
         setattr(report, PAYLOAD, _payload_of_checks(item, report))
+
+
+def begin_attempt(item: pytest.Item) -> None:
+    """Drop the checks of an earlier attempt at a test that a plugin runs again."""
+    if CHECKS in item.stash:
+        item.stash[CHECKS] = []
 
 
 def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
@@ -74,13 +80,18 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
         "reason": _reason(report, result),
         **(result_entry(result, run_wide) if result is not None else {"rows": [], "verdicts": {}, "flips": []}),
     }
-    file = item.file
-    meta: dict[str, dict[str, Any]] = {
-        "models": {subject.model.key: (subject.model.label, subject.model.description)},
+    meta = item_meta(item, result.verdicts if result is not None else ())
+    return {"nodeid": item.nodeid, "entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
+
+
+def item_meta(item: EvalItem, evaluators: Iterable[Selected]) -> dict[str, dict[str, Any]]:
+    """Return the entries of the header's tables that an item refers to."""
+    file, model, run_wide = item.file, item.subject.model, item.file.evals.run_wide
+    return {
+        "models": {model.key: (model.label, model.description)},
         "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": masked(file.title), "description": masked(file.description)}},
-        "evaluators": {selected.id: run_wide.get(selected.id, selected) for selected in (result.verdicts if result is not None else ())},
+        "evaluators": {selected.id: run_wide.get(selected.id, selected) for selected in evaluators},
     }
-    return {"entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
 
 
 def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
@@ -119,7 +130,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str
         entries.append((f"{item.nodeid}#{part}", item.stash[INDEX], line(entry)))
         meta["models"][model.key] = (model.label, model.description)
         meta["evaluators"][selected.id] = evals.run_wide.get(selected.id, selected)
-    return {"entries": entries, "meta": new_meta(evals.announced, meta)}
+    return {"nodeid": item.nodeid, "entries": entries, "meta": new_meta(evals.announced, meta)}
 
 
 def _head(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:

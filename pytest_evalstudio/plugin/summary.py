@@ -32,6 +32,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     analysis = report.analysis
     terminal.ensure_newline()
     terminal.section("evalstudio")
+    for text in nothing_lines(analysis):
+        terminal.write_line(text, yellow=True, bold=True)
     for text in leaderboard_lines(analysis):
         terminal.write_line(text)
     for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
@@ -49,6 +51,16 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     for text in report.warnings:
         terminal.write_line(f"warning: {text}", yellow=True)
     terminal.write_line(f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}")
+
+
+def nothing_lines(analysis: Analysis) -> Iterator[str]:
+    """A warning where the run has cases and no evaluator gave a score or an error for any of them."""
+    cases = sum(analysis.verdicts.values())
+    lines = [line for board in analysis.leaderboards.values() for line in board.standings]
+    steps = analysis.header.get("steps")
+    if not steps and not any(line.scored or line.errors for line in lines) and not analysis.verdicts.get("error"):
+        ran = f"{cases} test {'case' if cases == 1 else 'cases'} ran"
+        yield f"nothing was evaluated: {ran}, and no evaluator gave a score or an error; -rs shows why each was skipped"
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:

@@ -100,8 +100,9 @@ class WorkflowStep(pytest.Item):
 
     def _report(self) -> None:
         """Build the report of a step that has evaluated something, beside its record, where it is not there yet."""
+        from pytest_evalstudio.engine.outputs import PAGE
         from pytest_evalstudio.engine.record import FILE
-        from pytest_evalstudio.report.build import PAGE, build_report
+        from pytest_evalstudio.report.build import build_report
 
         folder = self._run.folder_of(self._spec.id)
         if (folder / FILE).is_file() and not (folder / PAGE).is_file():
@@ -119,7 +120,7 @@ class WorkflowStep(pytest.Item):
             "verdict": report.outcome,
             "page": Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
         }
-        return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
+        return {"nodeid": self.nodeid, "entries": [], "meta": {"steps": {self.nodeid: entry}}}
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         if not isinstance(excinfo.value, EvalStudioError):

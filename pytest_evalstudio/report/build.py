@@ -11,10 +11,12 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
+from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.engine.record import FILE, read_header
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
@@ -24,11 +26,10 @@ from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, remove_stale, tree
+from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
 from pytest_evalstudio.report.sections import More, contributed_sections
 
-PAGE = "interpretation.html"
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
 ARCHIVE = "evalstudio-report.zip"
@@ -62,7 +63,10 @@ def build_report(
     storage_mb: float | None = None,
     more: Mapping[str, More] = NOTHING,
 ) -> Report:
-    """Write everything that a run's record tells into a folder; what an earlier report wrote there is replaced.
+    """Build the report of a record in a folder, in place of an earlier report of ours.
+
+    The files are built aside and moved into the folder when all are complete, the page last. An interrupted build leaves no page of
+    its own. The caller keeps other processes out of the folder; see `OutputFolder.locked`.
 
     Args:
         record: the record, in the output folder or elsewhere.
@@ -73,14 +77,54 @@ def build_report(
 
     Raises:
         DataError: if the file is no record.
+        ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the record of another run.
     """
     header = read_header(record)
     if aggregates is None:
         aggregates = aggregates_of(header, Registry())
     evaluators = evaluators_of(header)
-    output.mkdir(parents=True, exist_ok=True)
-    remove_stale(output)
-    folders = {id: ExplainerFolder(output, str(header.get("run_id", "")), info) for id, info in evaluators.items()}
+    target = OutputFolder(output)
+    target.check(name for name in REPORT_FILES if name != FILE)
+    _check_record(output, record, header)
+    with target.building() as draft:
+        analysis, warnings = _write_files(draft, record, header, evaluators, aggregates, storage_mb=storage_mb, more=more)
+        target.publish(draft)
+    return Report(
+        page=output / PAGE,
+        data=output / DATA,
+        summary=output / SUMMARY,
+        archive=output / ARCHIVE,
+        explainers={id: folder.path for id, folder in _folders(output, header, evaluators).items()},
+        analysis=analysis,
+        warnings=warnings,
+    )
+
+
+def _check_record(output: Path, record: Path, header: Mapping[str, Any]) -> None:
+    """Refuse to put a report beside the record of another run."""
+    other = output / FILE
+    if not other.is_file() or other.samefile(record):
+        return
+    if read_header(other).get("run_id") != header.get("run_id"):
+        raise ConfigurationError(f"{output}: holds the record of another run; choose another folder for this report")
+
+
+def _folders(output: Path, header: Mapping[str, Any], evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
+    return {id: ExplainerFolder(output, str(header.get("run_id", "")), info) for id, info in evaluators.items()}
+
+
+def _write_files(
+    output: Path,
+    record: Path,
+    header: Mapping[str, Any],
+    evaluators: Mapping[str, EvaluatorInfo],
+    aggregates: Mapping[str, Aggregates],
+    *,
+    storage_mb: float | None,
+    more: Mapping[str, More],
+) -> tuple[Analysis, tuple[str, ...]]:
+    """Write all files of a report into an empty folder; return its analysis, and a warning for each exporter that failed."""
+    folders = _folders(output, header, evaluators)
     exports = Exports()
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
         archive.add(record, FILE)
@@ -107,15 +151,7 @@ def build_report(
         for name in (PAGE, DATA, SUMMARY, *judged.files):
             if (output / name).is_file():
                 archive.add(output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE)
-    return Report(
-        page=output / PAGE,
-        data=output / DATA,
-        summary=output / SUMMARY,
-        archive=output / ARCHIVE,
-        explainers={id: folder.path for id, folder in folders.items()},
-        analysis=analysis,
-        warnings=tuple(exports.warnings),
-    )
+    return analysis, tuple(exports.warnings)
 
 
 class Exports:
