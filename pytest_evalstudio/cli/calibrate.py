@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.cli.common import FINE, print_json, say
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({**found.figures, "divided": [list(identity) for identity in divided], "outdated": outdated})
     else:
         if outdated:
-            print(f"left out: {outdated} labels of answers whose text has changed since")
+            say(f"left out: {outdated} labels of answers whose text has changed since")
         if divided:
-            print(f"left out: {len(divided)} answers on which raters are divided")
-        print("\n".join(told(found.figures)))
+            say(f"left out: {len(divided)} answers on which raters are divided")
+        say(*told(found.figures))
     if arguments.output:
         found.save(Path(arguments.output))
         if not arguments.json:
-            print(f"wrote {arguments.output}")
+            say(f"wrote {arguments.output}")
     return FINE

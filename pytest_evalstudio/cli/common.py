@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pytest_evalstudio.core.display import printable, visible, visible_json
 
 if TYPE_CHECKING:
     import argparse
@@ -23,11 +26,28 @@ if TYPE_CHECKING:
 FINE, FINDINGS, USAGE = 0, 1, 2
 
 
+def say(*lines: str, error: bool = False, flush: bool = False) -> None:
+    """Print lines: everything that a command writes as text goes through here.
+
+    Args:
+        lines: each is printed on one line; control characters and CI commands in it are shown as escapes.
+        error: print to standard error.
+        flush: write at once.
+    """
+    stream = sys.stderr if error else sys.stdout
+    for line in lines:
+        stream.write(printable(visible(line), stream.encoding) + "\n")
+    if flush:
+        stream.flush()
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON, infinities as words."""
     from pytest_evalstudio.engine.scoring.entries import portable
 
-    print(json.dumps(portable(value), indent=2, ensure_ascii=False, default=str, allow_nan=False))
+    encoding = sys.stdout.encoding or "utf-8"
+    text = json.dumps(portable(value), indent=2, ensure_ascii=not encoding.lower().startswith("utf"), default=str, allow_nan=False)
+    sys.stdout.write(visible_json(text) + "\n")
 
 
 def configuration_for(suite: str, chosen: str | None = None) -> Configuration:

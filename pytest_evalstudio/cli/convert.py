@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, local
+from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
         if target != SET:
             raise ConfigurationError(f"{arguments.file}: is a {file.kind}; only an evaluation set becomes a {target}")
     for warning in source.warnings:
-        print(f"warning: {warning}")
+        say(f"warning: {warning}")
     for error in errors:
-        print(error)
+        say(str(error))
     if errors:
         return FINDINGS
     _check_name(arguments.output, target)
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     try:
-        print(f"wrote {arguments.output}: {_written(content, target, arguments)}")
+        say(f"wrote {arguments.output}: {_written(content, target, arguments)}")
     except DataError as exc:
         raise DataError(f"{exc.message} by --model NAME", source=arguments.file) from None
     return FINE

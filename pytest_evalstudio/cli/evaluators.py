@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.cli.common import FINE, print_json, say
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.registry import Registry
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         return FINE
     for entry in entries:
         primary = next(metric for metric in entry["metrics"] if metric["primary"])
-        print(f"{entry['id']:<28}{entry['domain']:<16}{primary['key']} {'>=' if primary['better'] == 'higher' else '<='} {primary['threshold']:g}")
-        print(f"    {entry['description']}")
-        print(f"    needs: {', '.join(entry['needs'])}" + (f"; options: {', '.join(entry['params'])}" if entry["params"] else ""))
+        say(f"{entry['id']:<28}{entry['domain']:<16}{primary['key']} {'>=' if primary['better'] == 'higher' else '<='} {primary['threshold']:g}")
+        say(f"    {entry['description']}")
+        say(f"    needs: {', '.join(entry['needs'])}" + (f"; options: {', '.join(entry['params'])}" if entry["params"] else ""))
     return FINE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.cli.common import FINE, print_json, say
 from pytest_evalstudio.core.generators import finds_by_itself
 from pytest_evalstudio.core.registry import Registry
 
@@ -27,6 +27,6 @@ def run(arguments: argparse.Namespace) -> int:
         print_json([{"id": spec.id, "name": spec.name, "purpose": spec.purpose, "description": spec.description} for spec in specs])
         return FINE
     for spec in specs:
-        print(f"{spec.id:<28}{spec.purpose}" + ("" if finds_by_itself(shelf.get(spec.id)) else "; written by a language model only"))
-        print(f"    {spec.description}")
+        say(f"{spec.id:<28}{spec.purpose}" + ("" if finds_by_itself(shelf.get(spec.id)) else "; written by a language model only"))
+        say(f"    {spec.description}")
     return FINE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.cli.common import FINE, print_json, say
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.registry import Registry
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         return FINE
     for entry in entries:
         extra = f'  pip install "pytest-evalstudio[{entry["extra"]}]"' if entry["extra"] else ""
-        print(f"{entry['id']:<20}{entry['kind']:<6}{extra}")
-        print(f"    {entry['description']}")
-        print(f"    parameters: {', '.join(entry['params']) or 'none'}")
+        say(f"{entry['id']:<20}{entry['kind']:<6}{extra}")
+        say(f"    {entry['description']}")
+        say(f"    parameters: {', '.join(entry['params']) or 'none'}")
     return FINE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE
+from pytest_evalstudio.cli.common import FINE, say
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +24,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     written = write_starter(Path(arguments.folder))
     for path in written:
-        print(f"wrote {path}")
-    print(f"now: python -m pytest {written[0]}")
+        say(f"wrote {path}")
+    say(f"now: python -m pytest {written[0]}")
     return FINE

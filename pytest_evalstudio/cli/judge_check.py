@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for, print_json
+from pytest_evalstudio.cli.common import FINE, configuration_for, print_json, say
 
 if TYPE_CHECKING:
     import argparse
@@ -41,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found)
     else:
-        print("\n".join(told(found)))
+        say(*told(found))
     return FINE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from pytest_evalstudio.cli import (
     calibrate,
@@ -25,7 +26,8 @@ from pytest_evalstudio.cli import (
     validate,
     weakness,
 )
-from pytest_evalstudio.cli.common import FINE, USAGE
+from pytest_evalstudio.cli.common import FINE, USAGE, say
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
@@ -43,22 +45,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return command(arguments)
     except EvalStudioError as exc:
-        print(f"evalstudio: {exc}", file=sys.stderr)
+        say(f"evalstudio: {exc}", error=True)
         return USAGE
     except BrokenPipeError:
         sys.stderr.close()
         return FINE
     except OSError as exc:
-        print(f"evalstudio: {exc.filename or 'output'}: {exc.strerror or exc}", file=sys.stderr)
+        say(f"evalstudio: {exc.filename or 'output'}: {exc.strerror or exc}", error=True)
         return USAGE
     except KeyboardInterrupt:
-        print("evalstudio: interrupted", file=sys.stderr)
+        say("evalstudio: interrupted", error=True)
         return 130
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors show control characters of arguments as escapes."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(visible(message))
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(prog="evalstudio", description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.")
+    parser = Parser(prog="evalstudio", description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, command: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:

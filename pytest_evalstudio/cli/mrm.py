@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
 
 if TYPE_CHECKING:
     import argparse
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     workflow = read_workflow(read_source(path))
     found = WorkflowRun(workflow, path, configuration_for(arguments.workflow, arguments.config), Registry())
     if arguments.action == "report":
-        print(write_workflow_artifacts(found))
+        say(str(write_workflow_artifacts(found)))
         return FINE
     places = list(found.places())
     if arguments.json:
@@ -57,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
             ]
         )
     else:
-        print(f"{workflow.name or path.stem}: {sum(place.standing == 'completed' for place in places)} of {len(places)} steps completed")
+        say(f"{workflow.name or path.stem}: {sum(place.standing == 'completed' for place in places)} of {len(places)} steps completed")
         for place in places:
             said = f"needs {', '.join(place.lacks)}" if place.lacks else (place.state.waits or place.state.summary) if place.state else ""
             when = f" {place.state.finished}" if place.state else ""
-            print(f"  {place.spec.number}. {place.spec.id:<28}{place.standing:<10}{when}" + (f"  {said}" if said else ""))
+            say(f"  {place.spec.number}. {place.spec.id:<28}{place.standing:<10}{when}" + (f"  {said}" if said else ""))
     return FINE if all(place.standing == "completed" for place in places) else FINDINGS

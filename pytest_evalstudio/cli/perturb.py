@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
 
 if TYPE_CHECKING:
     import argparse
@@ -64,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     made.content.save(arguments.output)
-    print(f"wrote {arguments.output}: {made.added} perturbed {'case' if made.added == 1 else 'cases'} added")
+    say(f"wrote {arguments.output}: {made.added} perturbed {'case' if made.added == 1 else 'cases'} added")
     if not isinstance(content, TestSuite) and made.added:
-        print(f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o {arguments.output}")
+        say(f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o {arguments.output}")
     for note in made.notes:
-        print(note, file=sys.stderr)
+        say(note, error=True)
     return FINE if made.added else FINDINGS

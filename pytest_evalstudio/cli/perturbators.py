@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.cli.common import FINE, print_json, say
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.registry import Registry
 
@@ -38,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
         return FINE
     for id, spec in ((id, shelf.spec(id)) for id in shelf):
         levels = ", ".join(level.lower() for level in spec.intensities) or "no intensities"
-        print(f"{id:<26}{levels}" + ("" if spec.keeps_meaning else "; changes the meaning"))
-        print(f"    {spec.description}")
+        say(f"{id:<26}{levels}" + ("" if spec.keeps_meaning else "; changes the meaning"))
+        say(f"    {spec.description}")
         options = ", ".join(parameters(shelf.get(id)))
         if options:
-            print(f"    options: {options}")
+            say(f"    options: {options}")
     return FINE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE
+from pytest_evalstudio.cli.common import FINE, say
 
 if TYPE_CHECKING:
     import argparse
@@ -21,10 +21,15 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.record.reader import record_path
     from pytest_evalstudio.report.build import build_report
 
     record = record_path(arguments.record)
-    report = build_report(record, Path(arguments.output))
-    print(f"wrote {report.page}")
+    output = Path(arguments.output)
+    with OutputFolder(output).locked():
+        report = build_report(record, output)
+    for warning in report.warnings:
+        say(f"warning: {warning}", error=True)
+    say(f"wrote {report.page if report.page.is_file() else report.page.parent}")
     return FINE

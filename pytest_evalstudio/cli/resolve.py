@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
 from pytest_evalstudio.core.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -61,11 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     lab.save(arguments.output)
     failed = sum(bool(row.error) for row in asked_now)
     more = " more" if isinstance(content, TestLab) else ""
-    print(f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models" + (f", {failed} failed" if failed else ""))
+    say(f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models" + (f", {failed} failed" if failed else ""))
     for reason in dict.fromkeys(row.error for row in asked_now if row.error):
-        print(f"failed: {reason}", file=sys.stderr)
+        say(f"failed: {reason}", error=True)
     return FINDINGS if failed else FINE
 
 
 def _progress(done: int, total: int) -> None:
-    print(f"\r{done}/{total} answers", end="\n" if done == total else "", file=sys.stderr, flush=True)
+    sys.stderr.write(f"\r{done}/{total} answers" + ("\n" if done == total else ""))
+    sys.stderr.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for
+from pytest_evalstudio.cli.common import FINE, configuration_for, say
 
 if TYPE_CHECKING:
     import argparse
@@ -47,13 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.read:
         merged, others = session.read_sheet(Path(arguments.read))
         left = f"; {others} of other answers than those evaluated left out" if others else ""
-        print(f"{arguments.read}: {merged.new} new labels, {merged.changed} changed, {merged.same} as they were{left}")
-        print(_told(session))
+        say(f"{arguments.read}: {merged.new} new labels, {merged.changed} changed, {merged.same} as they were{left}")
+        say(*_told(session))
     if not session.stand().drawn:
-        print(source.nothing)
+        say(source.nothing)
         return FINE
     if arguments.write:
-        print(f"wrote {session.write_sheet(Path(arguments.write))} answers to {arguments.write}; --import reads the labels")
+        say(f"wrote {session.write_sheet(Path(arguments.write))} answers to {arguments.write}; --import reads the labels")
     if not (arguments.read or arguments.write):
         _serve(session, arguments)
     return FINE
@@ -94,18 +94,18 @@ def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
 
     session.check_page()
     server = ReviewServer(session, arguments.port)
-    print(session.told())
+    say(session.told())
     try:
-        print(f"the page is at {server.address} (for you alone; Ctrl-C ends it)", flush=True)
+        say(f"the page is at {server.address} (for you alone; Ctrl-C ends it)", flush=True)
         if not arguments.no_browser:
             webbrowser.open(server.address)
         server.serve()
     except KeyboardInterrupt:
-        print(f"\n{_told(session)}")
+        say("", *_told(session))
 
 
-def _told(session: ReviewSession) -> str:
-    """How far the rater is, and what goes on."""
+def _told(session: ReviewSession) -> list[str]:
+    """Return how far the rater is and what happens next, as lines."""
     state = session.state()
-    advice = f"\n{state['advice']}" if state["advice"] else ""
-    return f"{session.told()}; {session.source.goes_on(complete=state['done'] >= state['wanted'])}{advice}"
+    progress = f"{session.told()}; {session.source.goes_on(complete=state['done'] >= state['wanted'])}"
+    return [progress, *([state["advice"]] if state["advice"] else [])]

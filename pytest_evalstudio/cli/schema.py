@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE
+from pytest_evalstudio.cli.common import FINE, say
 
 if TYPE_CHECKING:
     import argparse
@@ -21,5 +21,5 @@ def add_to(add: Adds) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.formats.json_schemas import text_of
 
-    print(text_of(arguments.kind), end="")
+    say(*text_of(arguments.kind).splitlines())
     return FINE

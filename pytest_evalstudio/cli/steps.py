@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, print_json
+from pytest_evalstudio.cli.common import FINE, print_json, say
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.registry import Registry
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         return FINE
     for spec in specs:
         needs = f"after {', '.join(spec.after)}" if spec.after else "first"
-        print(f"{spec.number}. {spec.id:<30}{needs}" + (f"; uses {', '.join(spec.uses)}" if spec.uses else ""))
-        print(f"    {spec.description}")
-        print(f"    parameters: {', '.join(parameters(shelf.get(spec.id))) or 'none'}")
+        say(f"{spec.number}. {spec.id:<30}{needs}" + (f"; uses {', '.join(spec.uses)}" if spec.uses else ""))
+        say(f"    {spec.description}")
+        say(f"    parameters: {', '.join(parameters(shelf.get(spec.id))) or 'none'}")
     return FINE

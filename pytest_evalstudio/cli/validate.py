@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.registry import Registry
 
@@ -39,11 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
                 for gate in config.gate:
                     check_gate(parse_gate(gate), metrics)
                 _check_perturbations(config)
-                print(f"{name}: configuration, {len(config.model)} models: fine")
+                say(f"{name}: configuration, {len(config.model)} models: fine")
                 continue
             worst = max(worst, _validate_data(name))
         except (DataError, ConfigurationError) as exc:
-            print(str(exc) if name in str(exc) else f"{name}: {exc}")
+            say(str(exc) if name in str(exc) else f"{name}: {exc}")
             worst = FINDINGS
     return worst
 
@@ -68,9 +68,9 @@ def _validate_data(name: str) -> int:
         return _validate_workflow(source, path, name)
     file = read(source)
     for warning in file.warnings:
-        print(f"warning: {warning}")
+        say(f"warning: {warning}")
     for error in file.errors:
-        print(error)
+        say(str(error))
     plan = Plan(Registry(), configuration_for(name))
     wrong = list(file.errors)
     found = subjects(file, path.parent, [ModelInfo(key="", label="")])
@@ -78,10 +78,10 @@ def _validate_data(name: str) -> int:
         try:
             plan.for_case(subject.choice)
         except ConfigurationError as exc:
-            print(f"{name}: {subject.key}: {exc}")
+            say(f"{name}: {subject.key}: {exc}")
             wrong.append(DataError(str(exc)))
     if not wrong:
-        print(f"{name}: {file.kind}, {len(found)} test cases: fine")
+        say(f"{name}: {file.kind}, {len(found)} test cases: fine")
     return FINDINGS if wrong else FINE
 
 
@@ -96,5 +96,5 @@ def _validate_workflow(source: Source, path: Path, name: str) -> int:
     found = WorkflowRun(workflow, path, config, Registry())
     named_model(workflow, config)
     Plan(Registry(), config).choose(workflow.evaluators)
-    print(f"{name}: workflow, {len(found.specs)} steps: fine")
+    say(f"{name}: workflow, {len(found.specs)} steps: fine")
     return FINE

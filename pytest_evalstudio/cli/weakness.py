@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json
+from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
 from pytest_evalstudio.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -56,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found)
     else:
-        print("\n\n".join("\n".join(told(one)) for one in found))
+        for number, weakness in enumerate(found):
+            say(*[""] * bool(number), *told(weakness))
     return FINDINGS if any(one["weak"] for one in found) else FINE
 
 
@@ -69,7 +69,7 @@ def _write_pictures(folder: Path, pictures: Pictures) -> None:
         raise ConfigurationError(f"{folder}: pictures cannot be written here: {exc.strerror}") from None
     told = f"{len(pictures.files)} pictures in {folder}"
     without = f"; no pictures of their own: {', '.join(pictures.left_out)}" if pictures.left_out else ""
-    print(told + without, file=sys.stderr)
+    say(told + without, error=True)
 
 
 def _listed(names: str) -> list[str]:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
-import platform
-import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.record import RecordWriter
+from pytest_evalstudio.engine.outputs import OutputFolder
+from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, file_entry, finished_run, item_entry, model_entry, new_run
 from pytest_evalstudio.engine.scoring.chunks import cut
-from pytest_evalstudio.engine.scoring.entries import line
 from pytest_evalstudio.engine.scoring.lending import Lender, left_out
-from pytest_evalstudio.engine.scoring.messages import headline, misses
+from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine, Result, result_entry
+from pytest_evalstudio.engine.scoring.run import Engine, Result, masked
 from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.lab import TestLab, check_models
+from pytest_evalstudio.record.schema import Tables, VerdictWord
+from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,38 +47,43 @@ class Results:
         return {result.subject.name: verdict_word(result) for result in self.items}
 
     def write_record(self, folder: str | Path) -> Path:
-        """Write the record of a run, from which `report.build.build_report` makes the report."""
-        writer = RecordWriter(Path(folder), {**run_head(), "gates": list(self.config.gate), "settings": run_settings(self.config)})
-        name = str(getattr(self.source.content, "name", "") or "lab")
+        """Write the record of a run, from which `report.build.build_report` makes the report.
+
+        Raises:
+            ConfigurationError: if the folder holds a record that no earlier run wrote.
+        """
+        output = OutputFolder(Path(folder))
+        output.check([FILE])
+        writer = RecordWriter(Path(folder), new_run(self.config, gates=self.config.gate))
+        name = masked(str(getattr(self.source.content, "name", "") or "lab"))
+        description = str(getattr(self.source.content, "description", "") or "")
         run_wide = {selected.id: selected for result in self.items for selected in result.verdicts} | {
             selected.id: selected for selected in self.plan.selected
         }
         for index, result in enumerate(self.items):
             subject = result.subject
             writer.extend(
-                {
-                    "files": {
-                        name: {"path": name, "kind": self.source.kind, "name": name, "description": getattr(self.source.content, "description", "")}
-                    },
-                    "models": {subject.model.key: {**subject.model.description, "key": subject.model.key, "name": subject.model.label}},
-                    "evaluators": {selected.id: run_wide[selected.id].describe() for selected in result.verdicts},
-                }
+                Tables(
+                    files={name: file_entry(name, self.source.kind, name, description)},
+                    models={subject.model.key: model_entry(subject.model)},
+                    evaluators={selected.id: evaluator_entry(run_wide[selected.id]) for selected in result.verdicts},
+                )
             )
-            entry = {
-                "kind": "item",
-                "index": index,
-                "nodeid": f"{name}::{subject.name}",
-                "verdict": verdict_word(result),
-                "duration_s": round(result.seconds, 6),
-                "file": name,
-                "key": subject.key,
-                "test_key": subject.case.test_key,
-                "model_key": subject.model.key,
-                "reason": headline(result),
-                **result_entry(result, run_wide),
-            }
-            writer.append(line(entry), identity=entry["nodeid"], index=index)
-        return writer.finish({"finished": now(), "interrupted": False, "exit_status": 0})
+            head = ItemHead(
+                index=index,
+                nodeid=f"{name}::{subject.name}",
+                verdict=verdict_word(result),
+                duration_s=result.seconds,
+                file=name,
+                key=subject.key,
+                test_key=subject.case.test_key,
+                model_key=subject.model.key,
+                xfail=subject.xfail,
+            )
+            writer.append_item(item_entry(head, result, run_wide))
+        path = writer.finish(finished_run(writer.run, interrupted=False, exit_status=0))
+        output.list_files([*output.owned(), FILE])
+        return path
 
 
 def evaluate(
@@ -153,7 +156,7 @@ def evaluate_lab(
     return Results(tuple(by_subject[id(subject)] for subject in found), plan, config, file)
 
 
-def verdict_word(result: Result) -> str:
+def verdict_word(result: Result) -> VerdictWord:
     """A result as the record's verdict."""
     if result.errors:
         return "error"
@@ -162,36 +165,6 @@ def verdict_word(result: Result) -> str:
     if misses(result):
         return "xfailed" if result.subject.xfail else "failed"
     return "xpassed" if result.subject.xfail else "passed"
-
-
-def run_head() -> dict[str, Any]:
-    """The beginning of every record's header; a run that never ends stays an interrupted one."""
-    name = "pytest-evalstudio"
-    return {
-        "run_id": str(uuid.uuid4()),
-        "created": now(),
-        "finished": None,
-        "interrupted": True,
-        "exit_status": None,
-        "tool": {"name": name, "version": version(name)},
-        "python": platform.python_version(),
-    }
-
-
-def run_settings(config: Configuration) -> dict[str, Any]:
-    """What the analysis must know of the configuration."""
-    return {
-        "flips": config.flips,
-        "min_test_cases": config.min_test_cases,
-        "latency.max_s": config.latency.max_s,
-        "max_cost": config.max_cost,
-        "storage.max_mb": config.storage.max_mb,
-    }
-
-
-def now() -> str:
-    """The time of day as records write it."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _itself(subject: Subject) -> Subject:

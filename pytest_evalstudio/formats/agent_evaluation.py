@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from pytest_evalstudio.core.errors import DataError, unknown_name
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_csv, write_csv
 from pytest_evalstudio.formats.fields import FormatModel, Key, Text, Texts, Turn, encoded, shown, validate, write_json
 from pytest_evalstudio.formats.files import read_source
@@ -217,10 +218,10 @@ def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, Any]])
     records = [dict(entry) for entry in entries]
     suffix = Path(path).suffix.lower()
     if suffix in CSV_SUFFIXES:
-        Path(path).write_bytes(write_csv(records).encode("utf-8", "replace"))
+        write_whole(path, write_csv(records).encode("utf-8", "replace"))
     elif suffix in LINES_SUFFIXES:
         lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
-        Path(path).write_bytes(encoded("".join(f"{line}\n" for line in lines)))
+        write_whole(path, encoded("".join(f"{line}\n" for line in lines)))
     else:
         write_json(path, records)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import fact
 
 VERSION = 1
@@ -133,7 +134,7 @@ class Calibration(_Part):
         """Write it as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         content = self.model_dump(mode="json", by_alias=True)
-        path.write_text(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
 def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:

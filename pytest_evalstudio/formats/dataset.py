@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.numbers import MAX_RUN
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.fields import (
     Constraints,
     Conversation,
+    Cost,
     FormatModel,
     Key,
     Relationships,
     Seconds,
     Text,
     Texts,
+    Tokens,
     misspelt,
     spoken,
     validate,
@@ -77,11 +81,11 @@ class Row(FormatModel):
     output_constraints: Constraints = Field(default_factory=list)
     actual_output: Text = ""
     actual_duration: Seconds = 0.0
-    cost: Annotated[float | None, Field(allow_inf_nan=False)] = None
+    cost: Cost = None
     model_key: Key = ""
     context_sources: Texts = Field(default_factory=list)
-    run: Annotated[int | None, Field(ge=1)] = None
-    usage: Annotated[dict[str, int], BeforeValidator(lambda value: {} if value is None else value)] = Field(default_factory=dict)
+    run: Annotated[int | None, Field(ge=1, le=MAX_RUN)] = None
+    usage: Annotated[dict[str, Tokens], BeforeValidator(lambda value: {} if value is None else value)] = Field(default_factory=dict)
     error: Text = ""
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
@@ -136,7 +140,7 @@ class LlmDataset(FormatModel):
         """Write the data set as CSV where the name ends so, else as JSON; a lone surrogate becomes "?" in CSV."""
         complete_row_keys(self.inputs)
         if Path(path).suffix == ".csv":
-            Path(path).write_bytes(self.to_csv().encode("utf-8", "replace"))
+            write_whole(path, self.to_csv().encode("utf-8", "replace"))
         else:
             write_json(path, self.to_dict())
 

@@ -11,6 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import Source, pointer
 
 
@@ -48,8 +50,11 @@ Key = Annotated[str, BeforeValidator(_key)]
 """A string; a number is taken as its digits."""
 Texts = Annotated[list[str], BeforeValidator(_texts)]
 """A list of strings; a single string is a list of one."""
+SHOWN_CHARS = 40
 Constraints = Annotated[list[str | list[str]], BeforeValidator(_texts)]
-Seconds = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0, le=MAX_SECONDS), BeforeValidator(_number)]
+Cost = Annotated[float, Field(allow_inf_nan=False, ge=-MAX_COST_USD, le=MAX_COST_USD)] | None
+Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 Record = Annotated[dict[str, Any], BeforeValidator(_mapping)]
 
 
@@ -130,6 +135,7 @@ def fact(error: Mapping[str, Any]) -> str:
     if kind in ("value_error", "assertion_error"):
         return str(error["ctx"]["error"])
     expected = {
+        "int_parsing_size": "a whole number of fewer digits",
         "string_type": "a string",
         "string_unicode": "a string of valid Unicode",
         "list_type": "a list",
@@ -161,7 +167,10 @@ def shown(value: Any) -> str:
     except ValueError:  # an integer of more digits than Python writes
         text = "a very large number"
     kind = "the string " if isinstance(value, str) else ""
-    return kind + (text if len(text) <= 40 else text[:37] + "...")
+    if len(text) <= SHOWN_CHARS:
+        return kind + text
+    # A part of a long text could be a part of a secret, which masking no longer recognises.
+    return f"a string of {len(value)} characters" if isinstance(value, str) else text[: SHOWN_CHARS - 3] + "..."
 
 
 def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
@@ -181,7 +190,7 @@ def write_json(path: str | Path, data: Any) -> None:
 
     A lone surrogate, which UTF-8 cannot hold, is written as its escape.
     """
-    Path(path).write_bytes(encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
+    write_whole(path, encoded(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"))
 
 
 def encoded(text: str) -> bytes:

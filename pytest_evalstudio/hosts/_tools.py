@@ -18,9 +18,11 @@ class HostTools:
         folder: where relative paths and modules of the configuration are looked for.
         downloads: where downloaded documents are kept between sessions; None to keep nothing.
         split_sentences: text to (start, end) spans of its sentences.
+        mask: a message to the same without the secrets of the settings; call it before a message is shortened.
     """
 
     name: str
     folder: Path
     downloads: Path | None
     split_sentences: Callable[[str], list[tuple[int, int]]]
+    mask: Callable[[str], str] = str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -59,6 +59,7 @@ class OpenAICompatible:
     structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
     _client: Any = field(default=None, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -66,6 +67,7 @@ class OpenAICompatible:
         Raises:
             ConfigurationError: if the openai package is not installed, or a parameter cannot be right.
         """
+        self._mask = tools.mask
         if importlib.util.find_spec("openai") is None:
             raise ConfigurationError("host 'openai_compatible' needs the openai package: pip install \"pytest-evalstudio[openai]\"")
         if not self.url.startswith(("http://", "https://")):
@@ -83,7 +85,8 @@ class OpenAICompatible:
         import openai
 
         if self._client is None:
-            self._client = openai.AsyncOpenAI(base_url=self.url, api_key=self.api_key or "none", max_retries=0, timeout=None)
+            http_client = openai.DefaultAsyncHttpxClient(event_hooks={"request": [self._refuse_other_origin]})
+            self._client = openai.AsyncOpenAI(base_url=self.url, api_key=self.api_key or "none", max_retries=0, timeout=None, http_client=http_client)
         form = self._form(prompt)
         try:
             reply = await self._client.chat.completions.create(**self._request(prompt), **_response_format(form, prompt))
@@ -91,13 +94,15 @@ class OpenAICompatible:
             if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
                 self._refused.add(form)
                 return await self.answer(prompt)
-            raise _status_fault(exc) from exc
+            raise self._status_fault(exc) from exc
         except openai.APITimeoutError as exc:
             raise HostFault(f"{self.url} did not answer in time", retry=True) from exc
         except openai.APIResponseValidationError as exc:
             raise HostFault(f"{self.url} sent a reply that is no chat completion") from exc
         except openai.APIConnectionError as exc:
-            raise HostFault(f"no connection to {self.url}: {_innermost(exc)}", retry=True) from exc
+            if isinstance(exc.__cause__, HostFault):
+                raise exc.__cause__ from None
+            raise HostFault(f"no connection to {self.url}: {self._innermost(exc)}", retry=True) from exc
         except openai.OpenAIError as exc:
             raise HostFault(f"{type(exc).__name__}: {exc}") from exc
         except TypeError as exc:
@@ -138,7 +143,7 @@ class OpenAICompatible:
         """
         choices = getattr(reply, "choices", None)
         if not choices or getattr(choices[0], "message", None) is None:
-            raise HostFault(f"{self.url} sent a reply without an answer: {_quote(str(getattr(reply, 'error', None) or reply))}")
+            raise HostFault(f"{self.url} sent a reply without an answer: {self._quote(str(getattr(reply, 'error', None) or reply))}")
         message = choices[0].message
         finish = choices[0].finish_reason
         text = message.content or getattr(message, "refusal", None) or message.content
@@ -152,6 +157,44 @@ class OpenAICompatible:
         if not isinstance(text, str):
             raise HostFault(f"the reply has no text (finish_reason {finish!r})")
         return Answer(text=text, usage=usage, cost_usd=self._cost(usage))
+
+    async def _refuse_other_origin(self, request: Any) -> None:
+        """Refuse a redirect to another origin, which would get the prompt and the configured headers.
+
+        Args:
+            request: of the HTTP library of the openai package, which is not the same in all its versions.
+
+        Raises:
+            HostFault: names the origin; the client calls this for each request, redirected ones too.
+        """
+        base = self._client.base_url
+        if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
+            target = f"{request.url.scheme}://{request.url.netloc.decode()}"
+            raise HostFault(f"{self.url} redirects to {target}, which is not asked; if it is the service, give its address as url")
+
+    def _status_fault(self, exc: APIStatusError) -> HostFault:
+        status = exc.status_code
+        body = exc.body if isinstance(exc.body, Mapping) else {}
+        said = self._quote(str(body.get("message") or exc.response.text or exc.response.reason_phrase))
+        if status == 429 and body.get("code") == "insufficient_quota":
+            return HostFault(f"HTTP 429: {said}; the account has no credit left")
+        retry = status in RETRIED or status >= 500
+        remedy = REMEDIES.get(status, "")
+        return HostFault(
+            f"HTTP {status}: {said}" + (f"; {remedy}" if remedy else ""),
+            retry=retry,
+            retry_after_s=retry_after_s(exc.response.headers) if retry else None,
+        )
+
+    def _innermost(self, exc: BaseException) -> str:
+        while exc.__cause__ is not None:
+            exc = exc.__cause__
+        return self._quote(str(exc) or type(exc).__name__)
+
+    def _quote(self, text: str) -> str:
+        """Return a text of the service on one line, masked before it is cut, so that no part of a secret is left."""
+        line = " ".join(self._mask(text).split())
+        return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + " …"
 
     def _cost(self, usage: Mapping[str, int]) -> float | None:
         if self.input_usd_per_million is None or self.output_usd_per_million is None or "input_tokens" not in usage or "output_tokens" not in usage:
@@ -200,33 +243,7 @@ def _refuses_form(exc: APIStatusError) -> bool:
     return exc.status_code in (400, 404, 422, 501) and any(word in said for word in ("response_format", "json_schema", "json_object", "structured"))
 
 
-def _status_fault(exc: APIStatusError) -> HostFault:
-    status = exc.status_code
-    body = exc.body if isinstance(exc.body, Mapping) else {}
-    said = _quote(str(body.get("message") or exc.response.text or exc.response.reason_phrase))
-    if status == 429 and body.get("code") == "insufficient_quota":
-        return HostFault(f"HTTP 429: {said}; the account has no credit left")
-    retry = status in RETRIED or status >= 500
-    remedy = REMEDIES.get(status, "")
-    return HostFault(
-        f"HTTP {status}: {said}" + (f"; {remedy}" if remedy else ""),
-        retry=retry,
-        retry_after_s=retry_after_s(exc.response.headers) if retry else None,
-    )
-
-
 def _usage(reply: Any) -> dict[str, int]:
     usage = getattr(reply, "usage", None)
     found = {"input_tokens": getattr(usage, "prompt_tokens", None), "output_tokens": getattr(usage, "completion_tokens", None)}
     return {name: count for name, count in found.items() if isinstance(count, int)}
-
-
-def _innermost(exc: BaseException) -> str:
-    while exc.__cause__ is not None:
-        exc = exc.__cause__
-    return _quote(str(exc) or type(exc).__name__)
-
-
-def _quote(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + " …"

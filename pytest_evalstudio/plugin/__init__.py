@@ -20,6 +20,8 @@ PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
 SPENT = "evalstudio_judging"
 """Key of what a worker tells at its end of what it asked of judges."""
+PLAN_CHANNEL = "evalstudio_plan"
+"""Key in a worker's input of the channel on which it sends its plan."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,7 +66,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'")
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
-    if option.evalstudio_threshold or option.evalstudio_gate or option.evalstudio_config or option.evalstudio_runs is not None:
+    if (
+        option.evalstudio_evaluators is not None
+        or option.evalstudio_threshold
+        or option.evalstudio_gate
+        or option.evalstudio_config
+        or option.evalstudio_runs is not None
+    ):
         eval_session(config).check_options()
 
 
@@ -106,8 +114,22 @@ class Watch:
         """Put a finished item into the record; where workers run the items, their reports bring them."""
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
-            eval_session(self.config).recorder.receive(payload)
+            from pytest_evalstudio.plugin.payload import Payload
+
+            eval_session(self.config).recorder.receive(Payload.received(payload))
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Open the channel on which a worker sends what the controller must know before items run."""
+        node.workerinput[PLAN_CHANNEL] = node.gateway.newchannel()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str) -> None:
+        """Put an item whose worker died into the record."""
+        evals: Any = self.config.pluginmanager.get_plugin(SESSION)
+        if evals is not None:
+            evals.record_crash(crashitem)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.run import Engine, Progress, Result
@@ -83,7 +84,7 @@ class ProgressLine:
     """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it says nothing."""
 
     def __init__(self, item: pytest.Item, label: str) -> None:
-        self._label = label[:30]
+        self._label = visible(label)[:30]
         reporter = item.config.pluginmanager.get_plugin("terminalreporter")
         self._wanted = reporter is not None and reporter.isatty and os.environ.get("TERM") != "dumb"
         self._capture = item.config.pluginmanager.get_plugin("capturemanager")

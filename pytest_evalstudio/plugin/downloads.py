@@ -6,6 +6,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.asking.downloads import fetch_suite
+from pytest_evalstudio.plugin.display import usage_error
 from pytest_evalstudio.plugin.settings import Settings
 
 
@@ -25,6 +26,6 @@ def localise(config: pytest.Config) -> None:
         try:
             path = fetch_suite(url, settings.cache() / "suites", refresh=settings.refresh)
         except (DataError, ConfigurationError) as exc:
-            raise pytest.UsageError(str(exc)) from None
+            raise usage_error(exc) from None
         found.append(f"{path}{sign}{rest}")
     config.args = found

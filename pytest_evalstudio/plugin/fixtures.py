@@ -23,6 +23,7 @@ from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.plugin.display import shown, usage_error
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _model_fixture(evals: EvalSession) -> Any:
             try:
                 info, session = evals.models.named(name, evals.configuration(request.path.parent))
             except ConfigurationError as exc:
-                raise pytest.UsageError(str(exc)) from None
+                raise usage_error(exc) from None
             if fixture := evals.models.fixture_of(info):
                 evals.models.bind(info, request.getfixturevalue(fixture))
             return AskedModel(info, session)
@@ -181,9 +182,9 @@ def _suite_fixture() -> Any:
             try:
                 file = read(read_source(request.path.parent / path, path))
             except DataError as exc:
-                pytest.fail(str(exc), pytrace=False)
+                pytest.fail(shown(exc), pytrace=False)
             if file.errors:
-                pytest.fail("\n".join(str(error) for error in file.errors), pytrace=False)
+                pytest.fail(shown("\n".join(map(str, file.errors))), pytrace=False)
             return file.content
 
         return load
@@ -196,7 +197,7 @@ def _with_usage_errors(make: Callable[[pytest.FixtureRequest], Check]) -> Callab
         try:
             check = make(request)
         except ConfigurationError as exc:
-            pytest.fail(f"configuration: {exc}", pytrace=False)
+            pytest.fail(shown(f"configuration: {exc}"), pytrace=False)
         yield check
 
     fixture.__doc__ = make.__doc__

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.fixtures import TopRequest
 
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.asking.downloads import base_of
 from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
 from pytest_evalstudio.engine.perturbing.where import marker_name
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, subjects
 from pytest_evalstudio.formats.config import Configuration
@@ -21,6 +23,7 @@ from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.plugin.display import clean_failure
 from pytest_evalstudio.plugin.marks import mark_named
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ class EvalFileCollector(pytest.File):
         source = self._source()
         if source is None:
             return
+        self.evals.collected_files += 1
         if kind_of(source.data) == "workflow":
             from pytest_evalstudio.plugin.workflows import step_items
 
@@ -67,7 +71,7 @@ class EvalFileCollector(pytest.File):
         for warning in file.warnings:
             self.evals.warn(warning, self.path)
         for error in file.errors:
-            yield BrokenCase.from_parent(self, name=error.pointer or "file", error=error, evals=self.evals)
+            yield BrokenCase.from_parent(self, name=visible(safe_identifier(error.pointer)) or "file", error=error, evals=self.evals)
         try:
             found = self._subjects(file)
         except ConfigurationError as exc:
@@ -97,7 +101,11 @@ class EvalFileCollector(pytest.File):
         found = self._with_perturbed(file, models, config)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
-            wanted = {model.key for model in file.content.models if evals.models.is_wanted(names[model.key], model.key, model.name)}
+            wanted = {
+                safe_identifier(model.key)
+                for model in file.content.models
+                if evals.models.is_wanted(names[model.key], model.key, model.name, safe_identifier(names[model.key]))
+            }
             found = [subject for subject in found if subject.model.key in wanted]
         for subject in found:
             if subject.choice is not None:
@@ -129,7 +137,8 @@ class EvalFileCollector(pytest.File):
                 node.add_marker(mark_named(self.config, name))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        return str(excinfo.value) if isinstance(excinfo.value, CollectionError) else super().repr_failure(excinfo)
+        failure = str(excinfo.value) if isinstance(excinfo.value, CollectionError) else super().repr_failure(excinfo)
+        return clean_failure(failure)
 
 
 class CollectionError(Exception):
@@ -149,7 +158,7 @@ class BrokenCase(pytest.Collector):
         raise CollectionError(str(self._error))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        return str(excinfo.value)
+        return clean_failure(str(excinfo.value))
 
 
 class EvalItem(pytest.Item):
@@ -190,6 +199,8 @@ class EvalItem(pytest.Item):
     def setup(self) -> None:
         if self.host_fixture:
             self.file.evals.models.bind(self.subject.model, self._request.getfixturevalue(self.host_fixture))
+        if self.config.option.setuponly:  # also set by --setup-plan: nothing is executed, so no model is asked
+            return
         result = self.chunk.result(self)
         if result.errors:
             raise EvaluationError(explain(result))

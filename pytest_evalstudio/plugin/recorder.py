@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
-from pytest_evalstudio.core.errors import EvalStudioError
-from pytest_evalstudio.engine.evaluate import now, run_head, run_settings
-from pytest_evalstudio.engine.record import RecordWriter
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
+from pytest_evalstudio.engine.recording import finished_run, new_run
+from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.record.schema import JudgeSpend
+from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -30,18 +35,53 @@ class Recorder:
         self._writer: RecordWriter | None = None
         self._failure = ""
         self._judging: Counter[str] = Counter()
+        self._output: OutputFolder | None = None
+        self._lock = ExitStack()
         self.report: Report | None = None
 
-    def receive(self, payload: dict[str, Any]) -> None:
-        """Append what a test report brought."""
+    @property
+    def has_items(self) -> bool:
+        """Whether an item has finished."""
+        return self._writer is not None
+
+    def claim(self) -> None:
+        """Lock the output folder and move an earlier run's report aside.
+
+        Raises:
+            ConfigurationError: if another run uses the folder, or it holds files in our places that no earlier run wrote.
+        """
+        if self._output is not None:
+            return
+        folder = OutputFolder(self._evals.settings.output())
+        self._lock.enter_context(folder.locked())
+        try:
+            folder.check((*REPORT_FILES, PREVIOUS))
+            folder.set_aside()
+            folder.list_files([*folder.owned(), FILE])
+        except OSError as exc:
+            self._lock.close()
+            raise ConfigurationError(f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})") from None
+        except ConfigurationError:
+            self._lock.close()
+            raise
+        self._output = folder
+
+    def receive(self, payload: Payload) -> None:
+        """Append what a test report brought, in place of what an earlier attempt at the item did."""
         if self._failure:
             return
         try:
             if self._writer is None:
-                self._writer = RecordWriter(self._evals.settings.output(), self._header())
-            self._writer.extend(payload["meta"])
-            for identity, index, text in payload["entries"]:
-                self._writer.append(text, identity=identity, index=index)
+                self.claim()
+                settings = self._evals.settings
+                run = new_run(settings.session, gates=settings.gates(), pytest=pytest.__version__)
+                self._writer = RecordWriter(settings.output(), run)
+            self._writer.forget(payload.nodeid)
+            self._writer.extend(payload.tables())
+            for line in payload.lines:
+                self._writer.append(line.text.encode(), identity=line.identity, index=line.index)
+        except ConfigurationError as exc:
+            self._failure = f"the record cannot be written: {exc}"
         except OSError as exc:
             self._failure = f"the record cannot be written: {exc.strerror or exc} ({exc.filename or self._evals.settings.output()})"
 
@@ -51,26 +91,43 @@ class Recorder:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
+        try:
+            self._finish(session, exitstatus)
+        finally:
+            self._lock.close()
+
+    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
         if self._writer is None:
+            self._restore()
             self._fail(session)
             return
         from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
         from pytest_evalstudio.report.build import build_report
 
-        ending = {
-            "finished": now(),
-            "interrupted": int(exitstatus) == pytest.ExitCode.INTERRUPTED,
-            "exit_status": int(exitstatus),
-            **({"judging": dict(self._judging)} if self._judging else {}),
-        }
+        spend = {name: self._judging[name] for name in JudgeSpend.__struct_fields__}
+        run = finished_run(
+            self._writer.run,
+            interrupted=int(exitstatus) == pytest.ExitCode.INTERRUPTED,
+            exit_status=int(exitstatus),
+            judging=msgspec.convert(spend, JudgeSpend) if self._judging else None,
+        )
         output = self._evals.settings.output()
         try:
-            path = self._writer.finish(ending)
-            aggregates = aggregates_of(self._writer.header, self._evals.registry)
+            path = self._writer.finish(run)
+            aggregates = aggregates_of(self._writer.run, self._evals.registry)
             self.report = build_report(path, output, aggregates, storage_mb=self._storage_mb(), more={"conftest.py": self._contributed})
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         self._fail(session)
+
+    def _restore(self) -> None:
+        """Put the earlier report back where no item has finished."""
+        if self._output is None:
+            return
+        try:
+            self._output.restore()
+        except OSError as exc:
+            self._failure = f"the earlier report cannot be moved back from {PREVIOUS}: {exc}"
 
     def _fail(self, session: pytest.Session) -> None:
         """Fail a session that would pass, where a gate is not met or the report could not be written."""
@@ -100,7 +157,3 @@ class Recorder:
             return None
         folders = {settings.cache().resolve(), settings.output().resolve()}
         return sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()) / 1e6
-
-    def _header(self) -> dict[str, Any]:
-        config = self._evals.settings.session
-        return {**run_head(), "pytest": pytest.__version__, "gates": self._evals.settings.gates(), "settings": run_settings(config)}

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import pytest
 
-from pytest_evalstudio.engine.scoring.entries import line
-from pytest_evalstudio.engine.scoring.messages import headline
+from pytest_evalstudio.core.codes import ItemCode
+from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, file_entry, item_entry, model_entry
 from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.run import Result, masked, result_entry
+from pytest_evalstudio.engine.scoring.run import Result, masked
+from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.plugin import PAYLOAD
 from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.display import clean_report
 from pytest_evalstudio.plugin.items import EvalItem
+from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.workflows import WorkflowStep
+from pytest_evalstudio.record.schema import Tables, VerdictWord
 
+T = TypeVar("T")
+LONGEST_REASON = 2000
 Checks = list[tuple[Result, Selected]]
 CHECKS = pytest.StashKey[Checks]()
 """Checks that a test written in Python has made so far."""
@@ -23,17 +29,25 @@ CHECKS = pytest.StashKey[Checks]()
 
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
+    if isinstance(item, EvalItem | WorkflowStep):
+        clean_report(report)
     if isinstance(item, EvalItem):
         _share_time(item, call, report)
         if report.when == "call" or (report.when == "setup" and not report.passed):
-            setattr(report, PAYLOAD, _payload(item, report))
+            setattr(report, PAYLOAD, _payload(item, report).plain())
         if report.when == "teardown" and hasattr(item, "chunk"):
             item.chunk.release(item)
     elif isinstance(item, WorkflowStep):
         if report.when == "call" or (report.when == "setup" and not report.passed):
-            setattr(report, PAYLOAD, item.payload(report))
-    elif report.when == "call" and CHECKS in item.stash:
-        setattr(report, PAYLOAD, _payload_of_checks(item, report))
+            setattr(report, PAYLOAD, item.payload(report).plain())
+    elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
+        setattr(report, PAYLOAD, _payload_of_checks(item, report).plain())
+
+
+def begin_attempt(item: pytest.Item) -> None:
+    """Drop the checks of an earlier attempt at a test that a plugin runs again."""
+    if CHECKS in item.stash:
+        item.stash[CHECKS] = []
 
 
 def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
@@ -49,103 +63,101 @@ def _result(item: EvalItem) -> Result | None:
     return item.chunk.finished(item) if hasattr(item, "chunk") else None
 
 
-def _verdict(report: pytest.TestReport) -> str:
+def _verdict(report: pytest.TestReport) -> VerdictWord:
     if hasattr(report, "wasxfail"):
         return "xfailed" if report.skipped else "xpassed"
     if report.when == "setup" and report.failed:
         return "error"
-    return str(report.outcome)
+    return report.outcome
 
 
-def _payload(item: EvalItem, report: pytest.TestReport) -> dict[str, Any]:
+def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
     result = _result(item)
     subject = item.subject
-    run_wide = item.file.evals.run_wide
-    entry = {
-        **_head(item, report),
-        "file": item.file.nodeid,
-        "key": subject.key,
-        "test_key": subject.case.test_key,
-        "model_key": subject.model.key,
-        "reason": _reason(report, result),
-        **(result_entry(result, run_wide) if result is not None else {"rows": [], "verdicts": {}, "flips": []}),
-    }
-    file = item.file
-    meta: dict[str, dict[str, Any]] = {
-        "models": {subject.model.key: (subject.model.label, subject.model.description)},
-        "files": {file.nodeid: {"path": file.nodeid, "kind": file.kind, "name": file.title, "description": file.description}},
-        "evaluators": {selected.id: run_wide.get(selected.id, selected) for selected in (result.verdicts if result is not None else ())},
-    }
-    return {"entries": [(item.nodeid, item.stash[INDEX], line(entry))], "meta": new_meta(item.file.evals.announced, meta)}
+    evals = item.file.evals
+    head = ItemHead(
+        index=item.stash[INDEX],
+        nodeid=item.nodeid,
+        verdict=_verdict(report),
+        duration_s=report.duration,
+        file=item.file.nodeid,
+        key=subject.key,
+        test_key=subject.case.test_key,
+        model_key=subject.model.key,
+        code=ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE,
+        reason=_reason(report),
+        xfail=subject.xfail,
+    )
+    tables = unannounced(evals.announced, item_tables(item, result.verdicts if result is not None else ()))
+    return Payload.of(item.nodeid, tables, [item_entry(head, result, evals.run_wide)])
 
 
-def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+def item_tables(item: EvalItem, evaluators: Iterable[Selected]) -> Tables:
+    """Return the entries of the header's tables that an item refers to."""
+    file, model, run_wide = item.file, item.subject.model, item.file.evals.run_wide
+    return Tables(
+        models={model.key: model_entry(model)},
+        files={file.nodeid: file_entry(file.nodeid, file.kind, file.title, file.description)},
+        evaluators={selected.id: evaluator_entry(run_wide.get(selected.id, selected)) for selected in evaluators},
+    )
+
+
+def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     from pytest_evalstudio.plugin.session import EvalSession
 
     evals = item.config.pluginmanager.get_plugin("evalstudio-session")
     assert isinstance(evals, EvalSession)
     file = item.nodeid.split("::")[0]
-    meta: dict[str, Any] = {"models": {}, "files": {file: {"path": file, "kind": "python", "name": "", "description": ""}}, "evaluators": {}}
-    entries = []
-    checks = item.stash[CHECKS]
-    for part, (result, selected) in enumerate(checks):
+    tables = Tables(models={}, files={file: file_entry(file, "python")}, evaluators={})
+    items = []
+    for part, (result, selected) in enumerate(item.stash[CHECKS]):
         model = result.subject.model
-        own = result.verdicts[selected]
-        entry = {
-            **_head(item, report),
-            "part": part,
-            "file": file,
-            "key": result.subject.key,
-            "test_key": "",
-            "model_key": model.key,
-            "reason": headline(result),
-            **result_entry(result, evals.run_wide),
-        }
-        entry["verdict"] = (
-            "error"
-            if own.status == "error"
-            else "skipped"
-            if own.status == "not_applicable"
-            else "passed"
-            if not own.missed
-            else "xfailed"
-            if report.passed
-            else "failed"
+        head = ItemHead(
+            index=item.stash[INDEX],
+            nodeid=item.nodeid,
+            verdict=_verdict_of_check(result.verdicts[selected], passed=report.passed),
+            duration_s=report.duration,
+            part=part,
+            file=file,
+            key=result.subject.key,
+            model_key=model.key,
         )
-        entries.append((f"{item.nodeid}#{part}", item.stash[INDEX], line(entry)))
-        meta["models"][model.key] = (model.label, model.description)
-        meta["evaluators"][selected.id] = evals.run_wide.get(selected.id, selected)
-    return {"entries": entries, "meta": new_meta(evals.announced, meta)}
+        items.append(item_entry(head, result, evals.run_wide))
+        tables.models[model.key] = model_entry(model)
+        tables.evaluators[selected.id] = evaluator_entry(evals.run_wide.get(selected.id, selected))
+    return Payload.of(item.nodeid, unannounced(evals.announced, tables), items)
 
 
-def _head(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
-    return {"kind": "item", "index": item.stash[INDEX], "nodeid": item.nodeid, "verdict": _verdict(report), "duration_s": round(report.duration, 6)}
+def _verdict_of_check(verdict: Verdict, *, passed: bool) -> VerdictWord:
+    """Return the verdict of one check; a missed threshold in a test that passes was expected."""
+    if verdict.status == "error":
+        return "error"
+    if verdict.status == "not_applicable":
+        return "skipped"
+    if not verdict.missed:
+        return "passed"
+    return "xfailed" if passed else "failed"
 
 
-def _reason(report: pytest.TestReport, result: Result | None) -> str:
-    if result is not None and (reason := headline(result)):
-        return reason
+def _reason(report: pytest.TestReport) -> str:
     if report.passed:
         return ""
     text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr or "")
-    return masked(text.removeprefix("Skipped: ").strip())[:2000]
+    return masked(text.removeprefix("Skipped: ").strip())[:LONGEST_REASON]
 
 
-def new_meta(told: set[str], meta: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Entries of the header's tables that this process has not told yet, in the record's form."""
-    new: dict[str, dict[str, Any]] = {}
-    for name, table in meta.items():
-        for key, value in table.items():
-            if (mark := f"{name}:{key}") not in told:
-                told.add(mark)
-                new.setdefault(name, {})[key] = _described(key, value)
-    return new
+def unannounced(announced: set[str], tables: Tables) -> Tables:
+    """Return the entries of the header's tables that this process has not sent yet, and remember them."""
 
+    def new(name: str, table: Mapping[str, T]) -> dict[str, T]:
+        marks = {f"{name}:{key}": key for key in table}
+        fresh = {key: table[key] for mark, key in marks.items() if mark not in announced}
+        announced.update(marks)
+        return fresh
 
-def _described(key: str, value: Any) -> dict[str, Any]:
-    if isinstance(value, Selected):
-        return value.describe()
-    if isinstance(value, tuple):
-        label, description = value
-        return {**description, "key": key, "name": label}
-    return dict(value)
+    return Tables(
+        models=new("models", tables.models),
+        files=new("files", tables.files),
+        evaluators=new("evaluators", tables.evaluators),
+        steps=new("steps", tables.steps),
+    )

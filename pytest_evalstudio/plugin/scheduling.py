@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScheduling, LoadScopeScheduling, WorkStealingScheduling
+
+from pytest_evalstudio.plugin import PLAN_CHANNEL as CHANNEL
+from pytest_evalstudio.plugin import eval_session
+from pytest_evalstudio.plugin.plans import WorkerPlan
 
 _STANDARD: Mapping[str, Any] = {
     "load": LoadScheduling,
@@ -21,27 +21,22 @@ _STANDARD: Mapping[str, Any] = {
 }
 
 
-def plan_file(run_id: str) -> Path:
-    """Where the workers of a run leave what the controller must know before it hands out items."""
-    return Path(tempfile.gettempdir()) / f"evalstudio-{run_id}.json"
+def send_plan(config: pytest.Config, plan: WorkerPlan) -> None:
+    """Send a worker's plan to the controller, before the controller learns what the worker has collected."""
+    channel = config.workerinput.get(CHANNEL)  # type: ignore[attr-defined]
+    if channel is not None:
+        channel.send(plan.encoded())
 
 
-def tell_chunks(config: pytest.Config, chunks: Mapping[str, str]) -> None:
-    """Tell the controller, from a worker, which item belongs to which chunk."""
-    _tell(config, {"chunks": dict(chunks)})
-
-
-def tell_usage_error(config: pytest.Config, message: str) -> None:
-    """Tell the controller, from a worker, that the run must not start."""
-    _tell(config, {"usage_error": message})
-
-
-def _tell(config: pytest.Config, content: Mapping[str, Any]) -> None:
-    worker = config.workerinput  # type: ignore[attr-defined]
-    target = plan_file(worker["testrunuid"])
-    own = target.with_suffix(f".{worker['workerid']}")
-    own.write_text(json.dumps(content), encoding="utf-8")
-    os.replace(own, target)
+def _received(node: Any) -> WorkerPlan | None:
+    """Return the plan that a worker sent; None if it has no eval items."""
+    channel = node.workerinput.get(CHANNEL)
+    if channel is None:
+        return None
+    try:
+        return WorkerPlan.decoded(channel.receive(timeout=0))
+    except (channel.TimeoutError, EOFError):
+        return None
 
 
 def make_scheduler(config: pytest.Config, log: Any) -> ChunkedScheduler | None:
@@ -70,6 +65,11 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
         for other in self.assigned_work:
             self._reschedule(other)
         return crashed
+
+    def _reschedule(self, node: Any) -> None:
+        """Hand a worker more items; one that replaces a dead worker gets none before it has collected."""
+        if node in self.registered_collections:
+            super()._reschedule(node)
 
     def _split_scope(self, nodeid: str) -> str:
         chunk = self._chunks.get(nodeid)
@@ -140,11 +140,12 @@ class ChunkedScheduler:
         return getattr(chosen, name)
 
     def _choose(self, node: Any) -> Any:
-        file = plan_file(node.workerinput["testrunuid"])
-        if not file.is_file():
+        plan = _received(node)
+        if plan is None:
             return _STANDARD[self._mode](self._config, self._log)
-        plan = json.loads(file.read_text(encoding="utf-8"))
-        self._config.add_cleanup(lambda: file.unlink(missing_ok=True))
-        if "usage_error" in plan:
-            raise pytest.UsageError(plan["usage_error"])
-        return _ChunkScheduling(self._config, self._log, self._mode, plan["chunks"])
+        if plan.usage_error:
+            raise pytest.UsageError(plan.usage_error)
+        eval_session(self._config).begin_shared(plan)
+        if not plan.chunks:
+            return _STANDARD[self._mode](self._config, self._log)
+        return _ChunkScheduling(self._config, self._log, self._mode, plan.chunks)

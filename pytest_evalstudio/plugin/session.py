@@ -18,13 +18,15 @@ from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
-from pytest_evalstudio.plugin.reports import amend_report
+from pytest_evalstudio.plugin.display import SafeTerminal, shown, usage_error
+from pytest_evalstudio.plugin.reports import amend_report, begin_attempt
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
+    from pytest_evalstudio.plugin.plans import WorkerPlan
     from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.workflows import WorkflowStep
 
@@ -41,8 +43,10 @@ class EvalSession:
         self.settings = Settings(config)
         self.usage_errors: list[str] = []
         self.broken_cases = 0
+        self.collected_files = 0
         self.announced: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
+        self._shared: WorkerPlan | None = None
         self._plans: dict[int, Plan] = {}
         self._used: list[Selected] = []
 
@@ -117,7 +121,7 @@ class EvalSession:
         try:
             self.settings.check()
         except ConfigurationError as exc:
-            raise pytest.UsageError(str(exc)) from None
+            raise usage_error(exc) from None
 
     def offer_fixtures(self) -> None:
         """Make eval_<id> and the other fixtures known to the session."""
@@ -126,14 +130,17 @@ class EvalSession:
         try:
             fixtures = fixture_plugin(self)
         except ConfigurationError as exc:
-            raise pytest.UsageError(str(exc)) from None
+            raise usage_error(exc) from None
         self.config.pluginmanager.register(fixtures, "evalstudio-fixtures")
 
     def warn(self, text: str, path: Path) -> None:
-        """Tell something about a file once, in pytest's warnings summary."""
+        """Issue a warning about a file once, for pytest's warnings summary.
+
+        There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made visible.
+        """
         if text not in self.announced:
             self.announced.add(text)
-            warnings.warn_explicit(pytest.PytestWarning(text), None, filename=str(path), lineno=1)
+            warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -169,10 +176,35 @@ class EvalSession:
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
         chunks |= {step.nodeid: step.chunk_name for step in steps}
-        if hasattr(self.config, "workerinput") and chunks:
-            from pytest_evalstudio.plugin.scheduling import tell_chunks
+        if hasattr(self.config, "workerinput"):
+            if chunks or _checks_something(session):
+                from pytest_evalstudio.plugin.plans import plan_of
+                from pytest_evalstudio.plugin.scheduling import send_plan
 
-            tell_chunks(self.config, chunks)
+                send_plan(self.config, plan_of(chunks, items))
+        elif (items or steps or _checks_something(session)) and not session.config.option.setuponly:
+            self.recorder.claim()
+
+    def begin_shared(self, plan: WorkerPlan) -> None:
+        """Begin a run whose items workers evaluate, in the controller.
+
+        Raises:
+            pytest.UsageError: if the output folder cannot be used.
+        """
+        self._shared = plan
+        if self.config.option.setuponly:
+            return
+        try:
+            self.recorder.claim()
+        except ConfigurationError as exc:
+            raise pytest.UsageError(str(exc)) from None
+
+    def record_crash(self, nodeid: str) -> None:
+        """Record an item whose worker died."""
+        if self._shared is not None and nodeid in self._shared.items:
+            from pytest_evalstudio.plugin.plans import crash_payload
+
+            self.recorder.receive(crash_payload(nodeid, self._shared.items[nodeid], self._shared.header))
 
     def _check_gates(self) -> None:
         from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
@@ -184,11 +216,17 @@ class EvalSession:
 
     def _refuse(self, message: str) -> None:
         if hasattr(self.config, "workerinput"):
-            from pytest_evalstudio.plugin.scheduling import tell_usage_error
+            from pytest_evalstudio.plugin.plans import WorkerPlan
+            from pytest_evalstudio.plugin.scheduling import send_plan
 
-            tell_usage_error(self.config, message)
+            send_plan(self.config, WorkerPlan(usage_error=shown(message)))
             return
-        raise pytest.UsageError(message)
+        raise usage_error(message)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin an attempt at an item."""
+        begin_attempt(item)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
@@ -228,4 +266,14 @@ class EvalSession:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what the run found, and where the report lies."""
         if "recorder" in self.__dict__:
-            self.recorder.summarise(terminalreporter)
+            self.recorder.summarise(SafeTerminal(terminalreporter))
+        option = self.config.option
+        has_report = "recorder" in self.__dict__ and self.recorder.has_items
+        if self.collected_files and not (has_report or option.collectonly or option.setuponly or self.usage_errors):
+            files = "1 file" if self.collected_files == 1 else f"{self.collected_files} files"
+            terminalreporter.write_line(f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True)
+
+
+def _checks_something(session: pytest.Session) -> bool:
+    """Return whether a collected Python test uses a fixture that evaluates."""
+    return any(name.startswith("eval_") for item in session.items for name in getattr(item, "fixturenames", ()))

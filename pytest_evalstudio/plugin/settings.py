@@ -41,6 +41,8 @@ class Settings:
         """
         if self._option.evalstudio_runs is not None and self._option.evalstudio_runs < 1:
             raise ConfigurationError(f"--evalstudio-runs {self._option.evalstudio_runs}: must be 1 or more")
+        if self._option.evalstudio_evaluators is not None and not _names(self._option.evalstudio_evaluators):
+            raise ConfigurationError("--evalstudio-evaluators names no evaluator; give ids separated by commas, or 'all'")
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
@@ -123,9 +125,13 @@ class Settings:
     def _with_options(self, config: Configuration) -> Configuration:
         update: dict[str, Any] = {}
         if self._option.evalstudio_evaluators:
-            update["evaluators"] = [name.strip() for name in self._option.evalstudio_evaluators.split(",") if name.strip()]
+            update["evaluators"] = _names(self._option.evalstudio_evaluators)
         if self._option.evalstudio_perturb is not None:
             update["perturbations"] = config.perturbations.model_copy(update={"apply": self._option.evalstudio_perturb})
         if self._option.evalstudio_runs is not None:
             update["runs"] = self._option.evalstudio_runs
         return config.model_copy(update=update)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
+from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -32,6 +33,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     analysis = report.analysis
     terminal.ensure_newline()
     terminal.section("evalstudio")
+    for text in nothing_lines(analysis):
+        terminal.write_line(text, yellow=True, bold=True)
     for text in leaderboard_lines(analysis):
         terminal.write_line(text)
     for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
@@ -46,7 +49,18 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for gate in analysis.gates:
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
-    terminal.write_line(f"report: {os.path.relpath(report.page, start)}")
+    for text in report.warnings:
+        terminal.write_line(f"warning: {text}", yellow=True)
+    terminal.write_line(f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}")
+
+
+def nothing_lines(analysis: Analysis) -> Iterator[str]:
+    """A warning where the run has cases and no evaluator gave a score or an error for any of them."""
+    cases = sum(analysis.verdicts.values())
+    lines = [line for board in analysis.leaderboards.values() for line in board.standings]
+    if not analysis.run.steps and not any(line.scored or line.errors for line in lines) and not analysis.verdicts.get("error"):
+        ran = f"{cases} test {'case' if cases == 1 else 'cases'} ran"
+        yield f"nothing was evaluated: {ran}, and no evaluator gave a score or an error; -rs shows why each was skipped"
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
@@ -103,29 +117,30 @@ def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
 
 def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
     """How each workflow of the run stands: its steps in order, what they say of themselves or wait for, and where its own report lies."""
-    by_file: dict[str, list[Mapping[str, Any]]] = {}
-    for step in analysis.header.get("steps", {}).values():
-        by_file.setdefault(step["file"], []).append(step)
+    by_file: dict[str, list[StepEntry]] = {}
+    for step in analysis.run.steps.values():
+        by_file.setdefault(step.file, []).append(step)
     for file, steps in sorted(by_file.items()):
-        completed = sum(step["standing"] == "completed" for step in steps)
-        yield f"workflow {steps[0]['workflow']} ({file}): {completed} of {len(steps)} steps of this run completed"
-        for step in sorted(steps, key=lambda step: step["number"]):
-            said = step["summary"] if step["standing"] in ("completed", "waiting") else ", ".join(f"needs {id}" for id in step["lacks"])
-            yield f"  {step['number']}. {step['step']}: {step['standing']}" + (f" - {said}" if said else "")
-        if (root / steps[0]["page"]).is_file():
-            yield f"  {steps[0]['page']}"
+        completed = sum(step.standing == "completed" for step in steps)
+        yield f"workflow {steps[0].workflow} ({file}): {completed} of {len(steps)} steps of this run completed"
+        for step in sorted(steps, key=lambda step: step.number):
+            has_result = step.standing in ("completed", "waiting")
+            text = step.summary if has_result else ", ".join(f"needs {id}" for id in step.lacks)
+            yield f"  {step.number}. {step.step}: {step.standing}" + (f" - {text}" if text else "")
+        if (root / steps[0].page).is_file():
+            yield f"  {steps[0].page}"
 
 
 def judging_lines(analysis: Analysis) -> Iterator[str]:
     """What judges were asked in this run, and what they could not be asked."""
-    made = analysis.header.get("judging")
-    if not made and not analysis.judging:
+    spend = analysis.run.judging
+    if spend is None and not analysis.judging:
         return
-    made = made or {}
+    spend = spend or JudgeSpend()
     rows = sum(figures.rows for figures in analysis.judging)
-    tokens = f"{int(made.get('input_tokens', 0)):,} tokens in, {int(made.get('output_tokens', 0)):,} out"
-    cost = f", {made['cost_usd']:.4f} USD" if made.get("cost_usd") else ""
-    yield f"judge: {int(made.get('calls', 0)):,} calls in this run for {rows:,} judgements ({tokens}{cost})"
+    tokens = f"{spend.input_tokens:,} tokens in, {spend.output_tokens:,} out"
+    cost = f", {spend.cost_usd:.4f} USD" if spend.cost_usd else ""
+    yield f"judge: {spend.calls:,} calls in this run for {rows:,} judgements ({tokens}{cost})"
     not_asked = sum(figures.not_asked for figures in analysis.judging)
     if not_asked:
         yield f"judge: {not_asked:,} judgements were not asked for, the budget was used up (judge.max_calls, judge.max_cost)"

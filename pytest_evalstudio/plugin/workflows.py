@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_name
 from pytest_evalstudio.core.steps import StepSpec
+from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.telling import step_entry
+from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.record.schema import StepEntry, Tables
 
 if TYPE_CHECKING:
     from _pytest._code.code import ExceptionInfo, TerminalRepr
@@ -99,24 +103,28 @@ class WorkflowStep(pytest.Item):
 
     def _report(self) -> None:
         """Build the report of a step that has evaluated something, beside its record, where it is not there yet."""
-        from pytest_evalstudio.engine.record import FILE
-        from pytest_evalstudio.report.build import PAGE, build_report
+        from pytest_evalstudio.engine.outputs import PAGE
+        from pytest_evalstudio.record.writer import FILE
+        from pytest_evalstudio.report.build import build_report
 
         folder = self._run.folder_of(self._spec.id)
         if (folder / FILE).is_file() and not (folder / PAGE).is_file():
             build_report(folder / FILE, folder)
 
-    def payload(self, report: pytest.TestReport) -> dict[str, Any]:
-        """How the step stands, for the record."""
+    def payload(self, report: pytest.TestReport) -> Payload:
+        """Return the record's entry of the step, personal data and secrets masked."""
         from pytest_evalstudio.report.workflow import PAGE
 
-        entry = {
-            **step_entry(self._run, self._spec.id),
-            "file": self.nodeid.partition("::")[0],
-            "verdict": report.outcome,
-            "page": Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
-        }
-        return {"entries": [], "meta": {"steps": {self.nodeid: entry}}}
+        entry = step_entry(
+            self._run,
+            self._spec.id,
+            file=self.nodeid.partition("::")[0],
+            verdict=report.outcome,
+            page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
+        )
+        step: dict[str, Any] = msgspec.to_builtins(entry)
+        masked = safe_description({name: step[name] for name in ("workflow", "parameters", "summary", "notes", "waits", "problems")})
+        return Payload.of(self.nodeid, Tables(steps={self.nodeid: msgspec.convert({**step, **masked}, StepEntry)}))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         if not isinstance(excinfo.value, EvalStudioError):

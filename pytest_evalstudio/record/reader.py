@@ -11,7 +11,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.record.codec import decode_line
 from pytest_evalstudio.record.migrations import OldRecord, old_record
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, Line, Run, Tables
-from pytest_evalstudio.record.writer import FILE, completed
+from pytest_evalstudio.record.writer import FILE, completed, forget_parts
 
 
 def record_path(place: str | Path) -> Path:
@@ -64,13 +64,15 @@ class RecordReader:
                 for number, raw in enumerate(file, 2):
                     yield self._item(raw, number)
             return
-        spans: dict[str, tuple[int, int, int, int]] = {}
+        spans: dict[str, tuple[int, ...]] = {}
         with open(self.path, "rb") as file:
             start = len(file.readline())
             for number, raw in enumerate(file, 2):
                 end = start + len(raw)
                 line = self._line(raw, number) if raw.endswith(b"\n") else None
                 if isinstance(line, Item):
+                    if line.part == 0:
+                        forget_parts(spans, line.nodeid)
                     spans[line.identity] = (line.index, start, end, number)
                 start = end
             for _, begin, end, number in sorted(spans.values()):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import IO
 
@@ -32,7 +34,7 @@ class RecordWriter:
         self.path = folder / FILE
         self.run = run
         self._files: dict[str, FileEntry] = {}
-        self._spans: dict[str, tuple[int, int, int]] = {}
+        self._spans: dict[str, tuple[int, ...]] = {}
         self._file: IO[bytes] = open(self.path, "wb")  # noqa: SIM115  (open as long as the run)
         self._end = 0
         self._write(encode_line(run))
@@ -51,6 +53,10 @@ class RecordWriter:
     def append_item(self, item: Item) -> None:
         """Add a finished item."""
         self.append(encode_line(item), identity=item.identity, index=item.index)
+
+    def forget(self, nodeid: str) -> None:
+        """Drop the lines of an item so far: another attempt at it has begun to report."""
+        forget_parts(self._spans, nodeid)
 
     def extend(self, tables: Tables) -> None:
         """Add entries to the header's tables; known ones stay as they are."""
@@ -76,8 +82,8 @@ class RecordWriter:
         """
         self._file.close()
         self.run = completed(msgspec.structs.replace(run, **{name: getattr(self.run, name) for name in TABLES}), self._files)
-        final = self.path.with_suffix(".tmp")
-        with open(self.path, "rb") as unsorted, open(final, "wb") as target:
+        final = self.path.with_name(f".{FILE}.{secrets.token_hex(4)}.tmp")
+        with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(encode_line(self.run) + b"\n")
             for _, start, end in sorted(self._spans.values()):
                 unsorted.seek(start)
@@ -92,6 +98,17 @@ class RecordWriter:
     def _write(self, line: bytes) -> None:
         self._end += self._file.write(line + b"\n")
         self._file.flush()
+
+
+def forget_parts(spans: MutableMapping[str, tuple[int, ...]], nodeid: str) -> None:
+    """Drop all parts of an item, which an earlier attempt at it left.
+
+    Args:
+        spans: `Item.identity` to the place of its line.
+    """
+    part = 0
+    while spans.pop(f"{nodeid}#{part}", None) is not None:
+        part += 1
 
 
 def completed(run: Run, files: dict[str, FileEntry]) -> Run:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import Aggregates
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
+from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.record.reader import read_run
-from pytest_evalstudio.record.schema import Run
+from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
@@ -25,21 +27,25 @@ from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, remove_stale, tree
+from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
 from pytest_evalstudio.report.sections import More, contributed_sections
 
-PAGE = "interpretation.html"
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
 ARCHIVE = "evalstudio-report.zip"
+Consumer = Callable[[Item], None]
 LARGE_PAGE = 2_000_000
 """Bytes from which on a page consists of compressed data, which does not shrink again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was built, and where it lies."""
+    """What was built, and where it lies.
+
+    Attributes:
+        warnings: a line for each exporter that failed; its file is missing or incomplete.
+    """
 
     page: Path
     data: Path
@@ -47,6 +53,7 @@ class Report:
     archive: Path
     explainers: Mapping[str, Path]
     analysis: Analysis
+    warnings: tuple[str, ...] = ()
 
 
 def build_report(
@@ -57,7 +64,10 @@ def build_report(
     storage_mb: float | None = None,
     more: Mapping[str, More] = NOTHING,
 ) -> Report:
-    """Write everything that a run's record tells into a folder; what an earlier report wrote there is replaced.
+    """Build the report of a record in a folder, in place of an earlier report of ours.
+
+    The files are built aside and moved into the folder when all are complete, the page last. An interrupted build leaves no page of
+    its own. The caller keeps other processes out of the folder; see `OutputFolder.locked`.
 
     Args:
         record: the record, in the output folder or elsewhere.
@@ -68,40 +78,131 @@ def build_report(
 
     Raises:
         DataError: if the file is no record.
+        ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the record of another run.
     """
     run = read_run(record)
     if aggregates is None:
         aggregates = aggregates_of(run, Registry())
     evaluators = evaluators_of(run)
-    output.mkdir(parents=True, exist_ok=True)
-    remove_stale(output)
-    folders = {id: ExplainerFolder(output, run.run_id, info) for id, info in evaluators.items()}
-    with Archive(output / ARCHIVE) as archive, TextStore() as texts:
-        archive.add(record, FILE)
-        failures = FailureBook(run, evaluators)
-        data = PageData(Columns(run, evaluators), texts)
-        with _uncollected(), _results_writer(run, folders) as results, AgentEvaluation(output, run, evaluators) as judged:
-            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=(results.add, failures.add, data.add, judged.add))
-        content = Content(analysis, failures, folders, data.columns, record)
-        for id, folder in folders.items():
-            _write_explainer(content, folder, rows=results.rows[id])
-            for path in tree(folder.path):
-                archive.add(path, path.relative_to(output).as_posix())
-        write_json(output / DATA, interpretation(analysis, folders))
-        _write_text(output / SUMMARY, markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]))
-        with open_text(output / PAGE) as file:
-            file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
-        archive.add(output / PAGE, PAGE, compress=(output / PAGE).stat().st_size < LARGE_PAGE)
-        for name in (DATA, SUMMARY, *judged.files):
-            archive.add(output / name, name)
+    target = OutputFolder(output)
+    target.check(name for name in REPORT_FILES if name != FILE)
+    _check_record(output, record, run)
+    with target.building() as draft:
+        analysis, warnings = _write_files(draft, record, run, evaluators, aggregates, storage_mb=storage_mb, more=more)
+        target.publish(draft)
     return Report(
         page=output / PAGE,
         data=output / DATA,
         summary=output / SUMMARY,
         archive=output / ARCHIVE,
-        explainers={id: folder.path for id, folder in folders.items()},
+        explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
         analysis=analysis,
+        warnings=warnings,
     )
+
+
+def _check_record(output: Path, record: Path, run: Run) -> None:
+    """Refuse to put a report beside the record of another run."""
+    other = output / FILE
+    if not other.is_file() or other.samefile(record):
+        return
+    if read_run(other).run_id != run.run_id:
+        raise ConfigurationError(f"{output}: holds the record of another run; choose another folder for this report")
+
+
+def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
+    return {id: ExplainerFolder(output, run.run_id, info) for id, info in evaluators.items()}
+
+
+def _write_files(
+    output: Path,
+    record: Path,
+    run: Run,
+    evaluators: Mapping[str, EvaluatorInfo],
+    aggregates: Mapping[str, Aggregates],
+    *,
+    storage_mb: float | None,
+    more: Mapping[str, More],
+) -> tuple[Analysis, tuple[str, ...]]:
+    """Write all files of a report into an empty folder; return its analysis, and a warning for each exporter that failed."""
+    folders = _folders(output, run, evaluators)
+    exports = Exports()
+    with Archive(output / ARCHIVE) as archive, TextStore() as texts:
+        archive.add(record, FILE)
+        failures = FailureBook(run, evaluators)
+        data = PageData(Columns(run, evaluators), texts)
+        results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
+        with _uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
+            consumers = {"results": results.add, "failures": failures.add, "cases of the page": data.add, "Agent Evaluation": judged.add}
+            also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
+            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=also)
+        content = Content(analysis, failures, folders, data.columns, record, warnings=exports.warnings)
+        for id, folder in folders.items():
+            with exports.of(f"evaluator {id}"):
+                _write_explainer(content, folder, rows=results.rows[id])
+        with exports.of(DATA, output / DATA):
+            write_json(output / DATA, interpretation(analysis, folders))
+        with exports.of(SUMMARY, output / SUMMARY):
+            _write_text(output / SUMMARY, markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]))
+        with exports.of(PAGE, output / PAGE), open_text(output / PAGE) as file:
+            file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
+        for folder in folders.values():
+            for path in tree(folder.path):
+                archive.add(path, path.relative_to(output).as_posix())
+        for name in (PAGE, DATA, SUMMARY, *judged.files):
+            if (output / name).is_file():
+                archive.add(output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE)
+    return analysis, tuple(exports.warnings)
+
+
+class Exports:
+    """Runs the exporters of a report so that one that fails costs no other; a full disk still ends them all.
+
+    Attributes:
+        warnings: a line for each exporter that failed, with its name and the exception.
+    """
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    @contextmanager
+    def of(self, name: str, file: Path | None = None) -> Iterator[None]:
+        """Run an exporter; a failure becomes a warning, and its unfinished file is removed.
+
+        Raises:
+            OSError: if the folder cannot be written.
+        """
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as exc:
+            self.warnings.append(f"{name} could not be written: {type(exc).__name__}: {exc}; the rest of the report is complete")
+            if file is not None:
+                file.unlink(missing_ok=True)
+
+    @contextmanager
+    def open(self, name: str, exporter: ResultsWriter | AgentEvaluation) -> Iterator[None]:
+        """Keep an exporter open; a failure at its end becomes a warning."""
+        with ExitStack() as stack:
+            stack.enter_context(exporter)
+            yield
+            with self.of(name):
+                stack.close()
+
+    def guarded(self, name: str, consume: Consumer) -> Consumer:
+        """Return a consumer of items that takes no more of them once it has failed."""
+        failed = False
+
+        def guarded(item: Item) -> None:
+            nonlocal failed
+            if not failed:
+                failed = True
+                with self.of(name):
+                    consume(item)
+                    failed = False
+
+        return guarded
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,8 @@ class Content:
     """The analysis of a run, its items in numbers, its worst failures with their texts, and where record and exports lie.
 
     Attributes:
-        record: for a section that needs more of the items: `engine.record.read_items` gives them one by one.
+        record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by one.
+        warnings: exporters that failed before the page was written, a line each.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -28,4 +29,5 @@ class Content:
     folders: Mapping[str, ExplainerFolder]
     columns: Columns
     record: Path
+    warnings: Sequence[str] = ()
     rendered: dict[str, Markup] = field(default_factory=dict)

@@ -12,8 +12,9 @@ import msgspec
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
 from pytest_evalstudio.report import markdown, parquet
-from pytest_evalstudio.report.folders import DESCRIPTOR, LEADERBOARD_MARKDOWN, PRODUCER, Archive, ExplainerFolder, describe_format, tree
+from pytest_evalstudio.report.folders import LEADERBOARD_MARKDOWN, Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json
 
 SCHEMA_VERSION = 1

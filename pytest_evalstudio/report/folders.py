@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -14,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.outputs import EXPLAINER_PREFIX
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.results import write_json
 
-PRODUCER = "pytest-evalstudio"
-DESCRIPTOR = "result_descriptor.json"
 LEADERBOARD_FOLDERS: Mapping[str, str] = {
     "heatmap": "global_llm_heatmap_leaderboard",
     "bool": "global_llm_bool_leaderboard",
@@ -40,7 +38,7 @@ class ExplainerFolder:
     def __init__(self, output: Path, run_id: str, info: EvaluatorInfo) -> None:
         self.info = info
         self.uuid = explainer_uuid(run_id, info.id)
-        self.name = f"explainer_{re.sub(r'[^A-Za-z0-9_.-]', '_', info.id)}_{self.uuid}"
+        self.name = f"{EXPLAINER_PREFIX}{re.sub(r'[^A-Za-z0-9_.-]', '_', info.id)}_{self.uuid}"
         self.path = output / self.name
         self.results = self.path / "global_llm_eval_results"
         self.leaderboard = self.path / LEADERBOARD_FOLDERS[info.kind]
@@ -79,13 +77,6 @@ def explainer_uuid(run_id: str, evaluator: str) -> str:
     except ValueError:
         space = uuid.uuid5(uuid.NAMESPACE_URL, run_id)
     return str(uuid.uuid5(space, evaluator))
-
-
-def remove_stale(output: Path) -> None:
-    """Delete what an earlier report left in the folder: only evaluators' folders that hold our descriptor."""
-    for path in sorted(output.glob("explainer_*")):
-        if path.is_dir() and not path.is_symlink() and _is_ours(path / DESCRIPTOR):
-            shutil.rmtree(path)
 
 
 def describe_format(folder: Path, mime_folder: str, mime: str, **more: Any) -> None:
@@ -139,11 +130,3 @@ class Archive:
 def tree(folder: Path) -> list[Path]:
     """All files below a folder."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _is_ours(descriptor: Path) -> bool:
-    try:
-        found = json.loads(descriptor.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("producer") == PRODUCER

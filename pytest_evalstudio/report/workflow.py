@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.formats.fields import encoded, write_json
 from pytest_evalstudio.formats.guardrails import REFERENCE_IDS
@@ -16,17 +18,25 @@ from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, promp
 from pytest_evalstudio.mrm.artifacts.summary import EVALUATION, markdown, summarise
 from pytest_evalstudio.mrm.workflow.evaluating import LAB
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.states import (
+    ARCHIVE,
+    ARTIFACTS,
+    EXTENSION,
+    GUARDRAILS,
+    PAGE,
+    PATCH,
+    REFERENCE_GUARDRAILS,
+    SUMMARY,
+    SUMMARY_DATA,
+)
 from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report.folders import Archive, tree
 from pytest_evalstudio.report.page import render_workflow
 
-SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "workflow_report.html"
-PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
-GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
-ARCHIVE = "workflow_artifacts.zip"
-ALL = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE)
+__all__ = ["PAGE", "write_workflow_artifacts"]
+
 _WHAT = {
     SUMMARY: "the summary, to read",
     SUMMARY_DATA: "the same for machines, with the problems that each rule of the system prompt extension answers",
@@ -41,11 +51,21 @@ _PACKED = ".zip"
 def write_workflow_artifacts(run: WorkflowRun) -> Path:
     """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason for are not written.
 
+    The page is deleted first and put in place last, so that an interrupted call leaves none.
+
     Returns:
         The page.
+
+    Raises:
+        DataError: if the folder holds files in our places that no workflow wrote, or another run is at work in it.
     """
-    run.folder.mkdir(parents=True, exist_ok=True)
-    for name in ALL:
+    run.claim()
+    with run.locked():
+        return _write_artifacts(run)
+
+
+def _write_artifacts(run: WorkflowRun) -> Path:
+    for name in (PAGE, *ARTIFACTS):
         (run.folder / name).unlink(missing_ok=True)
     summary = summarise(run)
     rules = choose_rules(summary["problems"])
@@ -59,8 +79,10 @@ def write_workflow_artifacts(run: WorkflowRun) -> Path:
     told = {"rules": [{"title": one.rule.title, "problems": list(one.problems)} for one in rules], "artifacts": artifacts}
     write_json(run.folder / SUMMARY_DATA, {**_without_pictures(summary), **told})
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
-    _write_text(run.folder / PAGE, render_workflow(summary, artifacts))
-    _pack(run)
+    draft = run.folder / f".{PAGE}.new"
+    _write_text(draft, render_workflow(summary, artifacts))
+    _pack(run, draft)
+    os.replace(draft, run.folder / PAGE)
     return run.folder / PAGE
 
 
@@ -79,13 +101,14 @@ def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {**summary, "steps": [{**step, "pictures": list(step["pictures"])} for step in summary["steps"]]}
 
 
-def _pack(run: WorkflowRun) -> None:
+def _pack(run: WorkflowRun, page: Path) -> None:
     """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs: these hold the answers unmasked."""
     with Archive(run.folder / ARCHIVE) as archive:
         archive.add(run.path, run.path.name)
-        for name in ALL:
-            if name != ARCHIVE and (run.folder / name).is_file():
-                archive.add(run.folder / name, name)
+        for name in ARTIFACTS:
+            path = page if name == PAGE else run.folder / name
+            if name != ARCHIVE and path.is_file():
+                archive.add(path, name)
         for spec in run.specs:
             for path in tree(run.folder_of(spec.id)):
                 if path.suffix != _PACKED and path.name != LAB:
@@ -93,4 +116,4 @@ def _pack(run: WorkflowRun) -> None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    path.write_bytes(encoded(text))
+    write_whole(path, encoded(text))

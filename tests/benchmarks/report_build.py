@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_evalstudio.report.build import PAGE, build_report
+from pytest_evalstudio.engine.outputs import PAGE
+from pytest_evalstudio.report.build import build_report
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.records import RecordBuilder, evaluator, metric

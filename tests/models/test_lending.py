@@ -156,7 +156,9 @@ def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_p
     options = {"evaluator": {id: {"gpt_score_model": "./opt"} for id in ("machine_translation_gptscore", "question_answering_gptscore")}}
     said = refusal(options, tmp_path, "machine_translation_gptscore", "question_answering_gptscore", "perplexity")
     first, second = said.split("\n")
-    assert first.startswith("evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' is not available: there is")
+    assert first.startswith(
+        "evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' is not available: there is"
+    )
     assert second.startswith("evaluator perplexity: model = 'distilgpt2' is not available")
     assert "so it is not fetched from the hub" in second
     for line, option, name in ((first, "gpt_score_model", "ORG/NAME"), (second, "model", "distilgpt2")):

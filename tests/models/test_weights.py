@@ -41,7 +41,9 @@ def refusal(model: str, table: str, folder: Path) -> str:
 @pytest.mark.parametrize("table", [*TABLES, "toxicity_model"])
 def test_each_table_tells_three_ways(table: str, tmp_path: Path) -> None:
     said = refusal("./nowhere", table, tmp_path)
-    assert said.startswith(f"{table}.model = './nowhere' is not available: there is no folder {tmp_path / 'nowhere'}. Ways to get one: (1) from the hub")
+    assert said.startswith(
+        f"{table}.model = './nowhere' is not available: there is no folder {tmp_path / 'nowhere'}. Ways to get one: (1) from the hub"
+    )
     assert f'(2) from a local folder: {table}.model = "path/to/folder"' in said
     assert "(3) offline: `hf download " in said
 

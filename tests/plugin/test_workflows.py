@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from project import Project
-from pytest_evalstudio.mrm.workflow.locking import locked
+from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.mrm.workflow.run import LOCK
 
 STEPS = '''

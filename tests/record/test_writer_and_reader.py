@@ -96,9 +96,7 @@ def items_of(path: Path) -> list[Item]:
 
 def test_the_same_content_gives_the_same_bytes_whatever_the_order(tmp_path: Path) -> None:
     orders = [list(range(20)), list(range(19, -1, -1)), random.Random(1).sample(range(20), 20)]
-    records = [
-        written(tmp_path / str(number), order, TABLES if number else TABLES[::-1]).read_bytes() for number, order in enumerate(orders)
-    ]
+    records = [written(tmp_path / str(number), order, TABLES if number else TABLES[::-1]).read_bytes() for number, order in enumerate(orders)]
     assert records[0] == records[1] == records[2]
 
 

@@ -147,7 +147,7 @@ def test_the_archive_holds_all_of_it_and_the_record(built):
         assert archive.read("interpretation.html") == built.page.read_bytes()
     assert {"record.jsonl", "interpretation.html", "interpretation.json", "summary.md"} <= names
     on_disk = {path.relative_to(built.page.parent).as_posix() for path in built.page.parent.rglob("*") if path.is_file()}
-    assert names == on_disk - {"evalstudio-report.zip"}
+    assert names == on_disk - {"evalstudio-report.zip", ".evalstudio-manifest.json"}
 
 
 def test_the_same_record_gives_the_same_bytes(tmp_path):

@@ -21,6 +21,8 @@ FILE_NAME = "answers-1.sqlite"
 
 BUSY_TIMEOUT_S = 30.0
 OPENING_TRIES = 10
+PRIMARY_CODE = 0xFF
+"""Mask that reduces SQLite's extended error codes to the primary ones."""
 
 _LOOK_UP = "SELECT answer FROM answers WHERE key = ?"
 _DROP = "DELETE FROM answers WHERE key = ?"
@@ -34,7 +36,8 @@ class AnswerCache:
     """Answers by content: host, model configuration, earlier turns, prompt, corpus and run number.
 
     One SQLite file in WAL mode, safe under many processes and threads. A cache that cannot be used is worked around,
-    never a crash: a corrupt file is moved aside, an unwritable folder means no cache, and `warnings` says so.
+    never a crash: a corrupt file is moved aside, a read-only one is only read, an unwritable folder
+    means no cache, and `warnings` says so.
 
     Args:
         folder: where the file is; made if it is not there.
@@ -47,6 +50,7 @@ class AnswerCache:
         self._lock = threading.RLock()
         self._digests: dict[tuple[str, int, int], str] = {}
         self._inode = 0
+        self._is_read_only = False
         self._connection: sqlite3.Connection | None = None
         self._connection = self._opened()
 
@@ -78,11 +82,15 @@ class AnswerCache:
         """Store an answer at once; an error is no answer and is not stored."""
         if answer.error:
             return
+        if self._is_read_only:
+            return
         kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {"usage": dict(answer.usage)}
         self._execute(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
 
     def drop(self, key: str) -> None:
         """Forget an answer."""
+        if self._is_read_only:
+            return
         self._execute(_DROP, (key,))
 
     def close(self) -> None:
@@ -104,6 +112,9 @@ class AnswerCache:
             try:
                 return self._connection.execute(statement, tuple(values)).fetchone()
             except sqlite3.OperationalError as exc:
+                if exc.sqlite_errorcode & PRIMARY_CODE == sqlite3.SQLITE_READONLY:
+                    self._note_read_only()
+                    return None
                 self._warn(f"the answers cache {self.path} could not be used for an answer: {exc}")
             except sqlite3.DatabaseError as exc:
                 self._move_aside(exc)
@@ -117,16 +128,40 @@ class AnswerCache:
                 return self._connected()
             except sqlite3.OperationalError as exc:
                 if "locked" not in str(exc) or attempt == OPENING_TRIES - 1:
-                    self._give_up(exc)
-                    return None
+                    return self._opened_read_only(exc)
                 time.sleep(0.05 * (attempt + 1))  # another process is switching the new file to WAL, which the busy timeout does not cover
             except sqlite3.DatabaseError as exc:
                 self._move_aside(exc)
             except OSError as exc:
-                self._give_up(exc)
-                return None
+                return self._opened_read_only(exc)
         self._give_up("it could not be replaced")
         return None
+
+    def _opened_read_only(self, reason: Exception) -> sqlite3.Connection | None:
+        """Open a file that cannot be written to; None if it cannot be read either.
+
+        Args:
+            reason: why it cannot be opened for writing.
+        """
+        address = self.path.absolute().as_uri()
+        for options in ("mode=ro", "mode=ro&immutable=1"):  # the first one reads a write-ahead log, but needs its index file
+            try:
+                connection = sqlite3.connect(f"{address}?{options}", uri=True, isolation_level=None, check_same_thread=False)
+            except sqlite3.Error:
+                continue
+            try:
+                connection.execute(_LOOK_UP, ("",)).fetchone()
+            except sqlite3.Error:
+                connection.close()
+                continue
+            self._note_read_only()
+            return connection
+        self._give_up(reason)
+        return None
+
+    def _note_read_only(self) -> None:
+        self._is_read_only = True
+        self._warn(f"the answers cache {self.path} is read-only: its answers are used, new ones are not stored")
 
     def _connected(self) -> sqlite3.Connection:
         self._inode = self.path.stat().st_ino if self.path.exists() else 0

@@ -97,7 +97,7 @@ def _opened(
         host = _constructed(cls, host_id, own)
         if isinstance(host, Opens):
             downloads = cache.folder / "documents" if cache is not None else None
-            host.open(HostTools(name=name, folder=folder, downloads=downloads, split_sentences=split_sentences))
+            host.open(HostTools(name=name, folder=folder, downloads=downloads, split_sentences=split_sentences, mask=secrets.mask_message))
     except ConfigurationError as exc:
         raise ConfigurationError(secrets.mask_message(str(exc))) from exc
     masked = secrets.masked(own)

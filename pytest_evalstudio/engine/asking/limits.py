@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass, fields, replace
 
@@ -40,6 +41,8 @@ class Limits:
                 continue
             if isinstance(value, bool) or not isinstance(value, int if isinstance(item.default, int) else int | float):
                 raise ConfigurationError(f"{item.name} = {value!r}: must be a {'whole ' if isinstance(item.default, int) else ''}number")
+            if not math.isfinite(value):
+                raise ConfigurationError(f"{item.name} = {value!r}: must be a finite number")
             least_allowed = item.name in ("retries", "breaker")
             if value < 0 or (value == 0 and not least_allowed):
                 raise ConfigurationError(f"{item.name} = {value!r}: must be {'0 or more' if least_allowed else 'more than 0'}")

@@ -15,8 +15,11 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.contracts import Host, HostFault, HostSpec
+from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
@@ -73,6 +76,7 @@ class ModelSession:
         self._cache = cache
         self._stale = refresh
         self._fresh: set[str] = set()
+        self._interrupted = InterruptedAnswers()
         self._counters = Counters()
         self._pace = Pace(limits.requests_per_minute)
         self._breaker = Breaker(limits.breaker)
@@ -113,7 +117,8 @@ class ModelSession:
     def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
         """Answers in the order of the prompts; one that could not be had says why in its `error`.
 
-        An answer is stored when it arrives: an interrupted call loses only what was on its way.
+        An answer is stored when it arrives: an interrupted call loses only what was on its way. Answers of an interrupted call that
+        no cache keeps are returned by the next call for the same prompt.
 
         Args:
             progress: called with (done, total) after each answer, in the background thread.
@@ -145,6 +150,7 @@ class ModelSession:
     async def _answers(self, prompts: Sequence[Prompt], progress: Progress | None) -> list[Answer]:
         asked: dict[str, asyncio.Task[Answer]] = {}
         tasks: list[asyncio.Task[Answer]] = []
+        origins: dict[asyncio.Task[Answer], Prompt] = {}
         done = 0
 
         def count(_: object) -> None:
@@ -157,11 +163,17 @@ class ModelSession:
             key = self._answer_key(prompt) or f"#{index}"  # without a cache a question asked twice is two requests
             task = asked.get(key)
             if task is None:
-                task = asked[key] = asyncio.create_task(self.answer(prompt))
+                arrived = self._interrupted.take(prompt)
+                task = asyncio.create_task(self.answer(prompt) if arrived is None else _as_it_is(arrived))
+                asked[key] = task
+                origins[task] = prompt
             task.add_done_callback(count)
             tasks.append(task)
         try:
             return list(await asyncio.gather(*tasks))
+        except BaseException:
+            self._interrupted.keep((prompt, task) for task, prompt in origins.items())
+            raise
         finally:
             for task in asked.values():
                 task.cancel()
@@ -227,6 +239,8 @@ class ModelSession:
         answer = await self._in_time(self.host.answer(prompt))
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self.spec.id!r} gave a {type(answer).__name__} instead of an Answer")
+        if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
+            raise HostFault(f"host {self.spec.id!r} gave an Answer whose {fault}")
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 
     async def _in_time(self, request: Coroutine[Any, Any, T]) -> T:
@@ -306,7 +320,12 @@ class ModelSession:
                 await self.host.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
             fault = self.mask(f"{type(exc).__name__}: {exc}")
-            warnings.warn(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}", RuntimeWarning, stacklevel=2)
+            text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+async def _as_it_is(answer: Answer) -> Answer:
+    return answer
 
 
 def _afterword(fault: HostFault, tries: int) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import os
 import re
+import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,9 +19,25 @@ SHORTEST_IN_ANSWERS = 8
 """Shorter secrets ("none", "EMPTY": dummy keys of local servers) are masked in messages only; in answers and settings they are words."""
 
 _SHORTEST = 4
+_SHORTEST_ENCODED = 6
 _SECRET_WORDS = frozenset(
-    {"secret", "token", "password", "passwd", "passphrase", "credential", "credentials", "authorization", "cookie", "apikey", "key"}
+    {
+        *("secret", "token", "apikey", "bearer", "authorization", "cookie"),
+        *("password", "passwd", "passphrase", "pwd", "cred", "creds", "credential", "credentials"),
+    }
 )
+_SECRET_LAST_WORDS = frozenset({"key", "pass", "auth"})
+"""Words of a secret where nothing but a qualifier follows: `API_KEY_PROD` and `SMTP_PASS` are secret, `key_words` and `pass_k` are not."""
+_QUALIFIERS = frozenset(
+    {
+        *("prod", "production", "live", "dev", "development", "test", "testing", "qa", "stage", "staging"),
+        *("old", "new", "primary", "secondary", "backup", "b64", "base64", "value"),
+    }
+)
+_KINDS_OF_KEY = frozenset(
+    {"api", "access", "account", "private", "secret", "encryption", "signing", "master", "client", "service", "storage", "subscription"}
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _REFERENCE = re.compile(r"\$?\$\{([^{}]*)\}")
 _URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
@@ -30,7 +50,7 @@ class Secrets:
     """
 
     def __init__(self) -> None:
-        self._values: set[str] = set()
+        self._values: dict[str, tuple[str, ...]] = {}
 
     def expand(self, settings: Mapping[str, Any], *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Settings with each `${NAME}` replaced from the environment, nested values too; `$${NAME}` stays as `${NAME}`.
@@ -46,21 +66,25 @@ class Secrets:
         return {key: self._masked(value, key) for key, value in settings.items()}
 
     def mask(self, text: str, *, shortest: int = _SHORTEST) -> str:
-        """A text without the secrets of at least that length, and without logins in URLs."""
+        """Return a text without the secrets of at least that length, in any of the forms of `encoded_forms`."""
         for value in sorted(self._values, key=len, reverse=True):
             if len(value) >= shortest:
-                text = text.replace(value, MASK)
+                for form in self._values[value]:
+                    text = text.replace(form, MASK)
         return text
 
     def mask_message(self, text: str) -> str:
         """A message without secrets and without logins in URLs."""
         return _URL_LOGIN.sub(MASK, self.mask(text))
 
+    def _keep(self, value: str) -> None:
+        self._values.setdefault(value, encoded_forms(value))
+
     def _expanded(self, value: Any, key: str, env: Mapping[str, str]) -> Any:
         if isinstance(value, str):
             expanded = _REFERENCE.sub(lambda found: self._variable(found, key, env), value)
             if looks_secret(key) and expanded:
-                self._values.add(expanded)
+                self._keep(expanded)
             return expanded
         if isinstance(value, Mapping):
             return {name: self._expanded(item, key if looks_secret(key) else str(name), env) for name, item in value.items()}
@@ -75,7 +99,7 @@ class Secrets:
         if not env.get(name):
             raise ConfigurationError(f"{key} = '${{{name}}}': the environment variable {name} is {'empty' if name in env else 'not set'}")
         if looks_secret(name) or looks_secret(key):
-            self._values.add(env[name])
+            self._keep(env[name])
         return env[name]
 
     def _masked(self, value: Any, key: str) -> Any:
@@ -88,11 +112,39 @@ class Secrets:
         return value
 
 
-def looks_secret(name: str) -> bool:
-    """Whether the name of a key or of an environment variable says that its value is secret.
+def encoded_forms(value: str) -> tuple[str, ...]:
+    """Return a secret as services echo it, longest first: as it is, URL-encoded, HTML- and JSON-escaped, in base64.
 
-    >>> [name for name in ("api_key", "OPENAI_API_KEY", "max_tokens", "X-Api-Key", "sessionToken", "key_words") if looks_secret(name)]
-    ['api_key', 'OPENAI_API_KEY', 'X-Api-Key', 'sessionToken']
+    Base64 comes in the standard and the URL-safe alphabet, and as it looks inside a longer text, such as `user:password`
+    of basic authentication, where it may start at any of three offsets; characters that depend on the neighbours are left out.
+
+    >>> encoded_forms("a&b=cd")[:3]
+    ('a%26b%3Dcd', 'a&amp;b=cd', 'YSZiPWNk')
     """
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_").split("_")
-    return any(word in _SECRET_WORDS and (word != "key" or at == len(words) - 1) for at, word in enumerate(words))
+    data = value.encode("utf-8", "surrogatepass")
+    quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/", "/:=&+@")} | {urllib.parse.quote_plus(data)}
+    quoted |= {re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text) for text in quoted}
+    escaped = {html.escape(value), html.escape(value, quote=False), json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    encoded: set[str] = set()
+    for offset in range(3):
+        text = base64.b64encode(bytes(offset) + data).decode()
+        inner = text[(offset * 8 + 5) // 6 : (offset + len(data)) * 8 // 6]
+        whole = {text, text.rstrip("=")} if offset == 0 else set()
+        encoded |= {form for form in (inner, *whole) if len(form) >= _SHORTEST_ENCODED}
+    encoded |= {text.replace("+", "-").replace("/", "_") for text in encoded}
+    return tuple(sorted({value, *quoted, *escaped, *encoded}, key=lambda form: (-len(form), form)))
+
+
+def looks_secret(name: str) -> bool:
+    """Return whether the name of a key or of an environment variable says that its value is secret.
+
+    >>> names = ("api_key", "X-Api-Key", "sessionToken", "API_KEY_PROD", "SMTP_PASS", "max_tokens", "key_words", "monkey", "pass_k")
+    >>> [name for name in names if looks_secret(name)]
+    ['api_key', 'X-Api-Key', 'sessionToken', 'API_KEY_PROD', 'SMTP_PASS']
+    """
+    words = [word.lower() for word in _WORD.findall(name)]
+    while len(words) > 1 and (words[-1] in _QUALIFIERS or words[-1].isdecimal()):
+        words.pop()
+    if words and words[-1] in _SECRET_LAST_WORDS:
+        return True
+    return any(word in _SECRET_WORDS or (word == "key" and before in _KINDS_OF_KEY) for before, word in zip(["", *words], words, strict=False))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.run import Result, masked
 from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
 
@@ -22,7 +24,7 @@ def headline(result: Result) -> str:
     """
     errors = list(dict.fromkeys(reason for _, reason in result.errors))
     parts = errors + misses(result)
-    return masked(" | ".join(part.replace("\n", " ") for part in parts))
+    return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))
 
 
 def misses(result: Result) -> list[str]:
@@ -61,7 +63,7 @@ def explain(result: Result) -> str:
         lines += _case_lines(case)
     if len(result.answers) > 1:
         lines.append(f"(the first of {len(result.answers)} repeats is shown)")
-    return "\n".join(lines)
+    return visible_lines("\n".join(lines))
 
 
 def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -81,7 +83,7 @@ def _case_lines(case: Case) -> list[str]:
     if not case.error:
         lines.append(f"answer:   {short(case.actual_output) or '(empty)'}")
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
-        source = f" ({case.context_sources[index]})" if index < len(case.context_sources) else ""
+        source = f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
         lines.append(f"context {index + 1}{source}: {short(chunk, CONTEXT_CHARS)}")
     if len(case.context) > CONTEXT_CHUNKS:
         lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")

@@ -16,6 +16,7 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.perturbing.categories import Origin, origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.entries import flip_entries, overridden, row_entry, verdict_entry
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, is_rag
@@ -258,7 +259,7 @@ def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, 
         "verdicts": verdicts,
         "flips": flip_entries(result.flips),
         **({"perturbed": _origin_entry(result.origin, result.compared_beside)} if result.origin is not None else {}),
-        **({"xfail": subject.xfail} if subject.xfail else {}),
+        **({"xfail": masked(subject.xfail)} if subject.xfail else {}),
     }
 
 
@@ -268,8 +269,9 @@ def _origin_entry(made: Origin, compared_beside: frozenset[str]) -> dict[str, An
 
 
 def shortened(entry: dict[str, Any], folder: str) -> dict[str, Any]:
-    """A row with the documents below its folder named from there, so that a record is the same on every machine."""
+    """Return a row with documents below its folder named from there, so that a record is the same on every machine, and masked."""
     prefix = folder.rstrip(os.sep) + os.sep
-    for name in ("corpus", "context_sources"):
-        entry[name] = [uri.removeprefix(prefix) for uri in entry[name]]
+    for name in ("corpus", "context_sources", "expected_documents"):
+        if name in entry:
+            entry[name] = [safe_identifier(uri.removeprefix(prefix)) for uri in entry[name]]
     return entry

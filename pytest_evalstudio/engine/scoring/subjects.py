@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship, Turn
+from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
@@ -18,7 +20,7 @@ from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 from pytest_evalstudio.formats.suite import TestSuite
 
-_NOT_IN_NAMES = re.compile(r"[\[\]/\s\x00-\x1f\x7f\ud800-\udfff]|::")
+_NOT_IN_NAMES = re.compile(rf"[\[\]/\s{UNSAFE}]|::|##+")
 _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
 UNNAMED_MODEL = "dataset"
 
@@ -38,6 +40,10 @@ class ModelInfo:
     label: str
     runs: int = 1
     description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+    def __post_init__(self) -> None:
+        self.key = safe_identifier(self.key)
+        self.label = safe_identifier(self.label)
 
 
 @dataclass(slots=True, eq=False)
@@ -100,14 +106,14 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
     made = []
     for position, (test, item) in enumerate(suite.cases(), 1):
         case = Case(
-            key=item.key,
+            key=safe_identifier(item.key),
             question=item.prompt,
             expected_output=item.expected_output,
             condition=item.condition_text(),
-            categories=tuple(dict.fromkeys((*item.categories, *test.categories, *suite.categories))),
+            categories=tuple(map(safe_identifier, dict.fromkeys((*item.categories, *test.categories, *suite.categories)))),
             relationships=_relationships(item.relationships),
             corpus=tuple(resolved(document, folder) for document in test.documents),
-            test_key=test.key,
+            test_key=safe_identifier(test.key),
             position=position,
             expected_documents=tuple(item.expected_documents),
             expected_facts=tuple(item.expected_facts),
@@ -154,17 +160,17 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case
     if not error and "INTERNAL ERROR" in row.actual_output and _ERROR_ANSWER.search(row.actual_output):
         error = row.actual_output.strip()
     return Case(
-        key=row.key,
+        key=safe_identifier(row.key),
         question=row.input,
         actual_output="" if error else row.actual_output,
         expected_output=row.expected_output,
         context=tuple(row.context),
         context_sources=tuple(row.context_sources),
         condition=row.condition_text(),
-        categories=tuple(row.categories),
+        categories=tuple(map(safe_identifier, row.categories)),
         relationships=_relationships(row.relationships) if row.relationships else (),
         corpus=tuple(row.corpus),
-        test_key=row.test_key,
+        test_key=safe_identifier(row.test_key),
         model_key=model.key,
         model_name=model.label,
         is_rag=is_rag(str(model.description.get("model_type", "")), row.context),
@@ -192,7 +198,10 @@ def is_rag(model_type: str, context: Sequence[str]) -> bool:
 
 
 def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
-    return tuple(Relationship(type=link.type, target=link.target, target_type=link.target_type) for link in links)
+    return tuple(
+        Relationship(type=safe_identifier(link.type), target=safe_identifier(link.target), target_type=safe_identifier(link.target_type))
+        for link in links
+    )
 
 
 def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
@@ -261,7 +270,7 @@ def _named(found: list[Subject]) -> list[Subject]:
 
 
 def item_name(text: str) -> str:
-    """A key or label as it may stand in a node id.
+    """Return a key or label as it may stand in a node id: without blanks, control characters and CI commands.
 
     >>> item_name("a/b c::d")
     'a_b_c_d'

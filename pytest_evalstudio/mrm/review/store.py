@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.formats.labels import ANSWER_ID, COLUMNS, RATER, Label, read_ratings, read_rows, write_rows
-from pytest_evalstudio.mrm.workflow.locking import locked
 
 Rows = list[dict[str, str]]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.steps import Done, step
-from pytest_evalstudio.engine.record import FILE
+from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.findings.failure_groups import described
 from pytest_evalstudio.mrm.findings.failures import LEAST, LEVEL, Grouping, Structure, group, structure

@@ -7,6 +7,7 @@ import hashlib
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.core.steps import Done, StepSpec
@@ -22,8 +24,7 @@ from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.locking import locked
-from pytest_evalstudio.mrm.workflow.states import Standing, State, claim, clear, is_whole, read_state, sizes, write_state
+from pytest_evalstudio.mrm.workflow.states import ARTIFACTS, Standing, State, claim, clear, finish, is_whole, read_state, sizes, write_state
 from pytest_evalstudio.mrm.workflow.work import Progress, Work
 
 LOCK = ".lock"
@@ -125,15 +126,36 @@ class WorkflowRun:
             EvalStudioError: what kept it from completing.
         """
         try:
-            if taken := claim(self.folder, self.path.name):
-                raise self._wrong("folder", f"{self.folder} cannot be had: {taken}; name another one in `folder`")
-            with locked(self.folder / LOCK, wait=False):
+            self.claim()
+            with self.locked():
                 return self._run(id, lender, cache, progress, refresh)
-        except BlockingIOError:
-            raise DataError("another run is at work on this workflow; wait until it has ended", source=str(self.path)) from None
         except OSError as exc:
             fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
             raise DataError(f"{id}: {fact}; mend it, or run what made it anew with --evalstudio-from", source=str(self.path)) from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other runs out of the workflow's folder.
+
+        Raises:
+            DataError: if another run is at work there.
+        """
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(self.folder / LOCK, wait=False))
+            except BlockingIOError:
+                raise DataError("another run is at work on this workflow; wait until it has ended", source=str(self.path)) from None
+            yield
+
+    def claim(self) -> None:
+        """Make the folder of the artifacts this workflow's.
+
+        Raises:
+            DataError: if it holds files in our places that no workflow wrote, or another workflow's.
+        """
+        places = [*ARTIFACTS, LOCK, *(self.folder_of(spec.id).name for spec in self.specs)]
+        if taken := claim(self.folder, self.path.name, places):
+            raise self._wrong("folder", f"{self.folder} cannot be had: {taken}; name another one in `folder`")
 
     def _run(self, id: str, lender: Lender, cache: Path, progress: Progress, refresh: bool) -> State:
         spec = self._spec(id)
@@ -173,6 +195,7 @@ class WorkflowRun:
             artifacts=sizes(folder),
         )
         write_state(folder, state)
+        finish(folder)
         return state
 
     def parameters(self, id: str) -> dict[str, Any]:

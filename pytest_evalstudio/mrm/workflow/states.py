@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.engine.outputs import MANIFEST, PRODUCER, OutputFolder
 
 FILE = "step.json"
 VERSION = 3
+STARTED = ".evalstudio-started.json"
+"""In a step's folder while the step runs: lists the files that were there before."""
+_OURS = frozenset([FILE, STARTED, MANIFEST])
 MARK = ".evalstudio-workflow"
 """In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the project's."""
+SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "workflow_report.html"
+PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
+GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
+ARCHIVE = "workflow_artifacts.zip"
+ARTIFACTS = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE)
+"""Files of a whole workflow, beside the folders of its steps."""
 
 Status = Literal["completed", "waiting"]
 Standing = Literal["completed", "waiting", "outdated", "not run"]
@@ -58,14 +70,14 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Put a state beside the artifacts, whole or not at all."""
-    draft = folder / f".{FILE}"
-    draft.write_text(json.dumps({"version": VERSION, "state": asdict(state)}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    draft.replace(folder / FILE)
+    text = json.dumps({"version": VERSION, "state": asdict(state)}, indent=2, ensure_ascii=False) + "\n"
+    write_whole(folder / FILE, text.encode())
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """The files in a step's folder, but for the state itself."""
-    return {path.name: path.stat().st_size for path in sorted(folder.iterdir()) if path.is_file() and path.name not in (FILE, f".{FILE}")}
+    """Return the files that a step has left in its folder, with their sizes in bytes; what was there before is not counted."""
+    foreign = _foreign(folder) or frozenset()
+    return {path.name: path.stat().st_size for path in sorted(folder.iterdir()) if path.is_file() and path.name not in foreign | _OURS}
 
 
 def is_whole(folder: Path, state: State) -> bool:
@@ -79,27 +91,80 @@ def is_artifact(path: Path) -> bool:
 
 
 def clear(folder: Path) -> None:
-    """Empty a step's folder before it runs anew: its state first, so that a killed run leaves a step that has not run."""
+    """Delete what the last run of a step left in its folder.
+
+    The state goes first, so that a killed run leaves a step that has not run. Only files that the step's state lists are deleted, a
+    report that was built beside them, and the files of a run that was killed. Files that somebody else put there stay.
+
+    Raises:
+        DataError: if the folder, or a file in it, is a symbolic link.
+    """
+    for path in (folder, *(folder.iterdir() if folder.is_dir() else ())):
+        if path.is_symlink():
+            raise DataError("is a symbolic link, and files are not written through links; remove it", source=str(path))
+    listed = _listed_artifacts(folder)
+    foreign = _foreign(folder)
     (folder / FILE).unlink(missing_ok=True)
-    if folder.is_dir():
-        for path in folder.iterdir():
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     folder.mkdir(parents=True, exist_ok=True)
+    OutputFolder(folder).remove_all()
+    for path in folder.iterdir():
+        if path.is_file() and (path.name in listed or (foreign is not None and path.name not in foreign | {STARTED})):
+            path.unlink()
+    kept = sorted(path.name for path in folder.iterdir() if path.name != STARTED)
+    write_whole(folder / STARTED, (json.dumps({"producer": PRODUCER, "foreign": kept}) + "\n").encode())
 
 
-def claim(home: Path, name: str) -> str:
+def finish(folder: Path) -> None:
+    """Note that the step whose artifacts are in a folder has ended, after its state was written."""
+    (folder / STARTED).unlink(missing_ok=True)
+
+
+def claim(home: Path, name: str, places: Iterable[str]) -> str:
     """Mark a folder as that of a workflow's artifacts.
 
     Args:
         name: of the workflow's file.
+        places: names of the files and folders that the workflow writes there.
 
     Returns:
-        Why it cannot be had: "" if it can.
+        The reason why the folder cannot be used; "" if it can.
     """
     mark = home / MARK
+    for path in (home, mark, *(home / place for place in places)):
+        if path.is_symlink():
+            return f"{path.name} is a symbolic link, and files are not written through links"
     owner = mark.read_text(encoding="utf-8").strip() if mark.is_file() else ""
     if owner and owner != name and (home.parent / owner).is_file():
         return f"it holds the artifacts of {owner}"
+    if not owner:
+        taken = next((place for place in places if _is_taken(home / place)), "")
+        if taken:
+            return f"it holds {taken}, which no workflow wrote"
     home.mkdir(parents=True, exist_ok=True)
-    mark.write_text(f"{name}\n", encoding="utf-8")
+    write_whole(mark, f"{name}\n".encode())
     return ""
+
+
+def _listed_artifacts(folder: Path) -> frozenset[str]:
+    """Return the files that a step's state lists, of a state of any version."""
+    try:
+        names = json.loads((folder / FILE).read_text(encoding="utf-8"))["state"]["artifacts"]
+        return frozenset(map(str, names))
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def _foreign(folder: Path) -> frozenset[str] | None:
+    """Return the files that were in a step's folder when its run began; None if no run is under way or was killed."""
+    try:
+        content = json.loads((folder / STARTED).read_text(encoding="utf-8"))
+        return frozenset(map(str, content["foreign"])) if content["producer"] == PRODUCER else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_taken(path: Path) -> bool:
+    """Return whether an artifact, or a folder with something in it that is no step's, has a name already."""
+    if path.is_file():
+        return path.name in ARTIFACTS
+    return path.is_dir() and any(path.iterdir()) and read_state(path) is None

@@ -22,6 +22,7 @@ def run(content: Content) -> Mapping[str, Any]:
     return {
         "run": analysis.run,
         "settings": msgspec.to_builtins(analysis.run.settings),
+        "warnings": content.warnings,
         "log": log[:LOG_LINES],
         "left_out": max(0, len(log) - LOG_LINES),
     }

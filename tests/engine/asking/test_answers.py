@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -162,3 +164,41 @@ def test_earlier_turns_are_a_part_of_the_address_where_there_are_any(cache):
     }
     assert len(asked) == 4
     assert cache.key("h", {}, Prompt(text="q")) == digest_of(["h", {}, "q", [], 1])  # stored before there were conversations
+
+
+@pytest.fixture
+def frozen(tmp_path):
+    """Makes a folder read-only, for root too, and writable again at the end."""
+    folders = []
+
+    def freeze(folder):
+        folders.append(folder)
+        for path in (*folder.iterdir(), folder):
+            path.chmod(path.stat().st_mode & ~0o222)
+        if os.access(folder, os.W_OK):
+            done = subprocess.run(["chattr", "-R", "+i", str(folder)], capture_output=True, check=False) if shutil.which("chattr") else None
+            if done is None or done.returncode:
+                pytest.skip("this user may write everywhere")
+
+    yield freeze
+    for folder in folders:
+        if shutil.which("chattr"):
+            subprocess.run(["chattr", "-R", "-i", str(folder)], capture_output=True, check=False)
+        folder.chmod(0o755)
+
+
+def test_a_read_only_cache_is_read_and_one_warning_says_that_nothing_is_stored(tmp_path, frozen):
+    folder = tmp_path / "cache"
+    with AnswerCache(folder) as cache:
+        cache.put("known", Answer(text="4"))
+    frozen(folder)
+
+    with AnswerCache(folder) as cache:
+        cache.put("new", Answer(text="5"))
+        cache.put("newer", Answer(text="6"))
+        cache.drop("known")
+        assert cache.get("known") == Answer(text="4")
+        assert cache.get("new") is None
+
+    (warning,) = cache.warnings
+    assert warning.endswith("is read-only: its answers are used, new ones are not stored")

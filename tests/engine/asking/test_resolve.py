@@ -96,6 +96,8 @@ def test_workers_divide_the_limits():
         ({"timeout_s": "long"}, "timeout_s = 'long': must be a number"),
         ({"concurrency": 1.5}, "concurrency = 1.5: must be a whole number"),
         ({"requests_per_minute": 0}, "requests_per_minute = 0: must be more than 0"),
+        ({"requests_per_minute": float("nan")}, "requests_per_minute = nan: must be a finite number"),
+        ({"timeout_s": float("inf")}, "timeout_s = inf: must be a finite number"),
     ],
 )
 def test_limits_that_make_no_sense_are_told(scripted, settings, fault):

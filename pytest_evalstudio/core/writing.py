@@ -1,0 +1,27 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Write a file so that an interruption leaves the earlier content or the new one.
+
+    The content goes to a temporary file in the same folder, which then replaces the target. A symbolic link is replaced, not
+    written through. A device or pipe is written directly.
+    """
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(draft, "xb") as file:
+            file.write(content)
+        os.replace(draft, target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,113 @@
+"""Everything of ours that pytest shows, without personal data, secrets, control characters and CI commands of foreign text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest._code.code import (
+    ExceptionChainRepr,
+    ReprEntry,
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+    TerminalRepr,
+)
+
+from pytest_evalstudio.core.display import printable, visible, visible_lines
+from pytest_evalstudio.engine.scoring.run import masked
+
+if TYPE_CHECKING:
+    from _pytest._io import TerminalWriter
+
+
+def shown(text: object) -> str:
+    """Return a message of several lines, masked and with control characters as escapes."""
+    return visible_lines(masked(str(text)))
+
+
+def shown_line(text: object) -> str:
+    """Return a message on one line, masked and with control characters as escapes."""
+    return visible(masked(str(text)))
+
+
+def usage_error(text: object) -> pytest.UsageError:
+    """Return the usage error of a message."""
+    return pytest.UsageError(shown(text))
+
+
+class SafeTerminal:
+    """The terminal reporter for the summary: each line is written without control characters, in the terminal's encoding."""
+
+    def __init__(self, reporter: Any) -> None:
+        self._reporter = reporter
+
+    def ensure_newline(self) -> None:
+        self._reporter.ensure_newline()
+
+    def section(self, title: str, **markup: bool) -> None:
+        self._reporter.section(title, **markup)
+
+    def write_line(self, text: str, **markup: bool) -> None:
+        """Write one line."""
+        encoding = getattr(self._reporter._tw._file, "encoding", None)
+        self._reporter.write_line(printable(visible(text), encoding), **markup)
+
+
+def clean_report(report: pytest.TestReport) -> None:
+    """Make the failure, the reason of a skip or xfail, and the captured output of a report safe to show."""
+    if isinstance(report.longrepr, tuple):
+        path, line, message = report.longrepr
+        report.longrepr = (path, line, shown_line(message))
+    elif report.longrepr is not None:
+        report.longrepr = clean_failure(report.longrepr)
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = shown_line(report.wasxfail)
+    report.sections = [(visible(name), visible_lines(text)) for name, text in report.sections]
+
+
+def clean_failure(failure: object) -> str | TerminalRepr:
+    """Return a failure as pytest represents it, safe to show; tracebacks keep their form."""
+    if isinstance(failure, ExceptionChainRepr):
+        for traceback, crash, _ in failure.chain:
+            _clean_traceback(traceback, crash)
+        _clean_location(failure.reprcrash)
+        return failure
+    if isinstance(failure, ReprExceptionInfo):
+        _clean_traceback(failure.reprtraceback, failure.reprcrash)
+        return failure
+    if isinstance(failure, TerminalRepr):
+        return _Text(shown(failure))
+    return shown(failure)
+
+
+@dataclass(eq=False)
+class _Text(TerminalRepr):
+    text: str
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        for line in self.text.split("\n"):
+            tw.line(line)
+
+
+def _clean_traceback(traceback: ReprTraceback, crash: ReprFileLocation | None) -> None:
+    _clean_location(crash)
+    if traceback.extraline:
+        traceback.extraline = shown(traceback.extraline)
+    for entry in traceback.reprentries:
+        if isinstance(entry, ReprEntry | ReprEntryNative):
+            entry.lines = [shown(line) for line in entry.lines]
+        if isinstance(entry, ReprEntry):
+            _clean_location(entry.reprfileloc)
+            if entry.reprlocals is not None:
+                entry.reprlocals.lines = [shown(line) for line in entry.reprlocals.lines]
+            if entry.reprfuncargs is not None:
+                entry.reprfuncargs.args = [(name, shown_line(value)) for name, value in entry.reprfuncargs.args]
+
+
+def _clean_location(location: ReprFileLocation | None) -> None:
+    if location is not None:
+        location.path = visible(location.path)
+        location.message = shown(location.message)

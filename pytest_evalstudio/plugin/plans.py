@@ -1,0 +1,136 @@
+"""The plan that an xdist worker sends to the controller before items are handed out."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.engine.scoring.run import masked
+from pytest_evalstudio.plugin.chunked import INDEX
+from pytest_evalstudio.plugin.payload import Payload, PayloadLine
+from pytest_evalstudio.plugin.reports import item_tables
+from pytest_evalstudio.record.codec import encode_line
+from pytest_evalstudio.record.schema import Item, ItemVerdict, Row, RowOutcome, Tables
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.items import EvalItem
+
+CRASHED = "worker crashed"
+LONGEST_QUESTION = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedItem:
+    """The part of an item's record entry that is known before it runs.
+
+    Attributes:
+        index: position in the run.
+        evaluators: ids of the evaluators that will assess it.
+        question: its question, shortened.
+    """
+
+    index: int
+    file: str
+    key: str
+    test_key: str
+    model_key: str
+    evaluators: tuple[str, ...]
+    question: str
+    categories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerPlan:
+    """The plan of a run, the same from each worker.
+
+    Attributes:
+        chunks: node id to chunk name.
+        usage_error: why the run must not start; "" if it may.
+        items: node id to what is known of the item.
+        header: encoded entries of the record's header that these items need.
+    """
+
+    chunks: Mapping[str, str] = field(default_factory=dict)
+    usage_error: str = ""
+    items: Mapping[str, PlannedItem] = field(default_factory=dict)
+    header: str = ""
+
+    def encoded(self) -> bytes:
+        """Return the plan as compressed JSON."""
+        return zlib.compress(msgspec.json.encode(self))
+
+    @classmethod
+    def decoded(cls, data: bytes) -> WorkerPlan:
+        """Read what `encoded` returned."""
+        return msgspec.json.decode(zlib.decompress(data), type=WorkerPlan)
+
+
+def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
+    """Return the plan of a worker's chunks and items."""
+    planned: dict[str, PlannedItem] = {}
+    tables = Tables(evaluators={}, models={}, files={}, steps={})
+    for item in items:
+        subject = item.subject
+        selected = item.chunk.engine.selected_for(subject) if hasattr(item, "chunk") else ()
+        planned[item.nodeid] = PlannedItem(
+            index=item.stash[INDEX],
+            file=item.file.nodeid,
+            key=subject.key,
+            test_key=subject.case.test_key,
+            model_key=subject.model.key,
+            evaluators=tuple(one.id for one in selected),
+            question=masked(subject.case.question)[:LONGEST_QUESTION],
+            categories=subject.case.categories,
+        )
+        new = item_tables(item, [one for one in selected if one.id not in tables.evaluators])
+        tables.evaluators.update(new.evaluators)
+        tables.models.update(new.models)
+        tables.files.update(new.files)
+    return WorkerPlan(chunks=chunks, items=planned, header=encode_line(tables).decode() if tables else "")
+
+
+def crash_payload(nodeid: str, item: PlannedItem, header: str) -> Payload:
+    """Return the record entry of an item whose worker died: an error of each of its evaluators."""
+    code = OutcomeCode.NO_ANSWER.value
+    row = Row(
+        run=1,
+        input=item.question,
+        corpus=(),
+        context=(),
+        context_sources=(),
+        categories=item.categories,
+        relationships=(),
+        expected_output="",
+        output_condition="",
+        actual_output="",
+        actual_duration=0.0,
+        cost=None,
+        usage={},
+        retries=0,
+        error=CRASHED,
+        is_rag=False,
+        outcomes=dict.fromkeys(item.evaluators, RowOutcome(status="error", code=code, reason=CRASHED)),
+    )
+    verdict = ItemVerdict(status="error", passed=None, scores={}, missed=(), code=code, reason=CRASHED)
+    entry = Item(
+        index=item.index,
+        nodeid=nodeid,
+        verdict="error",
+        duration_s=0.0,
+        file=item.file,
+        key=item.key,
+        test_key=item.test_key,
+        model_key=item.model_key,
+        code=ItemCode.WORKER_CRASHED.value,
+        reason=CRASHED,
+        rows=(row,),
+        verdicts=dict.fromkeys(item.evaluators, verdict),
+        flips=(),
+    )
+    line = PayloadLine(identity=entry.identity, index=item.index, text=encode_line(entry).decode())
+    return Payload(nodeid=nodeid, header=header, lines=(line,))

@@ -1,0 +1,56 @@
+"""Items that something else ends: what arrived before is not lost and not asked for again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from project import Project
+
+SLOW = """
+import threading
+import time
+
+LOCK = threading.Lock()
+
+
+def ask(prompt):
+    with LOCK, open("asked.txt", "a") as file:
+        file.write(prompt + "\\n")
+    time.sleep(0.2)
+    return "4"
+"""
+QUESTIONS = 40
+CONCURRENCY = 8
+
+
+def asked(project: Project, name: str = "asked.txt") -> list[str]:
+    path: Path = project.folder / name
+    return path.read_text().split() if path.is_file() else []
+
+
+def slow_suite(project: Project) -> None:
+    project.write("app.py", SLOW)
+    project.suite(*({"key": f"k{n}", "prompt": f"q{n}", "condition": '"4"'} for n in range(QUESTIONS)))
+
+
+def test_answers_that_arrived_before_a_timeout_are_not_asked_for_again(project: Project) -> None:
+    pytest.importorskip("pytest_timeout")
+    slow_suite(project)
+
+    outcomes = project.run("--timeout", "0.5").parseoutcomes()
+
+    interruptions = outcomes["errors"]
+    assert 1 <= interruptions <= QUESTIONS // 10
+    assert outcomes["passed"] == QUESTIONS - interruptions
+    assert len(asked(project)) <= QUESTIONS + interruptions * CONCURRENCY
+
+
+def test_a_repeated_question_without_a_cache_is_still_asked_twice(project: Project) -> None:
+    project.write("app.py", SLOW)
+    project.suite(*({"key": f"k{n}", "prompt": "q", "condition": '"4"'} for n in range(2)))
+
+    project.run().assert_outcomes(passed=2)
+
+    assert asked(project) == ["q", "q"]
