@@ -60,6 +60,7 @@ class LabBuilder:
         self._suite = suite
         home = Path(folder).absolute()
         self._documents = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
+        name_host(self._documents)
         self._cache = AnswerCache(Path(cache)) if cache is not None else None
         self._sessions: list[tuple[ModelSession, int]] = []
         self.lab = TestLab(name=suite.name, description=suite.description)

@@ -19,7 +19,7 @@ from pytest_evalstudio.formats.judge_table import JudgeTable
 
 OWN_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
-_OUR_TABLE = re.compile(r"^\s*\[{1,2}\s*tool\s*\.\s*evalstudio\b", re.MULTILINE)
+_OUR_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*tool[ \t]*\.[ \t]*evalstudio\b", re.MULTILINE)
 LEXICON = "lexicon"
 """Names the list of words that tells sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
@@ -201,6 +201,7 @@ class Configuration(_Table):
         runs: how often each question is asked.
         output: folder of the report, relative to the configuration's own.
         cache: folder of answers and downloads, relative to the configuration's own.
+        allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
         max_cost: US dollars of a whole run; more is a problem.
@@ -222,6 +223,7 @@ class Configuration(_Table):
     cache: str | None = None
     flips: Literal["fail", "report"] = "fail"
     runs: Annotated[int, Field(ge=1)] = 1
+    allow_private_hosts: bool = False
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
     min_test_cases: Annotated[int, Field(ge=0)] = 0
     max_cost: Annotated[float, Field(ge=0)] | None = None

@@ -18,9 +18,15 @@ class HostTools:
         folder: where relative paths and modules of the configuration are looked for.
         downloads: where downloaded documents are kept between sessions; None to keep nothing.
         split_sentences: text to (start, end) spans of its sentences.
+        timeout_s: seconds until nobody waits for an answer, or for the preparation of a corpus, any more.
+        allow_private_hosts: whether documents may be fetched from addresses that are not public.
+        trusted_hosts: "host:port" of those that may have such an address all the same, because the user named them.
     """
 
     name: str
     folder: Path
     downloads: Path | None
     split_sentences: Callable[[str], list[tuple[int, int]]]
+    timeout_s: float = 120.0
+    allow_private_hosts: bool = False
+    trusted_hosts: frozenset[str] = frozenset()
