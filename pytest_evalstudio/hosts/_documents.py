@@ -279,9 +279,7 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
     except (DataError, MemoryError):
         raise
     except (PyPdfError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, OSError, AssertionError) as exc:
-        raise DataError(
-            f"the PDF is damaged or of a kind that cannot be read ({type(exc).__name__}: {exc}); save it anew", source=location
-        ) from exc
+        raise DataError(f"the PDF is damaged or of a kind that cannot be read ({type(exc).__name__}: {exc}); save it anew", source=location) from exc
     return parts
 
 

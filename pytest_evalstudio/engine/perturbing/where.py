@@ -95,9 +95,7 @@ class Where:
 
     def _wrong(self) -> ConfigurationError:
         place = f"at {self._tokens[self._at][0]!r}" if self._at < len(self._tokens) else "at its end"
-        return ConfigurationError(
-            f"expression {self._excerpt()} cannot be read {place}; write categories with and, or, not and parentheses"
-        )
+        return ConfigurationError(f"expression {self._excerpt()} cannot be read {place}; write categories with and, or, not and parentheses")
 
     def _excerpt(self) -> str:
         return repr(self._text if len(self._text) <= _MAX_SHOWN else self._text[:_MAX_SHOWN] + "…")
