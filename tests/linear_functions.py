@@ -53,6 +53,8 @@ TEXTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "less than": ("", "<"),
         "tags": ("", "<a "),
         "comments": ("", "<!--"),
+        "attributes": ("", '<a b="'),
+        "ended attributes": ("", '<a b=">'),
         "entities": ("", "&amp;"),
         "accents": ("a", "\u0301"),
         "emoji": ("", "\U0001f600"),
@@ -230,7 +232,7 @@ def _repaired(text: str) -> None:
     _refused(lambda content: parse(f'{{"a": {json.dumps(content, ensure_ascii=False)}, "b": NaN}}', "f.json"), text)
 
 
-@measured("source.yaml", 20.0)
+@measured("source.yaml", 3.0)
 def _yaml(text: str) -> None:
     from pytest_evalstudio.formats.source import parse
 
@@ -298,7 +300,7 @@ def _document(suffix: str) -> Function:
 
 
 measured("documents.markdown")(_document(".md"))
-measured("documents.html", 4.0)(_document(".html"))
+measured("documents.html", 2.0)(_document(".html"))
 measured("documents.text")(_document(".txt"))
 
 

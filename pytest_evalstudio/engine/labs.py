@@ -12,6 +12,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.perturbing.categories import SOURCE

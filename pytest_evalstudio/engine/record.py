@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.engine import quick_json
+from pytest_evalstudio.engine.record_schema import header_fault, item_fault
 from pytest_evalstudio.engine.scoring.entries import line
 
 FILE = "record.jsonl"
@@ -100,10 +101,10 @@ def record_path(place: str | Path) -> Path:
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """The header of a record, of an unfinished one with all that its lines add.
+    """Return the header of a record, of an unfinished one with all that its lines add.
 
     Raises:
-        DataError: if the file is no record, or one of another version.
+        DataError: if the file is no record, damaged, or one of another version.
     """
     with open(path, "rb") as file:
         header = _entry(file.readline(), path, 1)
@@ -115,29 +116,40 @@ def read_header(path: Path) -> dict[str, Any]:
         header.setdefault("steps", {})  # a record of the time before workflows
         if missing := [name for name in TABLES if name not in header]:
             raise DataError(f"is no record of a run: its header has no {missing[0]!r}", source=str(path), line=1, column=1)
+        _refuse(header_fault(header), path, 1)
         if not header.get("finished"):
-            for number, raw in enumerate(file, 2):
-                if raw.startswith(b'{"kind": "meta"') and raw.endswith(b"\n"):
-                    for name, table in _entry(raw, path, number).items():
-                        if name in TABLES:
-                            header[name] |= table
-            _complete(header)
+            _add_tables(header, file, path)
+            _refuse(header_fault(header), path, 1)
     return header
 
 
+def _add_tables(header: dict[str, Any], file: IO[bytes], path: Path) -> None:
+    """Add to an unfinished header what later lines say of its tables."""
+    if isinstance(header["files"], list):
+        _refuse("files: expected an object in a record that is not finished", path, 1)
+    for number, raw in enumerate(file, 2):
+        if raw.startswith(b'{"kind": "meta"') and raw.endswith(b"\n"):
+            for name, table in _entry(raw, path, number).items():
+                if name in TABLES:
+                    if not isinstance(table, dict):
+                        _refuse(f"{name}: expected an object", path, number)
+                    header[name] |= table
+    _complete(header)
+
+
 def read_items(path: Path) -> Iterator[dict[str, Any]]:
-    """The items of a record in the order of the run, one at a time.
+    """Yield the items of a record in the order of the run, one at a time.
 
     An unfinished record may end in half a line, and hold an item twice; the half is left out, the last one counts.
 
     Raises:
-        DataError: if a line is not JSON.
+        DataError: if a line is not JSON, or no item.
     """
     if read_header(path).get("finished"):
         with open(path, "rb") as file:
             for number, raw in enumerate(file, 1):
-                if number > 1:
-                    yield _entry(raw, path, number)
+                if number > 1 and raw.strip():
+                    yield _item(raw, path, number)
         return
     spans: dict[str, tuple[int, int, int]] = {}
     with open(path, "rb") as file:
@@ -145,12 +157,24 @@ def read_items(path: Path) -> Iterator[dict[str, Any]]:
         for number, raw in enumerate(file, 1):
             end = start + len(raw)
             if raw.endswith(b"\n") and raw.startswith(b'{"kind": "item"'):
-                entry = _entry(raw, path, number)
-                spans[f"{entry['nodeid']}#{entry.get('part', 0)}"] = (entry["index"], start, end)
+                entry = _item(raw, path, number)
+                spans[f"{entry['nodeid']}#{entry.get('part', 0)}"] = (entry.get("index", number), start, end)
             start = end
         for _, start, end in sorted(spans.values()):
             file.seek(start)
             yield quick_json.read(file.read(end - start))
+
+
+def _item(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+    entry = _entry(raw, path, number)
+    _refuse(item_fault(entry), path, number)
+    return entry  # type: ignore[no-any-return]
+
+
+def _refuse(fault: str, path: Path, number: int) -> None:
+    if fault:
+        message = f"is not a line of a record: {fault}; take the record as the run wrote it"
+        raise DataError(message, source=str(path), line=number, column=1)
 
 
 def _complete(header: dict[str, Any]) -> None:

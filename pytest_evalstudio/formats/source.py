@@ -84,8 +84,8 @@ def read_text(path: Path, name: str = "") -> str:
     name = name or str(path)
     try:
         raw = path.read_bytes()
-    except OSError as exc:
-        raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from exc
+    except (OSError, ValueError) as exc:
+        raise DataError(f"cannot be read: {getattr(exc, 'strerror', None) or exc}", source=name) from exc
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as exc:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 
 _HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 _EMPHASIS = re.compile(r"\*\*|__|`")
@@ -12,6 +12,7 @@ _NUMBERED = re.compile(r"[0-9]{1,9}[.)]")
 _RULES = ("-", "*", "_")
 _BLANKS = " \t"
 _LINK_MARKS = re.compile(r"!?\[|\]\(?|\)")
+_MAX_TAG_CHARS = 100_000
 MAX_OPEN_TAGS = 100
 """Silent tags that are counted; deeper nesting is not a page that people read."""
 
@@ -106,50 +107,91 @@ def _block(line: str) -> str:
 
 
 def plain_html(text: str, tick: Tick = _nothing) -> str:
-    """Return the text of an HTML page that a reader sees."""
-    parser = _TextOfHTML(tick)
-    parser.feed(text)
-    parser.close()
-    return parser.text()
+    """Return the text of an HTML page that a reader sees.
+
+    The tags are read here and not by `html.parser`, whose time grows with the square of a page of unfinished tags or comments.
+
+    >>> plain_html("<h1>Fees</h1><script>1 < 2</script><p>Cards <b>are</b> free &amp; fast.")
+    'Fees\\n\\nCards are free & fast.'
+    """
+    page = _Page()
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        tick()
+        mark = _MARKUP.match(text, start)
+        if mark is None:
+            end = text.find("<", start + 1)
+            end = len(text) if end < 0 else end
+            page.add(text[at:end])
+            at = end
+            continue
+        page.add(text[at:start])
+        if mark[0] == "<!--":
+            at = _after(text, "-->", start + 4)
+        elif mark["name"] is None:
+            at = _after(text, ">", start)
+        else:
+            at = _after_tag(text, mark.end())
+            name = mark["name"].lower()
+            page.tag(name, closes=bool(mark["closes"]))
+            if name in _RAW and not mark["closes"]:
+                closing = _RAW[name].search(text, at)
+                at = closing.start() if closing else len(text)
+    page.add(text[at:])
+    return unwrap("".join(page.pieces))
 
 
-class _TextOfHTML(HTMLParser):
-    """The text of a page, paragraph by paragraph."""
+_MARKUP = re.compile(r"<(?:!--|[!?]|(?P<closes>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*))")
+_RAW = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
+"""Elements whose content has no tags, and how they end."""
+_TAG_PART = re.compile(r"""=[ \t\n\f]*"[^"]*"|=[ \t\n\f]*'[^']*'|>""")
+
+
+def _after(text: str, mark: str, start: int) -> int:
+    """The place behind the next mark; the end of the text where there is none, as browsers read it."""
+    end = text.find(mark, start)
+    return len(text) if end < 0 else end + len(mark)
+
+
+def _after_tag(text: str, start: int) -> int:
+    """The place behind a tag, whose quoted values may hold `>`."""
+    simple = text.find(">", start)
+    if simple < 0:
+        return len(text)
+    if "=" not in text[start:simple]:
+        return simple + 1
+    for part in _TAG_PART.finditer(text, start, start + _MAX_TAG_CHARS):
+        if part[0] == ">":
+            return part.end()
+    return simple + 1
+
+
+class _Page:
+    """Collects the text between tags."""
 
     SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
     INLINE = frozenset(
         "a abbr b cite code em font i img kbd mark q s small span strong sub sup time u var".split()  # noqa: SIM905
     )
-    CELLS = frozenset({"td", "th"})
+    SPACES = frozenset({"td", "th", "br"})
 
-    def __init__(self, tick: Tick) -> None:
-        super().__init__(convert_charrefs=True)
-        self._tick = tick
-        self._pieces: list[str] = []
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
         self._silent: list[str] = []
 
-    def text(self) -> str:
-        return unwrap("".join(self._pieces))
+    def add(self, text: str) -> None:
+        if text and not self._silent:
+            self.pieces.append(html.unescape(text).replace("\n", " "))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._tick()
-        if tag == "body":
+    def tag(self, name: str, *, closes: bool) -> None:
+        if name == "body" and not closes:
             self._silent.clear()  # a head that nobody closed
-        if tag in self.SILENT and len(self._silent) < MAX_OPEN_TAGS:
-            self._silent.append(tag)
-        self._separate(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self.SILENT and tag in self._silent:
-            del self._silent[self._silent.index(tag) :]
-        self._separate(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self._pieces.append(data.replace("\n", " "))
-
-    def _separate(self, tag: str) -> None:
-        if tag in self.CELLS or tag == "br":
-            self._pieces.append(" ")
-        elif tag not in self.INLINE:
-            self._pieces.append("\n\n")
+        if name in self.SILENT:
+            if closes and name in self._silent:
+                del self._silent[self._silent.index(name) :]
+            elif not closes and len(self._silent) < MAX_OPEN_TAGS:
+                self._silent.append(name)
+        if name in self.SPACES:
+            self.pieces.append(" ")
+        elif name not in self.INLINE:
+            self.pieces.append("\n\n")

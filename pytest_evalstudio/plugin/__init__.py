@@ -63,7 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'")
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
-    if option.evalstudio_threshold or option.evalstudio_gate or option.evalstudio_config or option.evalstudio_runs is not None:
+    checked = ("threshold", "gate", "config", "output", "cache")
+    if option.evalstudio_runs is not None or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()
 
 

@@ -40,6 +40,9 @@ class Settings:
         """
         if self._option.evalstudio_runs is not None and self._option.evalstudio_runs < 1:
             raise ConfigurationError(f"--evalstudio-runs {self._option.evalstudio_runs}: must be 1 or more")
+        for name in ("output", "cache", "config"):
+            if "\0" in str(getattr(self._option, f"evalstudio_{name}") or ""):
+                raise ConfigurationError(f"--evalstudio-{name}: the path has a NUL character; remove it")
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
@@ -80,7 +83,7 @@ class Settings:
         """What applies to the run as a whole: the configuration nearest to the first argument."""
         first = (self._arguments or [str(self._root)])[0].split("::")[0]
         place = Path(os.path.normpath(self._invocation / first))
-        return self.for_folder(place if place.is_dir() else place.parent)
+        return self.for_folder(place if os.path.isdir(place) else place.parent)
 
     def for_folder(self, folder: Path) -> Configuration:
         """The configuration of a folder.

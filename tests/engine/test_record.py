@@ -12,13 +12,14 @@ from pytest_evalstudio.engine.scoring.entries import line
 HEAD = {"run_id": "r", "created": "then", "finished": None, "settings": {"a": 1}}
 META = [
     {"models": {"m2": {"key": "m2"}}, "files": {"b.json": {"path": "b.json"}}},
-    {"models": {"m1": {"key": "m1"}}, "evaluators": {"rouge": {"id": "rouge", "limit": "Infinity"}}, "files": {"a.json": {"path": "a.json"}}},
+    {"models": {"m1": {"key": "m1"}}, "evaluators": {"rouge": {"id": "rouge", "metrics": [{"key": "rouge_l", "threshold": "Infinity"}]}}, "files": {"a.json": {"path": "a.json"}}},
     {},
 ]
 
 
 def entry(index, **more):
-    return {"kind": "item", "nodeid": f"n{index}", "index": index, "verdict": "passed", **more}
+    place = {"file": "a.json", "key": f"k{index}", "model_key": "m1"}
+    return {"kind": "item", "nodeid": f"n{index}", "index": index, "verdict": "passed", **place, **more}
 
 
 def put(writer, index, **more):
