@@ -69,7 +69,7 @@ def _without_links(line: str) -> str:
     """The line with each `[text](address)` and `![text](address)` replaced by its text."""
     if "](" not in line:
         return line
-    pieces = []
+    pieces: list[str] = []
     done = 0
     opening: re.Match[str] | None = None
     text = ""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fnmatch
 import json
 import random
 
@@ -12,7 +13,11 @@ from pytest_evalstudio.engine.scoring.entries import line
 HEAD = {"run_id": "r", "created": "then", "finished": None, "settings": {"a": 1}}
 META = [
     {"models": {"m2": {"key": "m2"}}, "files": {"b.json": {"path": "b.json"}}},
-    {"models": {"m1": {"key": "m1"}}, "evaluators": {"rouge": {"id": "rouge", "metrics": [{"key": "rouge_l", "threshold": "Infinity"}]}}, "files": {"a.json": {"path": "a.json"}}},
+    {
+        "models": {"m1": {"key": "m1"}},
+        "evaluators": {"rouge": {"id": "rouge", "metrics": [{"key": "rouge_l", "threshold": "Infinity"}]}},
+        "files": {"a.json": {"path": "a.json"}},
+    },
     {},
 ]
 
@@ -160,3 +165,44 @@ def test_a_broken_line_is_told_with_its_number(tmp_path, finish, broken):
     with pytest.raises(DataError) as told:
         list(read_items(path))
     assert str(told.value).startswith(f"{path}:3:1: is not a line of a record: ")
+
+
+def edited(folder, number, change):
+    """A finished record of which one line was edited."""
+    path = written(folder, [0, 1])
+    lines = path.read_text(encoding="ascii").splitlines()
+    value = json.loads(lines[number - 1])
+    lines[number - 1] = json.dumps(change(value) or value)
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("number", "change", "fault"),
+    [
+        pytest.param(1, lambda header: header.update(evaluators=[]), "evaluators: expected an object, found a list", id="a table as a list"),
+        pytest.param(1, lambda header: header.update(models=None), "models: expected an object, found null", id="no table"),
+        pytest.param(1, lambda header: header["evaluators"]["rouge"].update(metrics=[]), "evaluators/rouge/metrics: *", id="no metric"),
+        pytest.param(1, lambda header: header.update(files=5), "files*", id="a number for a list"),
+        pytest.param(2, lambda item: item.pop("verdict") and None, "verdict: 'verdict' is missing; add it", id="a key taken out"),
+        pytest.param(2, lambda item: item.update(verdict="maybe"), "verdict: *", id="an unknown verdict"),
+        pytest.param(2, lambda item: item.update(rows=[5]), "rows/0: *", id="a number for a row"),
+        pytest.param(2, lambda item: item.update(rows=[{"input": None}]), "rows/0/input: expected a string, found null", id="null for a text"),
+        pytest.param(2, lambda item: {"kind": "run"}, "kind: *", id="a second header"),
+        pytest.param(2, lambda item: [1], "the line: *", id="a list"),
+        pytest.param(3, lambda item: 7, "the line: *", id="a number"),
+    ],
+)
+def test_an_edited_line_is_told_with_its_place(tmp_path, number, change, fault):
+    path = edited(tmp_path, number, change)
+    with pytest.raises(DataError) as told:
+        list(read_items(path))
+    assert told.value.line == number
+    message = f"is not a line of a record: {fault}; take the record as the run wrote it"
+    assert fnmatch.fnmatchcase(told.value.message, message)
+
+
+def test_empty_lines_of_an_edited_record_are_passed_over(tmp_path):
+    path = written(tmp_path, [0, 1])
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\n\n"))
+    assert [item["nodeid"] for item in read_items(path)] == ["n0", "n1"]
