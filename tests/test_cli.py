@@ -284,10 +284,14 @@ def test_a_report_is_built_from_a_record_or_its_folder(capsys):
     [
         ("gone", None, "gone: there is no record here; give a record.jsonl or the folder of a report"),
         ("empty/x.txt", "", "empty: there is no record here; give a record.jsonl or the folder of a report"),
-        ("page.html", "<html>", "page.html:1:1: is not a line of a record: Expecting value"),
-        ("list.json", "[1]", "list.json:1:1: is no record of a run: its first line is not a header"),
-        ("bare.jsonl", '{"kind": "run", "schema_version": 1}', "bare.jsonl:1:1: is no record of a run: its header has no 'evaluators'"),
-        ("later.jsonl", '{"kind": "run", "schema_version": 9}', "later.jsonl:1:1: is a record of version 9; this version reads 1"),
+        ("page.html", "<html>", "page.html:1:1: is not the record of a run: its first line is not a header"),
+        ("list.json", "[1]", "list.json:1:1: is not the record of a run: its first line is not a header"),
+        (
+            "bare.jsonl",
+            '{"kind": "run", "schema_version": 1}',
+            "bare.jsonl:1:1: is not a line of a record: Object missing required field `evaluators`",
+        ),
+        ("later.jsonl", '{"kind": "run", "schema_version": 9}', "later.jsonl:1:1: is a record of version 9; this version reads 1 to 2"),
     ],
 )
 def test_what_is_no_record_makes_no_report(capsys, name, content, fault):

@@ -22,10 +22,11 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.engine.outputs import OutputFolder
-    from pytest_evalstudio.record.reader import record_path
+    from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
 
     record = record_path(arguments.record)
+    read_run(record)  # a file that is not a record leaves no folder behind
     output = Path(arguments.output)
     with OutputFolder(output).locked():
         report = build_report(record, output)

@@ -49,7 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = [table for table in tables if not arguments.model or table["name"] in arguments.model]
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     progress = _progress if sys.stderr.isatty() else None
-    ways = {"folder": config.folder, "documents": base_of(path), "cache": arguments.cache, "refresh": arguments.refresh}
+    ways = {
+        "folder": config.folder,
+        "documents": base_of(path),
+        "cache": arguments.cache,
+        "refresh": arguments.refresh,
+        "allow_private_hosts": config.allow_private_hosts,
+    }
     if isinstance(content, TestLab):
         lab = content
         trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")

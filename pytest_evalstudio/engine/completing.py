@@ -9,6 +9,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import Progress
@@ -34,6 +35,7 @@ def complete_lab(
     cache: str | Path | None = None,
     registry: Registry | None = None,
     refresh: bool = False,
+    allow_private_hosts: bool = False,
     trust: LabTrust = UNTRUSTED,
     progress: Progress | None = None,
 ) -> list[Row]:
@@ -41,7 +43,7 @@ def complete_lab(
 
     Args:
         tables: `[[model]]` tables.
-        folder, documents, cache, registry, refresh: as of `LabBuilder`.
+        folder, documents, cache, registry, refresh, allow_private_hosts: as of `LabBuilder`.
         trust: whether the lab's own description of a model may be used where no table has the model's name.
 
     Returns:
@@ -53,6 +55,8 @@ def complete_lab(
     known = registry or Registry()
     home = Path(folder).absolute()
     place = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
+    if "://" in place:
+        name_host(place)
     names = labels(lab.models)
     waiting = missing_rows(lab)
     wanted = {row.model_key for row in waiting}
@@ -65,7 +69,15 @@ def complete_lab(
         for key, table in ways.items():
             rows = [row.model_copy(deep=True) for row in waiting if row.model_key == key]
             settings = {name: value for name, value in table.items() if name not in ("name", "runs")}
-            with open_model(str(table["name"]), settings, known, folder=home, cache=store, refresh=refresh) as session:
+            with open_model(
+                str(table["name"]),
+                settings,
+                known,
+                folder=home,
+                cache=store,
+                refresh=refresh,
+                allow_private_hosts=allow_private_hosts,
+            ) as session:
                 prompts = [_prompt(row, questions, place) for row in rows]
                 for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
                     complete_row(row, answer, place)

@@ -33,7 +33,9 @@ class CorpusChunk:
         return " ".join(self.sentences)
 
 
-def corpus_chunks(documents: Sequence[str], *, cache: Path, chunk_chars: int, overlap_chars: int) -> Iterator[CorpusChunk]:
+def corpus_chunks(
+    documents: Sequence[str], *, cache: Path, chunk_chars: int, overlap_chars: int, allow_private_hosts: bool = False
+) -> Iterator[CorpusChunk]:
     """The chunks of documents, in order.
 
     Args:
@@ -41,6 +43,7 @@ def corpus_chunks(documents: Sequence[str], *, cache: Path, chunk_chars: int, ov
         cache: folder of answers and downloads.
         chunk_chars: a chunk's most characters; a longer sentence is a chunk of its own.
         overlap_chars: how much of a chunk's end the next one repeats, at most, in whole sentences.
+        allow_private_hosts: whether a URL may lead to an address that is not public.
 
     Raises:
         DataError: if a document cannot be read.
@@ -48,7 +51,7 @@ def corpus_chunks(documents: Sequence[str], *, cache: Path, chunk_chars: int, ov
     """
     for document in documents:
         try:
-            parts = read_document(document, downloads=cache / "documents")
+            parts = read_document(document, downloads=cache / "documents", allow_private_hosts=allow_private_hosts)
         except HostFault as exc:
             raise EvaluationError(str(exc)) from None
         for part in parts:

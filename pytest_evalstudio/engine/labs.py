@@ -12,6 +12,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
@@ -33,6 +34,7 @@ class LabBuilder:
         cache: folder in which answers are kept; None to keep none.
         registry: what is known; a fresh one where not given.
         runs: how often each question is asked, where a model's table does not say.
+        allow_private_hosts: whether documents may be fetched from addresses that are not public.
 
     Raises:
         ConfigurationError: if a model cannot be had, or two have one name.
@@ -55,11 +57,13 @@ class LabBuilder:
         registry: Registry | None = None,
         runs: int = 1,
         refresh: bool = False,
+        allow_private_hosts: bool = False,
     ) -> None:
         complete_keys(suite)
         self._suite = suite
         home = Path(folder).absolute()
         self._documents = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
+        name_host(self._documents)
         self._cache = AnswerCache(Path(cache)) if cache is not None else None
         self._sessions: list[tuple[ModelSession, int]] = []
         self.lab = TestLab(name=suite.name, description=suite.description)
@@ -72,7 +76,15 @@ class LabBuilder:
                 name = str(table["name"])
                 if any(session.name == name for session, _ in self._sessions):
                     raise ConfigurationError(f"two models are named {name!r}; give each a name of its own")
-                session = open_model(name, settings, known, folder=home, cache=self._cache, refresh=refresh)
+                session = open_model(
+                    name,
+                    settings,
+                    known,
+                    folder=home,
+                    cache=self._cache,
+                    refresh=refresh,
+                    allow_private_hosts=allow_private_hosts,
+                )
                 self._sessions.append((session, _runs(name, table.get("runs", runs))))
         except BaseException:
             self.close()

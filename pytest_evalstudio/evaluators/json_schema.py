@@ -15,6 +15,7 @@ from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators._common import boolean_metrics, boolean_outcome, is_empty, keywords, one_line
+from pytest_evalstudio.formats.patterns import excess
 
 _PATTERN_TIMEOUT_S = 2.0
 
@@ -167,11 +168,13 @@ def _validator(schema: str) -> Any:
 def _matches(expression: str, text: str) -> bool:
     import regex
 
+    if too_much := excess(expression):
+        raise EvaluationError(f"json_schema: pattern {one_line(expression)!r}: {too_much}")
     try:
         return regex.search(expression, text, timeout=_PATTERN_TIMEOUT_S) is not None
     except TimeoutError:
         raise EvaluationError(f"json_schema: pattern {one_line(expression)!r} took longer than {_PATTERN_TIMEOUT_S:g} s") from None
-    except regex.error as exc:
+    except (regex.error, RecursionError, OverflowError, MemoryError) as exc:
         raise EvaluationError(f"json_schema: pattern {one_line(expression)!r}: {exc}") from None
 
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_evalstudio.core.errors import DataError, EvaluationError
+from pytest_evalstudio.formats.patterns import compiled, end_of_class, excess, shortened
 
 TIMEOUT_S = 2.0
 """What one search of one regular expression may take unless the caller says otherwise."""
 MAX_DEPTH = 100
-_QUOTED_CHARS = 60
 _EXCERPT_CHARS = 100
 
 
@@ -106,9 +106,9 @@ class Regexp(Condition):
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         try:
-            found = _compiled(self.pattern).search(text, timeout=timeout_s)
+            found = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:
-            raise PatternTimeout(f"{_shortened(str(self))} took longer than {timeout_s:g} s; make the pattern simpler") from None
+            raise PatternTimeout(f"{shortened(str(self))} took longer than {timeout_s:g} s; make the pattern simpler") from None
         return None if found is None else (found.start(), found.end())
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ class Not(Condition):
         span = self.operand.find(text, timeout_s)
         if span is None:
             return str(self)
-        return f'{self} (found "{_shortened(text[span[0] : span[1]])}" at {span[0]})'
+        return f'{self} (found "{shortened(text[span[0] : span[1]])}" at {span[0]})'
 
     def __str__(self) -> str:
         return f"NOT {_grouped(self.operand, (And, Or))}"
@@ -349,6 +349,8 @@ class _Parser:
         return Regexp(pattern)
 
     def _check_pattern(self, pattern: str, places: list[int], opened: int) -> None:
+        if too_much := excess(pattern):
+            raise self._fault(f"not a regular expression that is searched for: {too_much}", opened)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -390,7 +392,7 @@ def _end_of_bare_pattern(text: str, start: int) -> int:
         if char == "\\":
             at += 1
         elif char == "[":
-            at = _end_of_class(text, at)
+            at = end_of_class(text, at)
         elif char == "(":
             depth += 1
         elif char == ")":
@@ -401,63 +403,12 @@ def _end_of_bare_pattern(text: str, start: int) -> int:
     return -1
 
 
-def _end_of_class(text: str, start: int) -> int:
-    """Index of the bracket that closes the character class opened at `start`, or the text's length."""
-    at = start + 1
-    if text[at : at + 1] == "^":
-        at += 1
-    if text[at : at + 1] == "]":
-        at += 1
-    while at < len(text) and text[at] != "]":
-        at += 2 if text[at] == "\\" else 1
-    return at
-
-
-_QUANTIFIER = re.compile(r"\{(?:\d+|\d*,\d*)\}")
-_ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|.)", re.DOTALL)
-
-
-@functools.lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
-    """The pattern for the `regex` package, which knows time limits."""
-    import regex
-
-    try:
-        return regex.compile(_as_re_reads_it(pattern), regex.V0)
-    except regex.error as exc:
-        raise EvaluationError(f"cannot search for {_shortened(pattern)!r}: {exc}") from None
-
-
-def _as_re_reads_it(pattern: str) -> str:
-    """The pattern with those characters escaped that `re` takes literally and `regex` does not: {e<=1} and [[:alpha:]]."""
-    out, at = [], 0
-    while at < len(pattern):
-        char = pattern[at]
-        escape = _ESCAPE.match(pattern, at)
-        if escape:
-            out.append(escape[0])
-            at = escape.end()
-        elif char == "[":
-            end = _end_of_class(pattern, at)
-            out.append("[" + re.sub(r"(\\.)|\[", lambda found: found[1] or "\\[", pattern[at + 1 : end], flags=re.DOTALL))
-            at = end
-        else:
-            literal_brace = char == "{" and not _QUANTIFIER.match(pattern, at)
-            out.append("\\{" if literal_brace else char)
-            at += 1
-    return "".join(out)
-
-
 def _escaped(text: str) -> str:
     return _NEEDS_BACKSLASH.sub(r"\\\g<0>", text)
 
 
 def _grouped(node: Condition, lower: tuple[type, ...]) -> str:
     return f"({node})" if isinstance(node, lower) else str(node)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _QUOTED_CHARS else text[:_QUOTED_CHARS] + "…"
 
 
 def _named_type(value: object) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
@@ -19,7 +20,7 @@ from pytest_evalstudio.formats.judge_table import JudgeTable
 
 OWN_FILE = "evalstudio.toml"
 SHARED_FILE = "pyproject.toml"
-_OUR_TABLE = re.compile(r"^\s*\[{1,2}\s*tool\s*\.\s*evalstudio\b", re.MULTILINE)
+_OUR_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*tool[ \t]*\.[ \t]*evalstudio\b", re.MULTILINE)
 LEXICON = "lexicon"
 """Names the list of words that tells sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
@@ -29,7 +30,15 @@ def _names(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+def _path(value: str) -> str:
+    if "\0" in value:
+        raise ValueError(f"the path {value!r} has a NUL character; remove it")
+    return value
+
+
 Names = Annotated[list[str], BeforeValidator(_names)]
+PathText = Annotated[str, AfterValidator(_path)]
+"""A path that the operating system can take."""
 
 
 class _Table(BaseModel):
@@ -201,6 +210,7 @@ class Configuration(_Table):
         runs: how often each question is asked.
         output: folder of the report, relative to the configuration's own.
         cache: folder of answers and downloads, relative to the configuration's own.
+        allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
         max_cost: US dollars of a whole run; more is a problem.
@@ -217,11 +227,12 @@ class Configuration(_Table):
     evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     model: list[ModelTable] = Field(default_factory=list)
     gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(default_factory=list)
-    guardrails: Annotated[str, Field(min_length=1)] | None = None
-    output: str | None = None
-    cache: str | None = None
+    guardrails: Annotated[PathText, Field(min_length=1)] | None = None
+    output: PathText | None = None
+    cache: PathText | None = None
     flips: Literal["fail", "report"] = "fail"
     runs: Annotated[int, Field(ge=1)] = 1
+    allow_private_hosts: bool = False
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
     min_test_cases: Annotated[int, Field(ge=0)] = 0
     max_cost: Annotated[float, Field(ge=0)] | None = None
@@ -250,10 +261,10 @@ def find_configuration(start: Path, stop: Path) -> Path | None:
         stop: the last folder to look in; beyond it nothing is read.
     """
     for folder in (start, *start.parents):
-        if (folder / OWN_FILE).is_file():
+        if os.path.isfile(folder / OWN_FILE):  # unlike Path.is_file it takes any name
             return folder / OWN_FILE
         shared = folder / SHARED_FILE
-        if shared.is_file() and _OUR_TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
+        if os.path.isfile(shared) and _OUR_TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
             return shared
         if folder == stop:
             break
@@ -270,6 +281,8 @@ def load_configuration(path: Path) -> Configuration:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    except UnicodeDecodeError as exc:
+        raise ConfigurationError(f"{path}: byte 0x{exc.object[exc.start]:02x} is not UTF-8; save the file as UTF-8") from None
     except ValueError as exc:
         raise ConfigurationError(f"{path}: is not TOML: {exc}") from None
     except RecursionError:

@@ -51,6 +51,7 @@ LIST_COLUMNS = (
 )
 OBJECT_COLUMNS = ("usage", "evaluators")
 MAX_CELL_CHARS = 2**31 - 1
+MAX_COLUMNS = 1_000
 
 
 class Row(FormatModel):
@@ -269,9 +270,13 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
     records = []
     try:
         names = list(reader.fieldnames or ())
-        for place, column in enumerate(names):
-            if column in names[:place]:
+        if len(names) > MAX_COLUMNS:
+            raise DataError(f"has more than {MAX_COLUMNS:,} columns; leave out those that are not needed", source=name, line=1, column=1)
+        seen: set[str] = set()
+        for column in names:
+            if column in seen:
                 raise DataError(f"the column {column!r} stands twice in the header; keep one", source=name, line=1, column=1)
+            seen.add(column)
         for record in reader:
             if None in record:
                 raise DataError("has more cells than the header has columns", source=name, line=reader.line_num, column=1)

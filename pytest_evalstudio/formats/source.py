@@ -7,13 +7,13 @@ UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate
 
 JSON_SUFFIXES = (".json",)
 YAML_SUFFIXES = (".yaml", ".yml")
@@ -23,8 +23,8 @@ SUFFIXES = (*JSON_SUFFIXES, *YAML_SUFFIXES, *CSV_SUFFIXES)
 _DECODER = json.JSONDecoder(strict=False)
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
-MAX_YAML_DEPTH = 200
-"""Deeper YAML is not composed: the C parser would exhaust the stack and take the process with it."""
+MAX_LOCATED = 200
+"""Places that are looked up in one file; each takes time in proportion to the file. Later messages name the pointer alone."""
 _CONSTANTS = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 
@@ -45,6 +45,8 @@ class Source:
     data: Any
     yaml: bool = False
     warnings: list[str] = field(default_factory=list)
+    _located: int = field(default=0, init=False, repr=False)
+    _root: Any = field(default=None, init=False, repr=False)
 
     def error(self, pointer: str, message: str) -> DataError:
         """An error at the place of a JSON pointer, with line and column where they can be found."""
@@ -54,9 +56,14 @@ class Source:
     def locate(self, pointer: str) -> tuple[int, int]:
         """1-based line and column of the value at a JSON pointer, or of its nearest ancestor that exists."""
         steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-        if not self.text:
+        if not self.text or self._located >= MAX_LOCATED:
             return 0, 0
-        return _locate_yaml(self.text, steps) if self.yaml else _line_column(self.text, _locate_json(self.text, steps))
+        self._located += 1
+        if not self.yaml:
+            return _line_column(self.text, _locate_json(self.text, steps))
+        if self._root is None:
+            self._root = compose(self.text)
+        return locate(self._root, steps)
 
 
 def pointer(*steps: object) -> str:
@@ -77,8 +84,8 @@ def read_text(path: Path, name: str = "") -> str:
     name = name or str(path)
     try:
         raw = path.read_bytes()
-    except OSError as exc:
-        raise DataError(f"cannot be read: {exc.strerror or exc}", source=name) from exc
+    except (OSError, ValueError) as exc:
+        raise DataError(f"cannot be read: {getattr(exc, 'strerror', None) or exc}", source=name) from exc
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
@@ -94,7 +101,7 @@ def parse(text: str, name: str, *, yaml: bool = False) -> Source:
     Raises:
         DataError: at the place where the text stops being what it claims to be.
     """
-    return _parse_yaml(text, name) if yaml else _parse_json(text, name)
+    return Source(name=name, text=text, data=load_yaml(text, name), yaml=True) if yaml else _parse_json(text, name)
 
 
 def _parse_json(text: str, name: str) -> Source:
@@ -214,72 +221,3 @@ def _next(text: str, index: int) -> int:
 def _skip(text: str, index: int) -> int:
     match = _BLANKS.match(text, index)
     return match.end() if match else index
-
-
-def _parse_yaml(text: str, name: str) -> Source:
-    import yaml
-
-    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
-
-    def mapping(self: Any, node: Any) -> dict[str, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                at = key.start_mark
-                message = f"the name {key.value!r} stands twice in one object; keep one"
-                raise DataError(message, source=name, line=at.line + 1, column=at.column + 1)
-            seen.add(key.value)
-        return dict(self.construct_mapping(node, deep=True))
-
-    def number(self: Any, node: Any) -> float:
-        value = float(self.construct_yaml_float(node))
-        if not math.isfinite(value):
-            at = node.start_mark
-            raise DataError(f"{node.value} is not a number; leave the value out", source=name, line=at.line + 1, column=at.column + 1)
-        return value
-
-    loader.add_constructor("tag:yaml.org,2002:map", mapping)
-    loader.add_constructor("tag:yaml.org,2002:float", number)
-    loader.add_constructor("tag:yaml.org,2002:timestamp", lambda self, node: node.value)
-    for kind in ("binary", "omap", "pairs", "set"):
-        loader.add_constructor(f"tag:yaml.org,2002:{kind}", loader.construct_undefined)
-    try:
-        _check_depth(text, name, loader)
-        data = yaml.load(text, Loader=loader)
-    except yaml.MarkedYAMLError as exc:
-        at = exc.problem_mark or exc.context_mark
-        line, column = (at.line + 1, at.column + 1) if at else (0, 0)
-        raise DataError(f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column) from None
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
-        raise DataError(f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name) from None
-    return Source(name=name, text=text, data=data, yaml=True)
-
-
-def _check_depth(text: str, name: str, loader: Any) -> None:
-    import yaml
-
-    depth = 0
-    for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_YAML_DEPTH:
-                at = event.start_mark
-                raise DataError("is nested too deeply to be read", source=name, line=at.line + 1, column=at.column + 1)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
-def _locate_yaml(text: str, steps: list[str]) -> tuple[int, int]:
-    import yaml
-
-    node: Any = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    for step in steps:
-        child = None
-        if isinstance(node, yaml.MappingNode):
-            child = next((value for key, value in node.value if key.value == step), None)
-        elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
-            child = node.value[int(step)]
-        if child is None:
-            break
-        node = child
-    return (node.start_mark.line + 1, node.start_mark.column + 1) if node is not None else (0, 0)

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import http.client
 import io
 import os
-import re
+import stat
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.hosts._addresses import PrivateAddress, opener
+from pytest_evalstudio.hosts._plain_text import lines, plain_html, plain_markdown, unwrap
 
 MAX_DOCUMENT_BYTES = 50_000_000
+MAX_TEXT_CHARS = 50_000_000
+"""Of a document after its conversion: a compressed one can hold a thousand times its size."""
+MAX_PAGE_BYTES = 20_000_000
+"""Of what draws a page of a pdf, decompressed."""
 DOWNLOAD_TIMEOUT_S = 60.0
+CONVERSION_TIMEOUT_S = 120.0
+_BLOCK_BYTES = 65_536
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -32,7 +41,13 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTENT_TYPES = MappingProxyType(
-    {"application/pdf": ".pdf", "text/html": ".html", "application/xhtml+xml": ".html", "text/markdown": ".md", "text/plain": ".txt"}
+    {
+        "application/pdf": ".pdf",
+        "text/html": ".html",
+        "application/xhtml+xml": ".html",
+        "text/markdown": ".md",
+        "text/plain": ".txt",
+    }
 )
 
 
@@ -48,29 +63,85 @@ class Part:
     page: int = 0
 
 
+class Deadline:
+    """The end of the time that a document may take.
+
+    Args:
+        location: the document that messages name.
+    """
+
+    def __init__(self, location: str, timeout_s: float) -> None:
+        self._location = location
+        self._timeout_s = timeout_s
+        self._end = time.monotonic() + timeout_s
+
+    def check(self) -> None:
+        """Raise DataError when time is up."""
+        if time.monotonic() > self._end:
+            raise DataError(
+                f"the document is not read within {self._timeout_s:g} s; give a smaller one, or raise timeout_s",
+                source=self._location,
+            )
+
+
 def is_url(location: str) -> bool:
     return location.lower().startswith(("http://", "https://"))
 
 
-def read_document(location: str, *, downloads: Path, max_bytes: int = MAX_DOCUMENT_BYTES) -> list[Part]:
-    """Text of a document, page by page; parts without text are left out.
+def read_document(
+    location: str,
+    *,
+    downloads: Path,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    timeout_s: float = CONVERSION_TIMEOUT_S,
+    allow_private_hosts: bool = False,
+    trusted_hosts: Collection[str] = (),
+) -> list[Part]:
+    """Return the text of a document, page by page; parts without text are left out.
 
     Args:
         location: a path, or an http(s) URL, which is downloaded once.
-        downloads: where downloaded documents are kept.
+        downloads: folder where downloaded documents are kept.
+        max_bytes: larger documents are refused.
+        timeout_s: seconds that reading and conversion may take.
+        allow_private_hosts: whether a URL may lead to an address that is not public.
+        trusted_hosts: "host:port" of those that may have such an address all the same.
 
     Raises:
-        DataError: if it is not there, too large, or of no kind that can be read; the message says what to do.
+        DataError: if it is missing, too large, too slow, or of an unknown kind; the message says what to do.
         HostFault: if a download fails; it says whether another try can help.
     """
-    path = download(location, downloads, max_bytes=max_bytes) if is_url(location) else Path(location)
-    content = _content(path, location, max_bytes)
+    path = Path(location)
+    if is_url(location):
+        path = download(
+            location,
+            downloads,
+            max_bytes=max_bytes,
+            timeout_s=min(timeout_s, DOWNLOAD_TIMEOUT_S),
+            allow_private_hosts=allow_private_hosts,
+            trusted_hosts=trusted_hosts,
+        )
+    deadline = Deadline(location, timeout_s)
+    content = _content(path, location, max_bytes, deadline)
     suffix = ".pdf" if content.startswith(b"%PDF-") else path.suffix.lower()
+    return converted(content, suffix, location, deadline)
+
+
+def converted(content: bytes, suffix: str, location: str, deadline: Deadline | None = None) -> list[Part]:
+    """Return the text of a document's bytes, page by page.
+
+    Args:
+        suffix: kind of the document, e.g. ".md".
+
+    Raises:
+        DataError: if it has no text, or of no kind that can be read.
+    """
     reader = READERS.get(suffix)
     if reader is None:
         kinds = ", ".join(sorted(READERS))
         raise DataError(f"no reader for {suffix or 'files without an ending'!r}; convert it to one of {kinds}", source=location)
-    parts = [part for part in reader(content, location) if part.text.strip()]
+    deadline = deadline or Deadline(location, CONVERSION_TIMEOUT_S)
+    parts = [part for part in reader(content, location, deadline) if part.text.strip()]
     if not parts:
         remedy = "; a scanned document needs text recognition (OCR) first" if suffix == ".pdf" else ""
         raise DataError(f"the document has no text{remedy}", source=location)
@@ -94,44 +165,49 @@ def decode(content: bytes, location: str) -> str:
         return content.decode("latin-1")
 
 
-def download(url: str, folder: Path, *, max_bytes: int = MAX_DOCUMENT_BYTES, timeout_s: float = DOWNLOAD_TIMEOUT_S) -> Path:
-    """A URL's content as a file; an earlier download is taken as it is.
+def download(
+    url: str,
+    folder: Path,
+    *,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    timeout_s: float = DOWNLOAD_TIMEOUT_S,
+    allow_private_hosts: bool = False,
+    trusted_hosts: Collection[str] = (),
+) -> Path:
+    """Return the content of a URL as a file; an earlier download is taken as it is.
+
+    Args:
+        allow_private_hosts: whether the address, or one that it redirects to, may be other than public.
+        trusted_hosts: "host:port" of those that may have such an address all the same.
 
     Raises:
-        HostFault: if it cannot be had, or is larger than allowed.
+        HostFault: if it cannot be downloaded, is larger than allowed, or leads to a private address.
     """
-    stem = hashlib.sha256(url.encode()).hexdigest()[:20]
+    stem = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     for known in sorted(folder.glob(f"{stem}.*")):
         if known.suffix != ".part":
             return known
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPRedirectHandler(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.UnknownHandler(),
-    ):
-        opener.add_handler(handler)  # no file: or ftp:, wherever a redirect may point
+    director = opener(allow_private_hosts=allow_private_hosts, trusted_hosts=trusted_hosts)
     deadline = time.monotonic() + timeout_s
     try:
-        with opener.open(urllib.request.Request(url, headers={"User-Agent": "pytest-evalstudio"}), timeout=timeout_s) as reply:
+        request = urllib.request.Request(url, headers={"User-Agent": "pytest-evalstudio"})
+        with director.open(request, timeout=timeout_s) as reply:
             content = bytearray()
-            while block := reply.read(65536):
+            while block := reply.read1(_BLOCK_BYTES):
                 content += block
                 if len(content) > max_bytes:
                     raise HostFault(f"{url}: larger than {max_bytes:,} bytes; give a smaller document")
                 if time.monotonic() > deadline:
                     raise HostFault(f"{url}: not downloaded within {timeout_s:g} s", retry=True)
             kind = _CONTENT_TYPES.get(reply.headers.get_content_type(), "")
+        named = PurePosixPath(unquote(urlsplit(url).path)).suffix.lower()
     except urllib.error.HTTPError as exc:
         with exc:
             raise HostFault(f"{url}: HTTP {exc.code} {exc.reason}", retry=exc.code in (408, 429) or exc.code >= 500) from None
-    except (OSError, ValueError) as exc:
-        raise HostFault(f"{url}: {getattr(exc, 'reason', None) or exc}", retry=isinstance(exc, OSError)) from exc
-    named = PurePosixPath(unquote(urlsplit(url).path)).suffix.lower()
+    except urllib.error.URLError as exc:
+        raise HostFault(f"{url}: {exc.reason}", retry=not isinstance(exc.reason, PrivateAddress)) from exc
+    except (OSError, ValueError, http.client.HTTPException) as exc:
+        raise HostFault(f"{url}: {exc}", retry=not isinstance(exc, ValueError)) from exc
     return _keep(bytes(content), folder / (stem + (named if named in READERS else kind or ".txt")))
 
 
@@ -143,130 +219,101 @@ def _keep(content: bytes, path: Path) -> Path:
     return path
 
 
-def _content(path: Path, location: str, max_bytes: int) -> bytes:
+def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> bytes:
+    """The bytes of a regular file, read in blocks up to the limit; a pipe or device is not waited for."""
     try:
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise DataError(
-                f"{size:,} bytes are more than the {max_bytes:,} allowed; give a smaller document, or raise max_document_bytes", source=location
-            )
-        return path.read_bytes()
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DataError("this is not a file but a folder, device, pipe or socket; give a file", source=location)
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise DataError("this is not a file but a folder, device, pipe or socket; give a file", source=location)
+            _check_size(status.st_size, location, max_bytes)
+            content = bytearray()
+            while block := file.read(_BLOCK_BYTES):
+                content += block
+                _check_size(len(content), location, max_bytes)
+                deadline.check()
+            return bytes(content)
     except FileNotFoundError:
         raise DataError("there is no such document; paths of a corpus are relative to the suite's folder", source=location) from None
     except OSError as exc:
         raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from exc
+    except ValueError as exc:
+        raise DataError(f"this is no path of a document: {exc}; correct it", source=location) from None
 
 
-def _pdf(content: bytes, location: str) -> list[Part]:
+def _check_size(size: int, location: str, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise DataError(
+            f"{size:,} bytes are more than the {max_bytes:,} allowed; give a smaller document, or raise max_document_bytes",
+            source=location,
+        )
+
+
+def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
     import pypdf
     from pypdf.errors import PyPdfError
 
+    def each_operation(*_: Any) -> None:
+        deadline.check()
+
+    parts = []
+    chars = 0
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
             raise DataError("the PDF is encrypted; save it without a password", source=location)
-        return [Part(unwrap(page.extract_text()), number) for number, page in enumerate(reader.pages, 1)]
-    except (PyPdfError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, NotImplementedError) as exc:
+        for number, page in enumerate(reader.pages, 1):
+            deadline.check()
+            drawing = page.get_contents()
+            size = _drawing_bytes(page, deadline) + (len(drawing.get_data()) if drawing is not None else 0)
+            if size > MAX_PAGE_BYTES:
+                fact = f"page {number} has more than {MAX_PAGE_BYTES:,} bytes when decompressed"
+                raise DataError(f"{fact}; leave it out, or save the PDF anew", source=location)
+            text = unwrap(page.extract_text(visitor_operand_before=each_operation))
+            chars += len(text)
+            if chars > MAX_TEXT_CHARS:
+                raise DataError(f"the document has more than {MAX_TEXT_CHARS:,} characters; split it", source=location)
+            parts.append(Part(text, number))
+    except (DataError, MemoryError):
+        raise
+    except (PyPdfError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, OSError, AssertionError) as exc:
         raise DataError(f"the PDF is damaged or of a kind that cannot be read ({type(exc).__name__}: {exc}); save it anew", source=location) from exc
+    return parts
 
 
-def _html(content: bytes, location: str) -> list[Part]:
-    parser = _TextOfHTML()
-    parser.feed(decode(content, location))
-    parser.close()
-    return [Part(parser.text())]
+def _drawing_bytes(page: Any, deadline: Deadline) -> int:
+    """Decompressed bytes of the forms that a page draws, each counted once; as many as the limit says are enough."""
+    total = 0
+    seen: set[int] = set()
+    waiting = [page]
+    while waiting and total <= MAX_PAGE_BYTES:
+        deadline.check()
+        resources = waiting.pop().get("/Resources")
+        forms = resources.get_object().get("/XObject") if resources is not None else None
+        for form in forms.get_object().values() if forms is not None else ():
+            drawn = form.get_object()
+            if id(drawn) in seen or drawn.get("/Subtype") != "/Form":
+                continue
+            seen.add(id(drawn))
+            total += len(drawn.get_data())
+            waiting.append(drawn)
+    return total
 
 
-def _markdown(content: bytes, location: str) -> list[Part]:
-    text = re.sub(r"\A---\n.*?\n---\n", "", _lines(decode(content, location)), flags=re.DOTALL)
-    text = re.sub(r"!?\[([^\]\n]*)\]\([^)\n]*\)", r"\1", text)
-    text = re.sub(r"^ {0,3}#{1,6}[ \t]+(.*?)[ \t#]*$", r"\n\1\n", text, flags=re.MULTILINE)
-    text = re.sub(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+", "\n", text, flags=re.MULTILINE)
-    text = re.sub(r"^[ \t]*(?:```.*|~~~.*|[-*_]{3,}[ \t]*)$", "", text, flags=re.MULTILINE)
-    return [Part(unwrap(re.sub(r"\*\*|__|`", "", text)))]
+def _html(content: bytes, location: str, deadline: Deadline) -> list[Part]:
+    return [Part(plain_html(decode(content, location), deadline.check))]
 
 
-def _plain(content: bytes, location: str) -> list[Part]:
-    return [Part(unwrap(_lines(decode(content, location))))]
+def _markdown(content: bytes, location: str, deadline: Deadline) -> list[Part]:
+    return [Part(plain_markdown(decode(content, location), deadline.check))]
 
 
-READERS: Mapping[str, Callable[[bytes, str], list[Part]]] = MappingProxyType(
+def _plain(content: bytes, location: str, deadline: Deadline) -> list[Part]:
+    return [Part(unwrap(lines(decode(content, location))))]
+
+
+READERS: Mapping[str, Callable[[bytes, str, Deadline], list[Part]]] = MappingProxyType(
     {".pdf": _pdf, ".html": _html, ".htm": _html, ".md": _markdown, ".markdown": _markdown, ".txt": _plain}
 )
-
-
-def unwrap(text: str) -> str:
-    """Paragraphs on a line each, a blank line between; words broken over two lines are joined.
-
-    >>> unwrap("a hyphen-\\nated word,\\nand more\\n\\n\\nnext")
-    'a hyphenated word, and more\\n\\nnext'
-    """
-    joined = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", _lines(text))
-    paragraphs = (" ".join(paragraph.split()) for paragraph in re.split(r"\n[ \t]*\n", joined))
-    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
-
-
-def _lines(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-class _TextOfHTML(HTMLParser):
-    """What a reader of the page sees."""
-
-    SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
-    INLINE = frozenset(
-        {
-            "a",
-            "abbr",
-            "b",
-            "cite",
-            "code",
-            "em",
-            "i",
-            "kbd",
-            "mark",
-            "q",
-            "s",
-            "small",
-            "span",
-            "strong",
-            "sub",
-            "sup",
-            "time",
-            "u",
-            "var",
-            "font",
-            "img",
-        }
-    )
-    CELLS = frozenset({"td", "th"})
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self._pieces: list[str] = []
-        self._silent: list[str] = []
-
-    def text(self) -> str:
-        return unwrap("".join(self._pieces))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "body":
-            self._silent.clear()  # a head that nobody closed
-        if tag in self.SILENT:
-            self._silent.append(tag)
-        self._separate(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._silent:
-            del self._silent[self._silent.index(tag) :]
-        self._separate(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self._pieces.append(" ".join(data.split("\n")))
-
-    def _separate(self, tag: str) -> None:
-        if tag in self.CELLS or tag == "br":
-            self._pieces.append(" ")
-        elif tag not in self.INLINE:
-            self._pieces.append("\n\n")

@@ -19,6 +19,9 @@ class HostTools:
         downloads: where downloaded documents are kept between sessions; None to keep nothing.
         split_sentences: text to (start, end) spans of its sentences.
         mask: a message to the same without the secrets of the settings; call it before a message is shortened.
+        timeout_s: seconds until nobody waits for an answer, or for the preparation of a corpus, any more.
+        allow_private_hosts: whether documents may be fetched from addresses that are not public.
+        trusted_hosts: "host:port" of those that may have such an address all the same, because the user named them.
     """
 
     name: str
@@ -26,3 +29,6 @@ class HostTools:
     downloads: Path | None
     split_sentences: Callable[[str], list[tuple[int, int]]]
     mask: Callable[[str], str] = str
+    timeout_s: float = 120.0
+    allow_private_hosts: bool = False
+    trusted_hosts: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import tempfile
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +20,8 @@ from pytest_evalstudio.hosts._documents import MAX_DOCUMENT_BYTES, is_url, read_
 from pytest_evalstudio.hosts._tools import HostTools
 
 _WORD = re.compile(r"\w+(?:[.,']\w+)*")
+SHARE_OF_TIMEOUT = 0.9
+"""Of `timeout_s`, what a document may take: its own message comes before that of the timeout, which is tried again."""
 
 STOP_WORDS = frozenset(
     _WORD.findall(
@@ -136,7 +139,15 @@ class Extractive:
 
     def _chunks(self, document: str, tools: HostTools, downloads: Path) -> list[Chunk]:
         found = []
-        for part in read_document(document, downloads=downloads, max_bytes=self.max_document_bytes):
+        parts = read_document(
+            document,
+            downloads=downloads,
+            max_bytes=self.max_document_bytes,
+            timeout_s=SHARE_OF_TIMEOUT * tools.timeout_s,
+            allow_private_hosts=tools.allow_private_hosts,
+            trusted_hosts=tools.trusted_hosts,
+        )
+        for part in parts:
             source = _source(document, tools.folder) + (f"#page={part.page}" if part.page else "")
             sentences = [
                 sentence
@@ -167,16 +178,17 @@ def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> li
     [['aaaa', 'bb'], ['bb', 'cccc']]
     """
     groups: list[list[str]] = []
-    group: list[str] = []
+    group: deque[str] = deque()
+    length = -1  # of the group, one blank between sentences
     for sentence in sentences:
-        if group and _length([*group, sentence]) > most_chars:
-            groups.append(group)
-            tail = group[1:]
-            while tail and (_length(tail) > overlap_chars or _length([*tail, sentence]) > most_chars):
-                tail = tail[1:]
-            group = tail
-        group = [*group, sentence]
-    return [*groups, group] if group else groups
+        if group and length + 1 + len(sentence) > most_chars:
+            groups.append(list(group))
+            length -= len(group.popleft()) + 1
+            while group and (length > overlap_chars or length + 1 + len(sentence) > most_chars):
+                length -= len(group.popleft()) + 1
+        group.append(sentence)
+        length += len(sentence) + 1
+    return [*groups, list(group)] if group else groups
 
 
 def best(scores: Sequence[float], most: int) -> list[int]:
@@ -221,10 +233,6 @@ def bm25(texts: Sequence[list[str]]) -> Callable[[list[str]], Sequence[float]]:
         return found
 
     return scores
-
-
-def _length(sentences: Sequence[str]) -> int:
-    return sum(map(len, sentences)) + len(sentences) - 1
 
 
 def _source(document: str, folder: Path) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
+
+_BLANKS = " \t"
 
 
 def fence_mark(texts: Iterable[str], purpose: str = "") -> str:
@@ -53,5 +54,16 @@ def on_lines_of_their_own(prompt: str, mark: str) -> str:
     c0ffee>>>
     right?
     """
-    begun = re.sub(rf"(?<=[^\n])(?:[ \t]+|(?<=[^ \t]))(?=<<<{mark} )", "\n", prompt)
-    return re.sub(rf"(?<=\n{mark}>>>)(?:[ \t]+|(?=[^ \t\n]))(?=[^\n])", "\n", begun)
+    before, *fences = prompt.split(f"<<<{mark} ")
+    pieces = [before]
+    for fence in fences:
+        pieces[-1] = pieces[-1].rstrip(_BLANKS)
+        if pieces[-1] and not pieces[-1].endswith("\n"):
+            pieces.append("\n")
+        pieces += f"<<<{mark} ", fence
+    inside, *behind = "".join(pieces).split(f"\n{mark}>>>")
+    pieces = [inside]
+    for after in behind:
+        rest = after.lstrip(_BLANKS)
+        pieces += f"\n{mark}>>>", "\n" if rest and not rest.startswith("\n") else "", rest
+    return "".join(pieces)

@@ -12,8 +12,10 @@ from pytest_evalstudio.core.replies import NO, YES
 LONGEST_REPLY = 1_000_000
 MOST_TRIES = 200
 
-_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_FENCED = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)
+_THINKING_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
+_FENCE = "```"
+MAX_REPAIRED_CHARS = 50_000
+"""Longer objects with slips are not repaired: the time of a repair grows faster than its text."""
 _EDGES = " \t\r\n.,;:!\"'`*_()[]"
 _YES_WORDS = frozenset({"yes", "true", "1", "y"})
 _NO_WORDS = frozenset({"no", "false", "0", "n"})
@@ -40,7 +42,7 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     >>> read_reply('Here you are: {"verdict": true}', schema)
     {'verdict': 'yes'}
     """
-    text = _THINKING.sub("", reply[:LONGEST_REPLY]).strip().lstrip("\ufeff")
+    text = _without_thinking(reply[:LONGEST_REPLY]).strip().lstrip("\ufeff")
     if not text:
         raise Unparsable("the reply is empty")
     word = _bare_word(text, schema)
@@ -63,6 +65,23 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if not found:
         raise Unparsable(fault)
     return found[0]
+
+
+def _without_thinking(text: str) -> str:
+    """The text without what stands between the tags in which models think."""
+    tags = [(tag.start(), tag.end(), tag[2].lower(), bool(tag[1])) for tag in _THINKING_TAG.finditer(text)]
+    closing: dict[str, int] = {}  # by name, the end of the next closing tag
+    ends = []
+    for _, end, name, closes in reversed(tags):
+        if closes:
+            closing[name] = end
+        ends.append(0 if closes else closing.get(name, 0))
+    pieces, done = [], 0
+    for (start, *_), end in zip(tags, reversed(ends), strict=True):
+        if end and start >= done:
+            pieces.append(text[done:start])
+            done = end
+    return "".join(pieces) + text[done:]
 
 
 def _candidates(text: str) -> Iterator[Any]:
@@ -95,10 +114,10 @@ def _repaired(text: str) -> Iterator[Any]:
     """Objects with slips; what breaks off in the middle is none, since nobody knows how it would have ended."""
     from json_repair import repair_json
 
-    for part in [*_FENCED.findall(text), text]:
+    for part in [*text.split(_FENCE)[1:-1:2], text]:
         opening, closing = part.find("{"), part.rfind("}")
         whole = part[opening : closing + 1]
-        if 0 <= opening < closing and whole.count("{") == whole.count("}"):
+        if 0 <= opening < closing and len(whole) <= MAX_REPAIRED_CHARS and whole.count("{") == whole.count("}"):
             yield repair_json(whole, return_objects=True, skip_json_loads=True)
             return
 

@@ -66,13 +66,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'")
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
-    if (
-        option.evalstudio_evaluators is not None
-        or option.evalstudio_threshold
-        or option.evalstudio_gate
-        or option.evalstudio_config
-        or option.evalstudio_runs is not None
-    ):
+    checked = ("threshold", "gate", "config", "output", "cache")
+    given = any(getattr(option, f"evalstudio_{name}") is not None for name in ("evaluators", "runs"))
+    if given or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()
 
 

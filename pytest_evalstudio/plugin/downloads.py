@@ -24,7 +24,12 @@ def localise(config: pytest.Config) -> None:
             found.append(argument)
             continue
         try:
-            path = fetch_suite(url, settings.cache() / "suites", refresh=settings.refresh)
+            path = fetch_suite(
+                url,
+                settings.cache() / "suites",
+                refresh=settings.refresh,
+                allow_private_hosts=settings.session.allow_private_hosts,
+            )
         except (DataError, ConfigurationError) as exc:
             raise usage_error(exc) from None
         found.append(f"{path}{sign}{rest}")

@@ -181,6 +181,7 @@ class Models:
             cache=self._cache,
             workers=self._evals.workers,
             refresh=settings.refresh,
+            allow_private_hosts=config.allow_private_hosts,
         )
 
 

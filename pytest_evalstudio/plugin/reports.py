@@ -110,7 +110,8 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     file = item.nodeid.split("::")[0]
     tables = Tables(models={}, files={file: file_entry(file, "python")}, evaluators={})
     items = []
-    for part, (result, selected) in enumerate(item.stash[CHECKS]):
+    checks = item.stash[CHECKS]
+    for part, (result, selected) in enumerate(checks):
         model = result.subject.model
         head = ItemHead(
             index=item.stash[INDEX],

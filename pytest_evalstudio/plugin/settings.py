@@ -43,6 +43,9 @@ class Settings:
             raise ConfigurationError(f"--evalstudio-runs {self._option.evalstudio_runs}: must be 1 or more")
         if self._option.evalstudio_evaluators is not None and not _names(self._option.evalstudio_evaluators):
             raise ConfigurationError("--evalstudio-evaluators names no evaluator; give ids separated by commas, or 'all'")
+        for name in ("output", "cache", "config"):
+            if "\0" in str(getattr(self._option, f"evalstudio_{name}") or ""):
+                raise ConfigurationError(f"--evalstudio-{name}: the path has a NUL character; remove it")
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
@@ -88,7 +91,7 @@ class Settings:
         """What applies to the run as a whole: the configuration nearest to the first argument."""
         first = (self._arguments or [str(self._root)])[0].split("::")[0]
         place = Path(os.path.normpath(self._invocation / first))
-        return self.for_folder(place if place.is_dir() else place.parent)
+        return self.for_folder(place if os.path.isdir(place) else place.parent)
 
     def for_folder(self, folder: Path) -> Configuration:
         """The configuration of a folder.

@@ -113,9 +113,9 @@ def _from_1(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
     match plain.get("kind"):
         case "run":
             run = {**_RUN, **plain, **_tables(plain), "schema_version": SCHEMA_VERSION}
-            files = run.get("files")
-            # The header of an unfinished record has a table in place of the final list.
-            return {**run, "files": list(files.values()) if isinstance(files, dict) else files}
+            if isinstance(run.get("files"), dict):  # the header of an unfinished record has a table in place of the final list
+                run["files"] = list(run["files"].values())
+            return run
         case "meta":
             evaluators.update(plain.get("evaluators", {}))
             return {**plain, **_tables(plain)}

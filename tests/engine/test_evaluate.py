@@ -8,10 +8,12 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.engine.record import read_header, read_items
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.schema import FileEntry
 from pytest_evalstudio.report.build import build_report
+from tests.records import RecordBuilder, evaluator
 from toys import toy_registry
 
 
@@ -96,24 +98,25 @@ def test_a_row_of_an_unknown_model_is_told():
 def test_an_empty_lab_has_no_verdicts_and_a_record(tmp_path):
     results = judged(TestLab())
     assert results.verdicts() == {}
-    assert list(read_items(results.write_record(tmp_path))) == []
+    assert list(RecordReader(results.write_record(tmp_path)).items()) == []
 
 
 def test_the_record_of_an_evaluation_holds_the_run(tmp_path):
     path = judged(lab(a=["0.9", "0.1"], b=["silent", "nothing"])).write_record(tmp_path)
-    header = read_header(path)
-    assert header["files"] == [{"path": "Two", "kind": "lab", "name": "Two", "description": "models"}]
-    assert {key: model["name"] for key, model in header["models"].items()} == {"a": "llm-a", "b": "llm-b"}
-    assert list(header["evaluators"]) == ["reading"]
-    assert (header["interrupted"], header["exit_status"], header["settings"]["flips"]) == (False, 0, "fail")
-    items = list(read_items(path))
-    assert [(item["nodeid"], item["verdict"]) for item in items] == [
+    record = RecordReader(path)
+    run = record.run
+    assert run.files == (FileEntry(path="Two", kind="lab", name="Two", description="models"),)
+    assert {key: model.name for key, model in run.models.items()} == {"a": "llm-a", "b": "llm-b"}
+    assert list(run.evaluators) == ["reading"]
+    assert (run.interrupted, run.exit_status, run.settings.flips) == (False, 0, "fail")
+    items = list(record.items())
+    assert [(item.nodeid, item.verdict) for item in items] == [
         ("Two::k0[llm-a]", "passed"),
         ("Two::k1[llm-a]", "failed"),
         ("Two::k0[llm-b]", "error"),
         ("Two::k1[llm-b]", "skipped"),
     ]
-    assert [item["reason"] for item in items] == ["", "reading: value 0.1 < 0.5: read 0.1", "the judge is silent", ""]
+    assert [item.reason for item in items] == ["", "reading: value 0.1 < 0.5: read 0.1", "the judge is silent", ""]
 
 
 def test_two_records_of_one_evaluation_differ_in_nothing_but_when(tmp_path):
@@ -128,7 +131,7 @@ def test_two_records_of_one_evaluation_differ_in_nothing_but_when(tmp_path):
 def test_a_report_is_built_from_the_record(tmp_path):
     data = lab(a=["yes", "no"], b=["yes", "yes"])
     path = judged(data, ["reading", "answered", "classification"]).write_record(tmp_path)
-    aggregates = aggregates_of(read_header(path), toy_registry())
+    aggregates = aggregates_of(RecordReader(path).run, toy_registry())
     assert list(aggregates) == ["classification"]
     report = build_report(path, tmp_path / "out", aggregates)
     assert report.page.read_text(encoding="utf-8").startswith("<!")
@@ -138,7 +141,8 @@ def test_a_report_is_built_from_the_record(tmp_path):
 
 
 def test_evaluators_that_this_installation_does_not_know_have_no_aggregates():
-    assert aggregates_of({"evaluators": {"theirs": {"type": "theirs", "parameters": {}}}}, toy_registry()) == {}
+    run = RecordBuilder(evaluator("theirs")).run
+    assert aggregates_of(run, toy_registry()) == {}
 
 
 def test_a_case_by_hand_takes_lists_and_single_texts():

@@ -226,3 +226,20 @@ def test_other_constraints_are_errors_with_their_place(constraints: object, poin
     with pytest.raises(DataError, match="string") as caught:
         constraints_to_condition(constraints)  # type: ignore[arg-type]
     assert caught.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fault"),
+    [
+        ("a?" * 5_001, "it has more than 10,000 characters; make it shorter"),
+        ("(" * 80 + "a" + "+)" * 80, "its groups are nested more than 10 deep; make it simpler"),
+    ],
+)
+@pytest.mark.parametrize("form", ['regexp("{}")', "regexp({})"])
+def test_a_pattern_beyond_the_limits_is_refused_before_it_is_compiled(form, pattern, fault):
+    with pytest.raises(DataError, match=re.escape(fault)):
+        parse_condition(form.format(pattern))
+
+
+def test_parentheses_that_are_no_groups_are_not_counted():
+    assert parse_condition(r'regexp("[(((((((((((]\(\(\(\(\(\(\(\(\(\(\(")')

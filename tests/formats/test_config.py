@@ -112,5 +112,5 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
     with pytest.raises(ConfigurationError, match="cannot be read: No such file or directory"):
         load_configuration(tmp_path / "evalstudio.toml")
     (tmp_path / "evalstudio.toml").write_bytes(b'output = "\xff"')
-    with pytest.raises(ConfigurationError, match="is not TOML: 'utf-8' codec can't decode byte 0xff"):
+    with pytest.raises(ConfigurationError, match="byte 0xff is not UTF-8; save the file as UTF-8"):
         load_configuration(tmp_path / "evalstudio.toml")

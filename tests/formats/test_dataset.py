@@ -270,3 +270,8 @@ def test_a_relationship_to_a_row_that_is_not_there_is_a_warning_and_its_row_stay
     file = read(parse(json.dumps({"inputs": [{"key": "a", "relationships": links}, {"key": "b"}]}), "d.json"))
     assert [row.key for row in file.content.inputs] == ["a", "b"]
     assert file.warnings == ["d.json /inputs/0/relationships/1/target: no row has the key 'gone'; no flip will be looked for"]
+
+
+def test_a_header_of_too_many_columns_is_told():
+    with pytest.raises(DataError, match="has more than 1,000 columns; leave out those that are not needed"):
+        parse_csv("input," + ",".join(f"c{number}" for number in range(1_000)) + "\n", "d.csv")

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.source import MAX_YAML_DEPTH, parse, pointer, read_text
+from pytest_evalstudio.formats.files import read as read_file
+from pytest_evalstudio.formats.source import parse, pointer, read_text
+from pytest_evalstudio.formats.yaml_text import MAX_DEPTH
 
 
 def place_of_fault(text, *, yaml=False):
@@ -147,7 +150,7 @@ def test_deep_yaml_is_refused_before_it_exhausts_the_stack(opening):
 
 
 def test_yaml_as_deep_as_people_write_is_read_and_located():
-    depth = MAX_YAML_DEPTH - 1
+    depth = MAX_DEPTH - 1
     source = parse("a: " + "[" * depth + "5" + "]" * depth, "f.yaml", yaml=True)
     assert source.locate("/a" + "/0" * depth) == (1, 4 + depth)
 
@@ -157,7 +160,7 @@ def test_yaml_as_deep_as_people_write_is_read_and_located():
     [
         ("a: [1", "is not YAML: did not find expected ',' or ']'"),
         ("a: *nobody", "is not YAML: found undefined alias"),
-        ("a: &x [*x]", "is not YAML: found unconstructable recursive node"),
+        ("a: &x [*x]", "the alias *x stands in the value that it means"),
         ("a: !!python/object:os.system {}", "could not determine a constructor for the tag"),
         ("a: !!binary aGk=", "could not determine a constructor for the tag"),
         ("? [a]\n: b", "is not YAML: unhashable type: 'list'"),
@@ -214,3 +217,42 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 
 def test_a_lone_surrogate_is_a_character_like_others():
     assert parse('{"a\\ud800": "\\udfff"}', "f").data == {"a\ud800": "\udfff"}
+
+
+@pytest.mark.parametrize("plain", ["12:30:45", "yes", "off", "0777", "0x1F", "1_000", "2024-01-01", "01234", "=", "190:20:30.15"])
+def test_plain_yaml_that_is_no_json_value_is_text(plain):
+    assert parse(f"a: {plain}\n", "f.yaml", yaml=True).data == {"a": plain}
+
+
+@pytest.mark.parametrize(("plain", "value"), [("12", 12), ("-1.5", -1.5), ("1e3", 1000.0), ("true", True), ("~", None), ("", None), (".5", 0.5)])
+def test_plain_yaml_that_is_a_json_value_is_that_value(plain, value):
+    assert parse(f"a: {plain}\n", "f.yaml", yaml=True).data == {"a": value}
+
+
+def bomb(levels: int, line: str) -> str:
+    lines = ["a0: &a0 {x: [1, 2, 3, 4, 5, 6, 7, 8, 9]}"]
+    aliases = [", ".join([f"*a{level}"] * 9) for level in range(levels)]
+    lines += [line.format(number=level + 1, aliases=names) for level, names in enumerate(aliases)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("line", ["a{number}: &a{number} [{aliases}]", "a{number}: &a{number} {{<<: [{aliases}]}}"], ids=["aliases", "merges"])
+def test_aliases_that_stand_for_billions_are_refused_at_once(line):
+    start = time.process_time()
+    message = place_of_fault(bomb(12, line), yaml=True)[2]
+    assert "the aliases stand for more than 500,000 values; write fewer aliases of aliases" in message
+    assert time.process_time() - start < 1
+
+
+def test_a_chain_of_aliases_is_as_deep_as_what_it_stands_for():
+    chain = "a0: &a0 [1]\n" + "".join(f"a{level + 1}: &a{level + 1} [*a{level}]\n" for level in range(3000))
+    assert "is nested too deeply to be read" in place_of_fault(chain, yaml=True)[2]
+
+
+@pytest.mark.parametrize("yaml", [False, True])
+def test_places_of_many_faults_take_no_longer_than_the_file(yaml):
+    text = json.dumps({"tests": [{"test_cases": [{"prompt": 5}] * 4000}]})
+    start = time.process_time()
+    read = read_file(parse(text, "s.json", yaml=yaml))
+    assert len(read.errors) == 4000
+    assert time.process_time() - start < 5

@@ -307,7 +307,7 @@ def test_errors_of_yaml_suites_have_their_places():
 
 
 def test_a_huge_yaml_number_where_a_text_belongs_is_told():
-    file = read_text(f"tests: [{{test_cases: [{{prompt: 0x{'f' * 6000}}}]}}]", yaml=True)
+    file = read_text(f"tests: [{{test_cases: [{{prompt: !!int 0x{'f' * 6000}}}]}}]", yaml=True)
     assert str(file.errors[0]).endswith("expected a string, found a very large number")
 
 

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import io
+import os
+import socket
 import threading
+import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
@@ -10,6 +14,7 @@ import pytest
 
 from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.hosts import _documents
 from pytest_evalstudio.hosts._documents import Part, download, read_document
 
 
@@ -153,7 +158,7 @@ def test_a_url_is_downloaded_once(site, tmp_path):
         "/fees": (200, {"Content-Type": "text/html; charset=utf-8"}, b"<p>Cards are free."),
     }
     for _ in range(2):
-        assert text_of(read_document(site.url + "/old", downloads=tmp_path / "new")) == "Cards are free."
+        assert text_of(read_document(site.url + "/old", downloads=tmp_path / "new", allow_private_hosts=True)) == "Cards are free."
     assert site.hits == ["/old", "/fees"]
 
 
@@ -170,7 +175,149 @@ def test_a_url_is_downloaded_once(site, tmp_path):
 def test_what_cannot_be_downloaded_is_told(site, tmp_path, page, fault, retry):
     site.pages = {"/x": page}
     with pytest.raises(HostFault) as told:
-        download(site.url + "/x", tmp_path, max_bytes=100)
+        download(site.url + "/x", tmp_path, max_bytes=100, allow_private_hosts=True)
     assert f"{site.url}/x: {fault}" in str(told.value)
     assert told.value.retry is retry
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "socket", "device"])
+def test_what_is_not_a_file_is_refused_and_not_waited_for(tmp_path, kind):
+    place = {"folder": tmp_path, "device": "/dev/zero"}.get(kind, tmp_path / "document.md")
+    listener = socket.socket(socket.AF_UNIX)
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "socket":
+        listener.bind(str(place))
+    try:
+        with pytest.raises(DataError, match="not a file but a folder, device, pipe or socket"):
+            read_document(str(place), downloads=tmp_path)
+    finally:
+        listener.close()
+
+
+def test_a_path_that_no_system_has_is_told(tmp_path):
+    for name in ("a\0b.md", "x" * 5000 + ".md"):
+        with pytest.raises(DataError):
+            read_document(str(tmp_path / name), downloads=tmp_path)
+
+
+def test_a_file_that_grows_while_it_is_read_is_cut_off(tmp_path, monkeypatch):
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"x" * 300_000)
+    real = os.fstat
+    monkeypatch.setattr(_documents.os, "fstat", lambda number: os.stat_result([*real(number)[:6], 10, *real(number)[7:]]))
+    with pytest.raises(DataError, match="more than the 100,000 allowed"):
+        read_document(str(path), downloads=tmp_path, max_bytes=100_000)
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.md", "# x\n" * 100_000), ("a.html", "<p>x" * 100_000), ("a.pdf", pdf(*["x"] * 300))])
+def test_a_conversion_ends_when_time_is_up(read, name, content):
+    start = time.monotonic()
+    with pytest.raises(DataError, match=r"is not read within 0\.01 s; give a smaller one, or raise timeout_s"):
+        read(name, content, timeout_s=0.01)
+    assert time.monotonic() - start < 2
+
+
+def expanding_pdf(size: int) -> bytes:
+    """A PDF whose one page is drawn by that many compressed bytes."""
+    packed = zlib.compress(b"(a) Tj " * (size // 7), 9)
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << >> >>",
+        b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(packed), packed),
+    ]
+    out = b"%PDF-1.4\n"
+    offsets = []
+    for number, body in enumerate(bodies, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return out + b"xref\n0 5\n0000000000 65535 f \n%strailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (table, len(out))
+
+
+def test_a_page_that_expands_beyond_the_limit_is_refused(read):
+    start = time.monotonic()
+    with pytest.raises(DataError, match="page 1 has more than 20,000,000 bytes when decompressed"):
+        read("bomb.pdf", expanding_pdf(30_000_000))
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("text", ["![" * 16_000, "# " + " " * 100_000, "[a](" * 20_000, "](" * 50_000 + ")", "[" * 50_000 + "](x)"])
+def test_hostile_markdown_takes_no_time(read, text):
+    start = time.process_time()
+    read("a.md", "x\n\n" + text)
+    assert time.process_time() - start < 1
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """Addresses by host name, in place of those of the system; `asked` has the names in order."""
+    table = {"public.example": "93.184.216.34", "2130706433": "127.0.0.1"}
+    table |= dict.fromkeys(("inside.example", "localhost"), "127.0.0.1")
+    asked: list[str] = []
+
+    def resolve(host, port, *args, **settings):
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (table.get(host, host), port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return SimpleNamespace(table=table, asked=asked)
+
+
+def told_of(action) -> HostFault:
+    with pytest.raises(HostFault) as told:
+        action()
+    return told.value
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "inside.example", "[::1]", "10.1.2.3", "169.254.169.254", "0.0.0.0", "2130706433"])
+def test_private_addresses_are_not_asked_for_documents(site, tmp_path, names, host):
+    port = site.url.rpartition(":")[2]
+    fault = told_of(lambda: download(f"http://{host}:{port}/x", tmp_path))
+    assert "is the private address" in str(fault)
+    assert "allow_private_hosts = true" in str(fault)
+    assert not fault.retry
+    assert site.hits == []
+
+
+def test_a_host_that_the_user_named_may_be_private_but_not_where_it_redirects_to(site, tmp_path, names):
+    port = site.url.rpartition(":")[2]
+    site.pages = {
+        "/a.md": (200, {}, b"Cards are free."),
+        "/b.md": (302, {"Location": f"http://inside.example:{port}/a.md"}, b""),
+        "/c.md": (302, {"Location": "/a.md"}, b""),
+    }
+    trusted = (f"127.0.0.1:{port}",)
+    assert download(f"{site.url}/a.md", tmp_path, trusted_hosts=trusted).read_text() == "Cards are free."
+    assert download(f"{site.url}/c.md", tmp_path, trusted_hosts=trusted).read_text() == "Cards are free."
+    assert "inside.example is the private address" in str(told_of(lambda: download(f"{site.url}/b.md", tmp_path, trusted_hosts=trusted)))
+    assert site.hits == ["/a.md", "/c.md", "/a.md", "/b.md"]
+
+
+def test_the_connection_goes_to_the_address_that_was_checked(tmp_path, names, monkeypatch):
+    connected = []
+
+    def connect(address, *_, **__):
+        connected.append(address)
+        raise ConnectionRefusedError("refused")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    told_of(lambda: download("http://public.example/x", tmp_path))
+    assert connected == [("93.184.216.34", 80)]
+    assert names.asked == ["public.example"]
+
+
+def test_a_chain_of_redirects_ends(site, tmp_path):
+    site.pages = {f"/{number}": (302, {"Location": f"/{number + 1}"}, b"") for number in range(20)}
+    fault = told_of(lambda: download(f"{site.url}/0", tmp_path, allow_private_hosts=True))
+    assert "HTTP 302" in str(fault)
+    assert len(site.hits) == 6
+
+
+@pytest.mark.parametrize(
+    "url", ["http://[/x", "http://", "http:///x", "http://a:b/x", "http://exa mple/x", "http://\ud800/x", "http://" + "a" * 300 + "/x"]
+)
+def test_an_address_that_is_none_is_told(tmp_path, url):
+    assert told_of(lambda: download(url, tmp_path))

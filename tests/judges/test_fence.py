@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.judges.fence import fence_mark, fenced
+from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 
 
 @given(st.lists(st.text(), max_size=4))
@@ -27,3 +27,13 @@ def test_the_mark_is_the_same_in_every_run_so_that_verdicts_can_be_stored() -> N
 
 def test_a_surrogate_without_its_other_half_can_be_fenced() -> None:
     assert fenced("answer", "\ud800", fence_mark(["\ud800"])).count("\n") == 2
+
+
+@given(st.text(" \t\na"), st.text(" \t\na"), st.text(" \t\na"))
+def test_fences_stand_alone_on_their_lines_and_what_they_hold_stays(before: str, text: str, after: str) -> None:
+    prompt = on_lines_of_their_own(f"{before}{fenced('answer', text, 'c0ffee')}{after}", "c0ffee")
+    assert f"<<<c0ffee answer\n{text}\nc0ffee>>>" in prompt
+    lines = prompt.split("\n")
+    assert "<<<c0ffee answer" in lines
+    assert "c0ffee>>>" in lines
+    assert prompt.split() == f"{before} <<<c0ffee answer {text} c0ffee>>> {after}".split()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.replies import choice, number, record, several, text
+from pytest_evalstudio.judges import parsing
 from pytest_evalstudio.judges.parsing import Unparsable, read_reply
 
 VERDICT = record(reason=text("Why."), verdict=choice("Is it so?"))
@@ -107,3 +108,18 @@ def test_any_text_is_read_or_refused(reply: str) -> None:
 @given(st.fixed_dictionaries({"reason": st.text(), "verdict": st.sampled_from(["yes", "no"])}), st.sampled_from(["", "Verdict:\n", "```json\n"]))
 def test_what_was_asked_for_is_always_read(reply: dict[str, str], before: str) -> None:
     assert read_reply(before + json.dumps(reply) + ("\n```" if before.startswith("`") else ""), VERDICT) == reply
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("<think>a</think>b", "b"),
+        ("<think>a<think>b</think>c</think>d", "c</think>d"),
+        ("<think><reasoning>a</reasoning>b", "<think>b"),
+        ("<THINK>a</think>b<thinking>c</Thinking>d", "bd"),
+        ("a</think>b", "a</think>b"),
+        ("<think>a</thinking>b", "<think>a</thinking>b"),
+    ],
+)
+def test_thoughts_are_left_out_from_the_first_tag_that_is_closed(reply, text):
+    assert parsing._without_thinking(reply) == text

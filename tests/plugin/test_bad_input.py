@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fnmatch
 import json
 
 import pytest
@@ -114,6 +115,60 @@ def test_a_report_that_cannot_be_written_is_said_and_fails_the_run(project: Proj
 
     result = project.run("answers_lab.json", "--evalstudio-output", "taken")
 
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["the record cannot be written: *"])
-    result.stdout.no_fnmatch_line("*Traceback*")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*taken: the folder cannot be written to *; choose another folder*--evalstudio-output*"])
+    result.stderr.no_fnmatch_line("*Traceback*")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param('output = "a\\u0000b"\n', "*output: the path 'a\\x00b' has a NUL character; remove it*", id="NUL in a path"),
+        pytest.param('cache = "a\\u0000b"\n', "*cache: the path * has a NUL character*", id="NUL in another path"),
+        pytest.param(b'output = "\xff"\n', "*byte 0xff is not UTF-8; save the file as UTF-8*", id="invalid UTF-8"),
+    ],
+)
+def test_a_configuration_that_no_system_can_follow_is_told(project: Project, content: str | bytes, message: str) -> None:
+    project.write("evalstudio.toml", content)
+    project.lab(GOOD)
+
+    result = project.run("answers_lab.json")
+
+    assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)
+    output = result.stdout.str() + result.stderr.str()
+    assert fnmatch.filter(output.splitlines(), message), output
+    assert "Traceback" not in output
+    assert "INTERNALERROR" not in output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["http://[/x"], id="a URL without a host"),
+        pytest.param(["http://127.0.0.1:9/" + "x" * 300 + ".json"], id="a URL with a long name"),
+        pytest.param(["--evalstudio-config", "c" * 300], id="a configuration of a long name"),
+        pytest.param(["x" * 300 + ".json"], id="a file of a long name"),
+        pytest.param(["answers_lab.json", "--evalstudio-output", "c" * 300], id="an output of a long name"),
+    ],
+)
+def test_an_argument_that_no_system_can_follow_is_told(project: Project, arguments: list[str]) -> None:
+    project.lab(GOOD)
+
+    result = project.run(*arguments)
+
+    assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.TESTS_FAILED)
+    output = result.stdout.str() + result.stderr.str()
+    assert "Traceback" not in output
+    assert "INTERNALERROR" not in output
+
+
+def test_files_are_utf_8_whatever_the_locale_says(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    monkeypatch.setenv("PYTHONCOERCECLOCALE", "0")
+    monkeypatch.setenv("LC_ALL", "C")
+    project.write("evalstudio.toml", '# Gebühr\nevaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\n')
+    project.write("fees.md", "Die Gebühr kostet 5 €.")
+    case = '{"key": "k", "prompt": "Was kostet die Gebühr?", "condition": "\\"5 €\\""}'
+    project.write("g_suite.json", f'{{"tests": [{{"documents": ["fees.md"], "test_cases": [{case}]}}]}}')
+
+    project.run("g_suite.json").assert_outcomes(passed=1)

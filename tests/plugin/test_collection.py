@@ -178,3 +178,30 @@ def test_a_suite_at_a_url_is_fetched_once_and_runs(project: Project, httpserver_
     missing = project.run(f"{httpserver_folder}/served/other_suite.json")
     assert missing.ret == pytest.ExitCode.USAGE_ERROR
     missing.stderr.fnmatch_lines(["ERROR: http://127.0.0.1:*/served/other_suite.json: cannot be fetched: *404*"])
+
+
+EXTRACTIVE = 'evaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\nretries = 0\n'
+
+
+def fee_suite(document: str) -> str:
+    case = {"key": "fee", "prompt": "What do transfers cost?", "condition": '"2 EUR"'}
+    return json.dumps({"tests": [{"documents": [document], "test_cases": [case]}]})
+
+
+def test_documents_of_a_suite_at_a_url_may_stand_at_the_host_that_the_user_named(project: Project, httpserver_folder: str) -> None:
+    project.write("evalstudio.toml", EXTRACTIVE)
+    project.write("served/fees.md", "Transfers cost 2 EUR.")
+    project.write("served/far_suite.json", fee_suite(f"{httpserver_folder}/served/fees.md"))
+
+    project.run(f"{httpserver_folder}/served/far_suite.json").assert_outcomes(passed=1)
+
+
+def test_documents_at_private_addresses_need_the_users_word(project: Project, httpserver_folder: str) -> None:
+    project.write("evalstudio.toml", EXTRACTIVE)
+    project.write("served/fees.md", "Transfers cost 2 EUR.")
+    project.write("near_suite.json", fee_suite(f"{httpserver_folder}/served/fees.md"))
+
+    result = project.run("near_suite.json")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*127.0.0.1 is the private address 127.0.0.1; set allow_private_hosts = true in the configuration to allow it*"])

@@ -18,7 +18,7 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 Function = Literal["mean", "pass_rate", "percentile"]
 
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-_GATE = re.compile(r"\s*(?P<term>[^<>=]*?)\s*(?P<sign>>=|<=|>|<)\s*(?P<number>\S+)\s*$")
+_SIGN = re.compile(r">=|<=|>|<")
 _TERM = re.compile(r"(?:(?P<function>\w+)\(\s*(?P<inner>[^()\s]*)\s*\)|(?P<plain>[^()\s]+))$")
 _NAME = re.compile(r"(?P<id>[\w-]+)(?:\.(?P<metric>[\w-]+))?$")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
@@ -74,14 +74,15 @@ def parse_gate(text: str) -> Gate:
     >>> parse_gate("p95(perplexity) <= 40").percent
     95
     """
-    match = _GATE.match(text)
-    if match is None:
+    sign = _SIGN.search(text)
+    left, number = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
+    if sign is None or "=" in left or len(number.split()) != 1:
         raise _malformed(text, "there is no comparison with a number")
-    if not _NUMBER.match(match["number"]) or not math.isfinite(float(match["number"])):
-        raise _malformed(text, f"{match['number']!r} is no number")
-    term = _TERM.match(match["term"])
+    if not _NUMBER.match(number) or not math.isfinite(float(number)):
+        raise _malformed(text, f"{number!r} is no number")
+    term = _TERM.match(left)
     if term is None:
-        raise _malformed(text, f"{match['term']!r} is no term" if match["term"] else "the term before the sign is missing")
+        raise _malformed(text, f"{left!r} is no term" if left else "the term before the sign is missing")
     function, percent = _function(text, term["function"])
     name = _NAME.match(term["plain"] or term["inner"] or "")
     if name is None:
@@ -94,8 +95,8 @@ def parse_gate(text: str) -> Gate:
         evaluator=name["id"],
         metric=name["metric"] or "",
         percent=percent,
-        sign=match["sign"],
-        limit=float(match["number"]),
+        sign=sign[0],
+        limit=float(number),
     )
 
 

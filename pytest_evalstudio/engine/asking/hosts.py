@@ -13,6 +13,7 @@ from pytest_evalstudio.core.contracts import Host, parameters
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
@@ -46,6 +47,7 @@ def open_model(
     env: Mapping[str, str] | None = None,
     thread: LoopThread | None = None,
     kind: str = "model",
+    allow_private_hosts: bool = False,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -59,12 +61,25 @@ def open_model(
         env: in place of the process's environment.
         thread: where its requests run, with those of others.
         kind: what messages call it.
+        allow_private_hosts: whether documents may be fetched from addresses that are not public.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
     """
     try:
-        return _opened(name, settings, registry, folder=folder, cache=cache, workers=workers, refresh=refresh, env=env, thread=thread, kind=kind)
+        return _opened(
+            name,
+            settings,
+            registry,
+            folder=folder,
+            cache=cache,
+            workers=workers,
+            refresh=refresh,
+            env=env,
+            thread=thread,
+            kind=kind,
+            allow_private_hosts=allow_private_hosts,
+        )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
 
@@ -81,6 +96,7 @@ def _opened(
     env: Mapping[str, str] | None,
     thread: LoopThread | None,
     kind: str,
+    allow_private_hosts: bool,
 ) -> ModelSession:
     host_id = settings.get("host")
     if not isinstance(host_id, str):
@@ -97,7 +113,18 @@ def _opened(
         host = _constructed(cls, host_id, own)
         if isinstance(host, Opens):
             downloads = cache.folder / "documents" if cache is not None else None
-            host.open(HostTools(name=name, folder=folder, downloads=downloads, split_sentences=split_sentences, mask=secrets.mask_message))
+            host.open(
+                HostTools(
+                    name=name,
+                    folder=folder,
+                    downloads=downloads,
+                    split_sentences=split_sentences,
+                    mask=secrets.mask_message,
+                    timeout_s=limits.timeout_s,
+                    allow_private_hosts=allow_private_hosts,
+                    trusted_hosts=named_hosts(),
+                )
+            )
     except ConfigurationError as exc:
         raise ConfigurationError(secrets.mask_message(str(exc))) from exc
     masked = secrets.masked(own)

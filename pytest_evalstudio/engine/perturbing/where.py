@@ -9,7 +9,9 @@ from pytest_evalstudio.core.errors import ConfigurationError
 
 PYTESTS_OWN = frozenset({"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast", "evalstudio"})
 _NOT_IN_MARKERS = re.compile(r"[^\w.:+/-]")
-_TOKEN = re.compile(r"\s*(?:(\()|(\))|([\w.:+/-]+)|(\S))")
+_TOKEN = re.compile(r"([\w.:+/-]+)|\S")
+MAX_DEPTH = 100
+_MAX_SHOWN = 200
 
 Test = Callable[[frozenset[str]], bool]
 
@@ -37,8 +39,9 @@ class Where:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = [found for found in _TOKEN.finditer(text) if found[0].strip()]
+        self._tokens = list(_TOKEN.finditer(text))
         self._at = 0
+        self._depth = 0
         self._test = self._either()
         if self._at < len(self._tokens):
             raise self._wrong()
@@ -59,27 +62,40 @@ class Where:
         return tests[0] if len(tests) == 1 else lambda names: all(test(names) for test in tests)
 
     def _one(self) -> Test:
-        if self._take("not"):
-            denied = self._one()
+        negations = 0
+        while self._take("not"):
+            negations += 1
+        if negations % 2:
+            denied = self._positive()
             return lambda names: not denied(names)
+        return self._positive()
+
+    def _positive(self) -> Test:
         if self._take("("):
+            self._depth += 1
+            if self._depth > MAX_DEPTH:
+                raise ConfigurationError(f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; make it simpler")
             inner = self._either()
             if not self._take(")"):
                 raise self._wrong()
+            self._depth -= 1
             return inner
         found = self._tokens[self._at] if self._at < len(self._tokens) else None
-        if found is None or not found[3] or found[3] in ("and", "or"):
+        if found is None or not found[1] or found[1] in ("and", "or"):
             raise self._wrong()
         self._at += 1
-        name = marker_name(found[3])
+        name = marker_name(found[1])
         return lambda names: name in names
 
     def _take(self, word: str) -> bool:
-        if self._at < len(self._tokens) and self._tokens[self._at][0].strip() == word:
+        if self._at < len(self._tokens) and self._tokens[self._at][0] == word:
             self._at += 1
             return True
         return False
 
     def _wrong(self) -> ConfigurationError:
-        place = f"at {self._tokens[self._at][0].strip()!r}" if self._at < len(self._tokens) else "at its end"
-        return ConfigurationError(f"expression {self._text!r} cannot be read {place}; write categories with and, or, not and parentheses")
+        place = f"at {self._tokens[self._at][0]!r}" if self._at < len(self._tokens) else "at its end"
+        return ConfigurationError(f"expression {self._excerpt()} cannot be read {place}; write categories with and, or, not and parentheses")
+
+    def _excerpt(self) -> str:
+        return repr(self._text if len(self._text) <= _MAX_SHOWN else self._text[:_MAX_SHOWN] + "…")

@@ -10,7 +10,6 @@ import numpy as np
 
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.steps import Done, step
-from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.findings.failure_groups import described
 from pytest_evalstudio.mrm.findings.failures import LEAST, LEVEL, Grouping, Structure, group, structure
@@ -21,6 +20,7 @@ from pytest_evalstudio.mrm.topics.clustering import plane
 from pytest_evalstudio.mrm.workflow.checks import check_counts, check_names
 from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION, calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.work import Work
+from pytest_evalstudio.record.writer import FILE
 
 CLUSTERS = "failure_clusters.json"
 MAP = "failure_clusters.svg"

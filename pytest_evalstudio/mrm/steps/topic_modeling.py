@@ -65,7 +65,15 @@ class TopicModeling:
             raise ValueError(f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}")
 
     def run(self, work: Work) -> Done:
-        chunks = list(corpus_chunks(work.documents, cache=work.cache, chunk_chars=self.chunk_chars, overlap_chars=self.overlap_chars))
+        chunks = list(
+            corpus_chunks(
+                work.documents,
+                cache=work.cache,
+                chunk_chars=self.chunk_chars,
+                overlap_chars=self.overlap_chars,
+                allow_private_hosts=work.config.allow_private_hosts,
+            )
+        )
         work.progress(1, 3, "chunks read")
         if len(chunks) < 2 * self.min_topic_size:
             reason = f"one topic: {len(chunks)} chunks are fewer than two topics of {self.min_topic_size}"

@@ -45,7 +45,7 @@ def quantities(sentence: str) -> list[Quantity]:
     """
     found = []
     for match in _ANY.finditer(sentence):
-        before, after = sentence[: match.start()], sentence[match.end() :]
+        before, after = sentence[max(0, match.start() - 2) : match.start()], sentence[match.end() : match.end() + 2]
         if re.search(r"[\w.,/£$€-]$", before) or re.match(r"[\w/]|[.,-]\w", after):
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]

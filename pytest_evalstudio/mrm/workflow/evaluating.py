@@ -82,6 +82,7 @@ def ask_and_evaluate(
         cache=work.cache,
         registry=work.registry,
         refresh=work.refresh,
+        allow_private_hosts=work.config.allow_private_hosts,
     ) as builder:
         lab = builder.complete_dataset(lambda done, total: work.progress(done, total, "answers"))
     lab.save(work.folder / LAB)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import functools
 import json
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -136,3 +139,22 @@ def test_short_dummy_keys_are_words_in_answers_and_masked_in_messages():
     secrets.expand({"api_key": "none"})
     assert secrets.mask("none of them", shortest=8) == "none of them"
     assert secrets.mask_message("key none at http://me:pw@host/") == "key *** at http://***@host/"
+
+
+def test_documents_at_private_addresses_are_read_where_that_is_allowed(opened, tmp_path):
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / "fees.md").write_text("Transfers cost 2 EUR.", encoding="utf-8")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format, *args):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        prompt = Prompt(text="What do transfers cost?", corpus=(f"http://127.0.0.1:{server.server_port}/fees.md",))
+        [refused] = opened({"host": "extractive", "retries": 0}).ask([prompt])
+        [answered] = opened({"host": "extractive"}, allow_private_hosts=True).ask([prompt])
+        server.shutdown()
+    assert "is the private address 127.0.0.1" in refused.error
+    assert answered.text == "Transfers cost 2 EUR."

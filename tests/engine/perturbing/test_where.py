@@ -38,3 +38,14 @@ def test_names_are_categories_as_markers():
 def test_what_cannot_be_read_is_told(text):
     with pytest.raises(ConfigurationError, match="cannot be read"):
         Where(text)
+
+
+@pytest.mark.parametrize("text", ["(" * 5_000, "not " * 5_000 + "(" * 5_000, "a and (" * 5_000])
+def test_parentheses_in_parentheses_without_end_are_told(text):
+    with pytest.raises(ConfigurationError, match="nests parentheses more than 100 deep; make it simpler") as told:
+        Where(text)
+    assert len(str(told.value)) < 400
+
+
+def test_many_negations_are_read():
+    assert Where("not " * 5_000 + "a")(["a"])

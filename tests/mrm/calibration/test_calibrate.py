@@ -13,7 +13,6 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.record import read_items
 from pytest_evalstudio.engine.scoring.calibration import probability, threshold
 from pytest_evalstudio.formats.calibration import METHODS, load_calibration
 from pytest_evalstudio.formats.labels import Label, answer_id, read_labels
@@ -23,6 +22,7 @@ from pytest_evalstudio.mrm.calibration.curves import chances
 from pytest_evalstudio.mrm.calibration.outdated import without_outdated
 from pytest_evalstudio.mrm.calibration.sample import TooFewLabels, sample
 from pytest_evalstudio.mrm.findings.results import Answer, Scores, read_scores
+from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.report.build import build_report
 from tests.mrm.labelled import drawn, write_labels, write_record
 from tests.records import RecordBuilder, evaluator, metric, perturbed, score
@@ -391,7 +391,7 @@ def test_answers_on_which_raters_are_divided_are_left_out_and_counted(tmp_path: 
 def test_labels_of_another_text_are_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scores, labels = drawn()
     record = write_record(tmp_path, scores)
-    text = next(iter(read_items(record)))["rows"][0]["actual_output"]
+    text = next(RecordReader(record).items()).rows[0].actual_output
     ids = {0: "another", 1: answer_id(text)}
     rows = [f"k{number},m-one,{label},{ids.get(number, '')}" for number, label in enumerate(labels)]
     path = tmp_path / "labels.csv"

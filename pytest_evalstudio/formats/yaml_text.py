@@ -1,0 +1,159 @@
+"""Reads YAML text into what JSON can hold.
+
+Plain scalars are read as YAML 1.2 reads them, and only JSON's numbers are numbers: `yes`, `on`, `12:30:45`, `0777`, `1_000` and dates
+are text, which YAML 1.1 turns into other values.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from typing import Any
+
+from pytest_evalstudio.core.errors import DataError
+
+MAX_NODES = 500_000
+"""Values that the aliases of a file may add; a few lines of aliases of aliases can stand for billions."""
+MAX_DEPTH = 200
+"""Deeper YAML is not composed: the C parser would exhaust the stack and take the process with it."""
+_TAG = "tag:yaml.org,2002:"
+_DIGITS = r"[-+]?(?:0|[1-9][0-9]*)"
+_PLAIN = (
+    ("bool", r"(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("null", r"(?:~|null|Null|NULL|)$", "~nN\0"),
+    ("int", rf"{_DIGITS}$", "-+0123456789"),
+    (
+        "float",
+        rf"(?:{_DIGITS}(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[-+]?\.[0-9]+(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
+        "-+0123456789.",
+    ),
+    ("merge", r"<<$", "<"),
+)
+"""Kinds of plain scalars: tag, pattern, first characters."""
+
+
+def load_yaml(text: str, name: str) -> Any:
+    """Return the value of a YAML text.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        DataError: at the place where the text stops being YAML, or is nested or expanded beyond the limits.
+    """
+    import yaml
+
+    loader = _loader(name)
+    try:
+        _check_size(text, name, loader)
+        return yaml.load(text, Loader=loader)
+    except yaml.MarkedYAMLError as exc:
+        at = exc.problem_mark or exc.context_mark
+        line, column = (at.line + 1, at.column + 1) if at else (0, 0)
+        raise DataError(f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column) from None
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
+        raise DataError(f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name) from None
+
+
+def compose(text: str) -> Any:
+    """Return the root node of a YAML text that was read before; None for an empty one."""
+    import yaml
+
+    return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def locate(root: Any, steps: list[str]) -> tuple[int, int]:
+    """Return line and column, from 1, of the value below a node, or of its nearest ancestor that exists."""
+    import yaml
+
+    node = root
+    for step in steps:
+        child = None
+        if isinstance(node, yaml.MappingNode):
+            child = next((value for key, value in node.value if key.value == step), None)
+        elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
+            child = node.value[int(step)]
+        if child is None:
+            break
+        node = child
+    return (node.start_mark.line + 1, node.start_mark.column + 1) if node is not None else (0, 0)
+
+
+def _loader(name: str) -> Any:
+    """A loader whose errors name the file."""
+
+    def mapping(self: Any, node: Any) -> dict[str, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                at = key.start_mark
+                message = f"the name {key.value!r} stands twice in one object; keep one"
+                raise DataError(message, source=name, line=at.line + 1, column=at.column + 1)
+            seen.add(key.value)
+        return dict(self.construct_mapping(node, deep=True))
+
+    def number(self: Any, node: Any) -> float:
+        value = float(self.construct_yaml_float(node))
+        if not math.isfinite(value):
+            at = node.start_mark
+            raise DataError(f"{node.value} is not a number; leave the value out", source=name, line=at.line + 1, column=at.column + 1)
+        return value
+
+    loader: Any = type("Loader", (_plain_loader(),), {})
+    loader.add_constructor(f"{_TAG}map", mapping)
+    loader.add_constructor(f"{_TAG}float", number)
+    return loader
+
+
+@functools.cache
+def _plain_loader() -> Any:
+    import yaml
+
+    loader: Any = type("PlainLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
+    for kind, pattern, first in _PLAIN:
+        loader.add_implicit_resolver(_TAG + kind, re.compile(pattern), ["" if char == "\0" else char for char in first])
+    loader.add_constructor(f"{_TAG}timestamp", lambda self, node: node.value)
+    for kind in ("binary", "omap", "pairs", "set"):
+        loader.add_constructor(_TAG + kind, loader.construct_undefined)
+    return loader
+
+
+def _check_size(text: str, name: str, loader: Any) -> None:
+    """Refuse a text that is nested or expanded beyond the limits; sizes of anchored values are added where aliases stand."""
+    import yaml
+
+    sizes: dict[str, int] = {}
+    depths: dict[str, int] = {}
+    open_values: list[list[Any]] = [["", 0, 0]]  # anchor, values and depth below
+    added = 0
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_values.append([event.anchor, 1, 0])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, size, depth = open_values.pop()
+            if anchor:
+                sizes[anchor], depths[anchor] = size, depth
+            _add(open_values[-1], size, depth + 1)
+        elif isinstance(event, yaml.AliasEvent):
+            if any(entry[0] == event.anchor for entry in open_values):
+                raise _at(event, f"the alias *{event.anchor} stands in the value that it means; write the value out", name)
+            added += sizes.get(event.anchor, 1)
+            _add(open_values[-1], sizes.get(event.anchor, 1), depths.get(event.anchor, 0) + 1)
+        elif isinstance(event, yaml.ScalarEvent):
+            if event.anchor:
+                sizes[event.anchor], depths[event.anchor] = 1, 0
+            _add(open_values[-1], 1, 0)
+        if added > MAX_NODES:
+            raise _at(event, f"the aliases stand for more than {MAX_NODES:,} values; write fewer aliases of aliases", name)
+        if len(open_values) - 1 > MAX_DEPTH or len(open_values) + open_values[-1][2] > MAX_DEPTH + 2:
+            raise _at(event, "is nested too deeply to be read", name)
+
+
+def _add(parent: list[Any], size: int, depth: int) -> None:
+    parent[1] += size
+    parent[2] = max(parent[2], depth)
+
+
+def _at(event: Any, message: str, name: str) -> DataError:
+    return DataError(message, source=name, line=event.start_mark.line + 1, column=event.start_mark.column + 1)

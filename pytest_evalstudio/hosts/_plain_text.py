@@ -1,0 +1,197 @@
+"""Plain text of Markdown and HTML, in time that is linear in the text."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+
+_HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_NUMBERED = re.compile(r"[0-9]{1,9}[.)]")
+_RULES = ("-", "*", "_")
+_BLANKS = " \t"
+_LINK_MARKS = re.compile(r"!?\[|\]\(?|\)")
+_MAX_TAG_CHARS = 100_000
+MAX_OPEN_TAGS = 100
+"""Silent tags that are counted; deeper nesting is not a page that people read."""
+
+Tick = Callable[[], None]
+"""Called again and again during a conversion; it raises when time is up."""
+
+
+def _nothing() -> None:
+    """Let a conversion go on."""
+
+
+def unwrap(text: str) -> str:
+    """Return the text with each paragraph on one line, a blank line between; words broken over two lines are joined.
+
+    >>> unwrap("a hyphen-\\nated word,\\nand more\\n\\n\\nnext")
+    'a hyphenated word, and more\\n\\nnext'
+    """
+    joined = _HYPHENATED.sub("", lines(text))
+    paragraphs: list[list[str]] = [[]]
+    for line in joined.split("\n"):
+        if line.strip(_BLANKS):
+            paragraphs[-1] += line.split()
+        elif paragraphs[-1]:
+            paragraphs.append([])
+    return "\n\n".join(" ".join(words) for words in paragraphs if words)
+
+
+def lines(text: str) -> str:
+    """Return the text with line feeds as its only line ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def plain_markdown(text: str, tick: Tick = _nothing) -> str:
+    """Return the text of a Markdown document without its marks.
+
+    >>> plain_markdown("# Fees #\\nSee [the list](http://x/y).\\n\\n- one")
+    'Fees\\n\\nSee the list.\\n\\none'
+    """
+    converted = []
+    for line in _without_front_matter(lines(text).split("\n")):
+        tick()
+        converted.append(_block(_without_links(line)))
+    return unwrap(_EMPHASIS.sub("", "\n".join(converted)))
+
+
+def _without_front_matter(content: list[str]) -> list[str]:
+    if content[0] != "---":
+        return content
+    end = next((place for place in range(1, len(content)) if content[place] == "---"), 0)
+    return content[end + 1 :] if end else content
+
+
+def _without_links(line: str) -> str:
+    """The line with each `[text](address)` and `![text](address)` replaced by its text."""
+    if "](" not in line:
+        return line
+    pieces: list[str] = []
+    done = 0
+    opening: re.Match[str] | None = None
+    text = ""
+    is_address = False
+    for mark in _LINK_MARKS.finditer(line):
+        if is_address:
+            if mark[0] == ")" and opening is not None:
+                pieces += line[done : opening.start()], text
+                done = mark.end()
+                opening, is_address = None, False
+        elif mark[0] in ("[", "!["):
+            opening = mark
+        elif mark[0] == "](" and opening is not None:
+            text = line[opening.end() : mark.start()]
+            is_address = True
+        elif mark[0] != ")":
+            opening = None
+    return "".join(pieces) + line[done:]
+
+
+def _block(line: str) -> str:
+    """A line without the mark of a heading, list item, code fence or rule."""
+    stripped = line.strip(_BLANKS)
+    if stripped.startswith(("```", "~~~")) or (len(stripped) >= 3 and set(stripped) <= set(_RULES)):
+        return ""
+    hashes = len(stripped) - len(stripped.lstrip("#"))
+    if 1 <= hashes <= 6 and line.find("#") <= 3 and stripped[hashes : hashes + 1] in (" ", "\t"):
+        return "\n" + stripped[hashes:].strip(_BLANKS).rstrip(" \t#") + "\n"
+    if stripped[:2] in ("- ", "* ", "+ ", "-\t", "*\t", "+\t"):
+        return "\n" + stripped[2:].lstrip(_BLANKS)
+    number = _NUMBERED.match(stripped)
+    if number and stripped[number.end() : number.end() + 1] in (" ", "\t"):
+        return "\n" + stripped[number.end() :].lstrip(_BLANKS)
+    return line
+
+
+def plain_html(text: str, tick: Tick = _nothing) -> str:
+    """Return the text of an HTML page that a reader sees.
+
+    The tags are read here and not by `html.parser`, whose time grows with the square of a page of unfinished tags or comments.
+
+    >>> plain_html("<h1>Fees</h1><script>1 < 2</script><p>Cards <b>are</b> free &amp; fast.")
+    'Fees\\n\\nCards are free & fast.'
+    """
+    page = _Page()
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        tick()
+        mark = _MARKUP.match(text, start)
+        if mark is None:
+            end = text.find("<", start + 1)
+            end = len(text) if end < 0 else end
+            page.add(text[at:end])
+            at = end
+            continue
+        page.add(text[at:start])
+        if mark[0] == "<!--":
+            at = _after(text, "-->", start + 4)
+        elif mark["name"] is None:
+            at = _after(text, ">", start)
+        else:
+            at = _after_tag(text, mark.end())
+            name = mark["name"].lower()
+            page.tag(name, closes=bool(mark["closes"]))
+            if name in _RAW and not mark["closes"]:
+                closing = _RAW[name].search(text, at)
+                at = closing.start() if closing else len(text)
+    page.add(text[at:])
+    return unwrap("".join(page.pieces))
+
+
+_MARKUP = re.compile(r"<(?:!--|[!?]|(?P<closes>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*))")
+_RAW = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
+"""Elements whose content has no tags, and how they end."""
+_TAG_PART = re.compile(r"""=[ \t\n\f]*"[^"]*"|=[ \t\n\f]*'[^']*'|>""")
+
+
+def _after(text: str, mark: str, start: int) -> int:
+    """The place behind the next mark; the end of the text where there is none, as browsers read it."""
+    end = text.find(mark, start)
+    return len(text) if end < 0 else end + len(mark)
+
+
+def _after_tag(text: str, start: int) -> int:
+    """The place behind a tag, whose quoted values may hold `>`."""
+    simple = text.find(">", start)
+    if simple < 0:
+        return len(text)
+    if "=" not in text[start:simple]:
+        return simple + 1
+    for part in _TAG_PART.finditer(text, start, start + _MAX_TAG_CHARS):
+        if part[0] == ">":
+            return part.end()
+    return simple + 1
+
+
+class _Page:
+    """Collects the text between tags."""
+
+    SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
+    INLINE = frozenset(
+        "a abbr b cite code em font i img kbd mark q s small span strong sub sup time u var".split()  # noqa: SIM905
+    )
+    SPACES = frozenset({"td", "th", "br"})
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._silent: list[str] = []
+
+    def add(self, text: str) -> None:
+        if text and not self._silent:
+            self.pieces.append(html.unescape(text).replace("\n", " "))
+
+    def tag(self, name: str, *, closes: bool) -> None:
+        if name == "body" and not closes:
+            self._silent.clear()  # a head that nobody closed
+        if name in self.SILENT:
+            if closes and name in self._silent:
+                del self._silent[self._silent.index(name) :]
+            elif not closes and len(self._silent) < MAX_OPEN_TAGS:
+                self._silent.append(name)
+        if name in self.SPACES:
+            self.pieces.append(" ")
+        elif name not in self.INLINE:
+            self.pieces.append("\n\n")
