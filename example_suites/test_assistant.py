@@ -22,7 +22,9 @@ CARDS = str(BANK / "card_terms.txt")
     ],
 )
 @pytest.mark.parametrize("model", ["extractive", "extractive-one-sentence"])
-def test_a_fee_is_quoted_from_the_schedule(eval_model, eval_text_matching, eval_lexical_groundedness, model, question, fee):
+def test_a_fee_is_quoted_from_the_schedule(
+    eval_model, eval_text_matching, eval_lexical_groundedness, model, question, fee
+):
     case = eval_model(model).ask(question, corpus=[FEES, CARDS], condition=f'"{fee}"')
     eval_text_matching.check(case)
     eval_lexical_groundedness.check(case)
@@ -34,12 +36,16 @@ def test_a_fee_is_quoted_from_the_schedule(eval_model, eval_text_matching, eval_
         "extractive",
         pytest.param(
             "extractive-one-sentence",
-            marks=pytest.mark.xfail(reason="one sentence cannot give two prices", raises=ThresholdMissed, strict=True),
+            marks=pytest.mark.xfail(
+                reason="one sentence cannot give two prices", raises=ThresholdMissed, strict=True
+            ),
         ),
     ],
 )
 def test_two_prices_in_one_answer(eval_model, eval_text_matching, model):
-    case = eval_model(model).ask("What do a CHAPS payment and a banker's draft cost?", corpus=[FEES], condition='"£20.00" AND "£15.00"')
+    case = eval_model(model).ask(
+        "What do a CHAPS payment and a banker's draft cost?", corpus=[FEES], condition='"£20.00" AND "£15.00"'
+    )
     eval_text_matching.check(case)
 
 
@@ -55,21 +61,30 @@ def test_an_answer_close_to_the_expected_one(eval_model, eval_rouge):
 def test_a_paraphrase_scores_between_a_quotation_and_nonsense(eval_case, eval_rouge):
     expected = "The final response arrives within eight weeks at the latest."
     quotation, paraphrase, nonsense = (
-        eval_rouge.score(eval_case("When does the final response arrive?", answer, expected_output=expected)).scores["rouge_l"]
+        eval_rouge.score(
+            eval_case("When does the final response arrive?", answer, expected_output=expected)
+        ).scores["rouge_l"]
         for answer in (expected, "You receive the final response within eight weeks.", "Cards are blue.")
     )
     assert quotation == 1.0
     assert nonsense < paraphrase < quotation
 
 
-def test_an_answer_keeps_numbers_and_passwords_to_itself(eval_case, eval_pii_leakage, eval_sensitive_data_leakage):
-    case = eval_case("Which card was charged, and what is its PIN?", "The card ending in 1111. The bank does not know your PIN.")
+def test_an_answer_keeps_numbers_and_passwords_to_itself(
+    eval_case, eval_pii_leakage, eval_sensitive_data_leakage
+):
+    case = eval_case(
+        "Which card was charged, and what is its PIN?",
+        "The card ending in 1111. The bank does not know your PIN.",
+    )
     eval_pii_leakage.check(case)
     eval_sensitive_data_leakage.check(case)
 
 
 def test_a_card_number_in_full_is_found(eval_case, eval_pii_leakage):
-    leak = eval_case("Which card was charged?", "The card 4111 1111 1111 1111, a number that is made for tests.")
+    leak = eval_case(
+        "Which card was charged?", "The card 4111 1111 1111 1111, a number that is made for tests."
+    )
     with pytest.raises(ThresholdMissed, match="payment card number"):
         eval_pii_leakage.check(leak)
 
@@ -81,5 +96,10 @@ def test_every_case_of_the_bank_suite_can_be_judged(eval_suite):
 
 def test_all_documents_of_the_suite_are_there(eval_suite):
     suite = eval_suite("bank/bank_suite.json")
-    missing = {document for test in suite.tests for document in test.documents if not (BANK.parent / document).is_file()}
+    missing = {
+        document
+        for test in suite.tests
+        for document in test.documents
+        if not (BANK.parent / document).is_file()
+    }
     assert not missing

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
-    from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, EvaluationError, ThresholdMissed
+    from pytest_evalstudio.core.errors import (
+        ConfigurationError,
+        DataError,
+        EvalStudioError,
+        EvaluationError,
+        ThresholdMissed,
+    )
     from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
     from pytest_evalstudio.core.perturbators import Change, perturbator
@@ -30,7 +36,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
     "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
-    "core.errors": ("ConfigurationError", "DataError", "EvalStudioError", "EvaluationError", "ThresholdMissed"),
+    "core.errors": (
+        "ConfigurationError",
+        "DataError",
+        "EvalStudioError",
+        "EvaluationError",
+        "ThresholdMissed",
+    ),
     "core.generators": ("Corpus", "Draft", "Excerpt", "generator"),
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
     "core.perturbators": ("Change", "perturbator"),

@@ -1,4 +1,6 @@
-"""For all tests: no network but loopback, in them and in the processes they start; for those in a browser: one Chromium for all of them."""
+"""For all tests: no network but loopback, in them and in the processes they start; for those in a browser:
+one Chromium for all of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""An embedder without weights: texts that share words are near each other, and the same text has the same vector everywhere."""
+"""An embedder without weights: texts that share words are near each other, and the same text has the same
+vector everywhere.
+"""
 
 from __future__ import annotations
 

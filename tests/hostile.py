@@ -7,11 +7,24 @@ import re
 UNSAFE = "".join(
     map(
         chr,
-        (*range(1, 9), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF),
+        (
+            *range(1, 9),
+            *range(0x0B, 0x20),
+            *range(0x7F, 0xA0),
+            0x61C,
+            0x200E,
+            0x200F,
+            *range(0x2028, 0x202F),
+            *range(0x2066, 0x206A),
+            0xFEFF,
+        ),
     )
 )
 LINK = "\x1b]8;;http://x\x1b\\here\x1b]8;;\x07"
-COMMANDS = "\n::error file=a::gotcha\n  ::stop-commands::x\n##[error]gotcha\n##vso[task.setvariable variable=a]gotcha\r::warning::gotcha\n"
+COMMANDS = (
+    "\n::error file=a::gotcha\n  ::stop-commands::x\n##[error]gotcha\n##vso[task.setvariable"
+    " variable=a]gotcha\r::warning::gotcha\n"
+)
 NASTY = f"é€ \x1b[31mred\x1b[0m {LINK} {UNSAFE} ##[group] {COMMANDS}"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

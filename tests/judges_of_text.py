@@ -36,7 +36,13 @@ class WordNli:
         return [self._fixed.get(pair) or self._judged(share(*pair)) for pair in pairs]
 
     def _judged(self, value: float) -> Entailment:
-        return Entailment(entailment=value, neutral=1 - value, contradiction=0.0, distance=4 * value - 2, margin=2 * value - 1)
+        return Entailment(
+            entailment=value,
+            neutral=1 - value,
+            contradiction=0.0,
+            distance=4 * value - 2,
+            margin=2 * value - 1,
+        )
 
 
 class WordSupport:
@@ -67,7 +73,10 @@ class WordLabels:
 
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
         self.calls.append(list(texts))
-        return [{label: 0.9 if words(text) & known else 0.01 for label, known in self._labels.items()} for text in texts]
+        return [
+            {label: 0.9 if words(text) & known else 0.01 for label, known in self._labels.items()}
+            for text in texts
+        ]
 
 
 TOXIC = {

@@ -22,8 +22,8 @@ class ScriptedJudge:
     """Replies by the words of a prompt.
 
     Args:
-        script: words of a prompt to the reply, a value that becomes JSON, or text as it is; several replies in a list of the type
-            `Replies` are given one after the other.
+        script: words of a prompt to the reply, a value that becomes JSON, or text as it is; several replies
+            in a list of the type `Replies` are given one after the other.
     """
 
     def __init__(self, script: Mapping[str, Any]) -> None:
@@ -63,9 +63,16 @@ def outcomes(
     target = ScriptedJudge(script) if isinstance(script, Mapping) else script
     dataset = LlmDataset()
     for number, row in enumerate(rows):
-        dataset.add_input(row.get("input", "Why?"), key=f"case-{number}", **{key: value for key, value in row.items() if key != "input"})
+        dataset.add_input(
+            row.get("input", "Why?"),
+            key=f"case-{number}",
+            **{key: value for key, value in row.items() if key != "input"},
+        )
     table = {"host": "python", "target": target, **(judge or {})}
-    config: dict[str, Any] = {"judge": {key: value for key, value in table.items() if value is not None}, **more}
+    config: dict[str, Any] = {
+        "judge": {key: value for key, value in table.items() if value is not None},
+        **more,
+    }
     if options:
         config["evaluator"] = {evaluator: dict(options)}
     results = evaluate(dataset, [evaluator], config=config)
@@ -86,11 +93,15 @@ def unfenced(prompt: str) -> str:
 
 def verdicts(what: str, words: Iterable[str]) -> dict[str, Any]:
     """The reply to a question about several numbered texts."""
-    return {"verdicts": [{what: number, "reason": "so", "verdict": word} for number, word in enumerate(words, 1)]}
+    return {
+        "verdicts": [{what: number, "reason": "so", "verdict": word} for number, word in enumerate(words, 1)]
+    }
 
 
 def reply_for(schema: Mapping[str, Any], *, good: bool) -> Any:
-    """A value of a schema's form: of the choices the first or the last, of numbers the greatest or the least, lists as short as may be."""
+    """A value of a schema's form: of the choices the first or the last, of numbers the greatest or the least,
+    lists as short as may be.
+    """
     if "enum" in schema:
         return schema["enum"][0 if good else -1]
     match schema.get("type"):
@@ -112,7 +123,8 @@ class SaidByTest:
     """A model that judges without a host.
 
     Args:
-        say: prompt to an object, which is replied as JSON, to a text, which is replied as it is, or to an Answer.
+        say: prompt to an object, which is replied as JSON, to a text, which is replied as it is, or to an
+            Answer.
     """
 
     name = "test"
@@ -127,7 +139,11 @@ class SaidByTest:
             return Answer(error=reason)
         self.asked.append(prompt.text)
         said = self._say(prompt)
-        return said if isinstance(said, Answer) else Answer(text=said if isinstance(said, str) else json.dumps(said))
+        return (
+            said
+            if isinstance(said, Answer)
+            else Answer(text=said if isinstance(said, str) else json.dumps(said))
+        )
 
     def forget(self, prompt: Prompt) -> None:
         """Nothing is kept."""

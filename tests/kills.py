@@ -1,7 +1,8 @@
 """Runs that are ended at a random moment, and what must hold afterwards.
 
-A project asks 24 questions of a model that notes each of them. Answers are kept in the cache. After every round the folder
-must hold no report that looks like that of the ended run, and the next run must finish without any manual clean-up.
+A project asks 24 questions of a model that notes each of them. Answers are kept in the cache. After every
+round the folder must hold no report that looks like that of the ended run, and the next run must finish
+without any manual clean-up.
 """
 
 from __future__ import annotations
@@ -65,9 +66,24 @@ class Scene:
 
     def start(self, *arguments: str, prepare: Callable[[], None] | None = None) -> subprocess.Popen[bytes]:
         """Start pytest in a process group of its own."""
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:randomly",
+            *arguments,
+        ]
         return subprocess.Popen(
-            command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=prepare
+            command,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=prepare,
         )
 
     def asked(self, name: str = "asked.txt") -> Counter[str]:
@@ -100,11 +116,17 @@ class Scene:
         process = self.start()
         output, _ = process.communicate(timeout=LONGEST_RUN_S)
         assert process.returncode == 0, output.decode()
-        header, *items = [json.loads(line) for line in (self.folder / REPORT / "record.jsonl").read_text().splitlines()]
+        header, *items = [
+            json.loads(line) for line in (self.folder / REPORT / "record.jsonl").read_text().splitlines()
+        ]
         assert (len(items), header["interrupted"]) == (QUESTIONS, False)
         assert {item["verdict"] for item in items} == {"passed"}
         assert header["run_id"] in (self.folder / REPORT / PAGE).read_text()
-        left = [path.name for path in (self.folder / REPORT).iterdir() if path.name.endswith(".tmp") or path.name == "previous-report"]
+        left = [
+            path.name
+            for path in (self.folder / REPORT).iterdir()
+            if path.name.endswith(".tmp") or path.name == "previous-report"
+        ]
         assert not left, left
 
     def forget(self) -> None:
@@ -198,7 +220,9 @@ def play(scene: Scene, name: str) -> None:
     scene.check_next_run()
     again = sum((scene.asked() - asked)[question] for question in answered)
     if name not in CAN_REPEAT:
-        assert again <= 4, f"{again} answered questions were asked again"  # 4 may have been on their way to the cache
+        assert again <= 4, (
+            f"{again} answered questions were asked again"
+        )  # 4 may have been on their way to the cache
         assert max(scene.asked().values()) <= 2
 
 

@@ -1,4 +1,6 @@
-"""Language models without weights: a word that was read before is likely, any other the less the longer it is."""
+"""Language models without weights: a word that was read before is likely, any other the less the longer it
+is.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from pytest_evalstudio.core.contracts import Likelihood, Passage
 
 
 class WordLanguageModel:
-    """A word that stands in instruction or before has the logarithm -0.5, another that of its length, from -1 to -20.
+    """A word that stands in instruction or before has the logarithm -0.5, another that of its length, from -1
+    to -20.
 
     Args:
         context: words that are read before the text; more are cut off.
@@ -46,4 +49,8 @@ class WordMatcher:
     @staticmethod
     def _matched(text: set[str], reference: set[str]) -> tuple[float, float, float]:
         both = len(text & reference)
-        return (both / len(text), both / len(reference), 2 * both / (len(text) + len(reference))) if both else (0.0, 0.0, 0.0)
+        return (
+            (both / len(text), both / len(reference), 2 * both / (len(text) + len(reference)))
+            if both
+            else (0.0, 0.0, 0.0)
+        )

@@ -1,8 +1,8 @@
 """Functions that handle text of strangers, and the texts that show whether their time is linear.
 
-Run as a script it serves measurements: a line of JSON with `function`, `text`, `size` and `limit` on standard input gives a line
-with the seconds of CPU time on standard output; a call that takes more than the limit ends the process. A separate process is
-needed because a regular expression cannot be interrupted.
+Run as a script it serves measurements: a line of JSON with `function`, `text`, `size` and `limit` on standard
+input gives a line with the seconds of CPU time on standard output; a call that takes more than the limit ends
+the process. A separate process is needed because a regular expression cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def measured(name: str, seconds: float = 1.0) -> Callable[[Function], Function]:
     """Add a function to the table.
 
     Args:
-        seconds: of CPU time that a million characters may take; more than one second only where a library takes it.
+        seconds: of CPU time that a million characters may take; more than one second only where a library
+            takes it.
     """
 
     def add(function: Function) -> Function:
@@ -161,7 +162,9 @@ def _prompt(text: str) -> None:
     from pytest_evalstudio.judges.prompts import Prompts
 
     prompts = Prompts()
-    prompt = prompts.render(Question(prompt="false_premise", texts={"question": text}, reply=record(question=sentence("q"))))
+    prompt = prompts.render(
+        Question(prompt="false_premise", texts={"question": text}, reply=record(question=sentence("q")))
+    )
     prompts.render_repair(prompt, text, "is no JSON")
 
 
@@ -230,8 +233,12 @@ def _repaired(text: str) -> None:
     from pytest_evalstudio.formats.source import parse
 
     parse(f'{{"a": {json.dumps(text, ensure_ascii=False)},}}', "f.json")
-    _refused(lambda content: parse(f'{{"a": {json.dumps(content, ensure_ascii=False)}, "a": 1}}', "f.json"), text)
-    _refused(lambda content: parse(f'{{"a": {json.dumps(content, ensure_ascii=False)}, "b": NaN}}', "f.json"), text)
+    _refused(
+        lambda content: parse(f'{{"a": {json.dumps(content, ensure_ascii=False)}, "a": 1}}', "f.json"), text
+    )
+    _refused(
+        lambda content: parse(f'{{"a": {json.dumps(content, ensure_ascii=False)}, "b": NaN}}', "f.json"), text
+    )
 
 
 @measured("source.yaml", 3.0)
@@ -240,7 +247,10 @@ def _yaml(text: str) -> None:
 
     _refused(lambda content: parse(content, "f.yaml", yaml=True), text)
     _refused(lambda content: parse(f"tests: [{content}", "f.yaml", yaml=True), text)
-    _refused(lambda content: parse(content, "f.yaml", yaml=True).locate("/c"), f"a: |\n  x{text.replace(chr(10), chr(32))}\nc: 1\n")
+    _refused(
+        lambda content: parse(content, "f.yaml", yaml=True).locate("/c"),
+        f"a: |\n  x{text.replace(chr(10), chr(32))}\nc: 1\n",
+    )
 
 
 @measured("dataset.csv", 6.0)
@@ -322,7 +332,9 @@ def _highlight(text: str) -> None:
     from pytest_evalstudio.core.outcomes import Metric
     from pytest_evalstudio.report.highlight import segments
 
-    fragments = [{"start": place, "end": place + 3, "scores": {"m": 0.1}} for place in range(0, len(text), 1000)]
+    fragments = [
+        {"start": place, "end": place + 3, "scores": {"m": 0.1}} for place in range(0, len(text), 1000)
+    ]
     segments(text, fragments, Metric("m", "M", threshold=0.5, primary=True))
 
 
@@ -332,7 +344,10 @@ def _nested(text: str) -> None:
     from pytest_evalstudio.report.highlight import segments
 
     count = len(text) // 100
-    fragments = [{"start": place, "end": len(text) - place, "scores": {"m": place / len(text)}} for place in range(count)]
+    fragments = [
+        {"start": place, "end": len(text) - place, "scores": {"m": place / len(text)}}
+        for place in range(count)
+    ]
     segments(text, fragments, Metric("m", "M", threshold=0.5, primary=True))
 
 
@@ -391,7 +406,9 @@ def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function
             question="What is the fee?",
             actual_output=fields.get("actual_output", text),
             expected_output=fields.get("expected_output", text + " paid"),
-            condition='"fee" AND NOT regexp("x+")' if evaluator in ("text_matching", "encoding_guardrail") else "",
+            condition='"fee" AND NOT regexp("x+")'
+            if evaluator in ("text_matching", "encoding_guardrail")
+            else "",
             context=(text, "The fee is 5 EUR.") if context else (),
         )
         cls = Registry().evaluators.get(evaluator)
@@ -478,7 +495,16 @@ def _perturbed(name: str) -> Function:
 
 
 for _name in (
-    *("comma", "contextual_misinformation", "copy", "counterfactual", "encoding_base16", "encoding_base64", "keyboard_typos", "ocr"),
+    *(
+        "comma",
+        "contextual_misinformation",
+        "copy",
+        "counterfactual",
+        "encoding_base16",
+        "encoding_base64",
+        "keyboard_typos",
+        "ocr",
+    ),
     *("qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "word_swap"),
 ):
     measured(f"perturbations.{_name}", 3.0)(_perturbed(_name))
@@ -506,7 +532,13 @@ def _quantity_pattern(text: str) -> None:
 
 @measured("mrm.statements")
 def _statements(text: str) -> None:
-    from pytest_evalstudio.mrm.texts.statements import _NEGATIVE, _STATEMENT, _UNCLEAR, stands_alone, statement
+    from pytest_evalstudio.mrm.texts.statements import (
+        _NEGATIVE,
+        _STATEMENT,
+        _UNCLEAR,
+        stands_alone,
+        statement,
+    )
 
     statement(text)
     statement(f"The {text[:-40]} is one.")
@@ -535,7 +567,9 @@ def serve() -> None:
             function("A first sentence. And 1 more.\n\nb")
             warm.add(name)
         text = text_of(request["text"], request["size"])
-        signal.setitimer(signal.ITIMER_PROF, request["limit"])  # its signal ends the process, whatever runs in it
+        signal.setitimer(
+            signal.ITIMER_PROF, request["limit"]
+        )  # its signal ends the process, whatever runs in it
         start = time.process_time()
         function(text)
         seconds = time.process_time() - start

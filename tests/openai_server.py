@@ -114,7 +114,11 @@ def serve() -> Iterator[OpenAIServer]:
                     return
                 payload = reply.payload()
                 self.send_response(reply.status)
-                for name, value in {"Content-Type": "application/json", **reply.headers, "Content-Length": str(len(payload))}.items():
+                for name, value in {
+                    "Content-Type": "application/json",
+                    **reply.headers,
+                    "Content-Length": str(len(payload)),
+                }.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(payload)

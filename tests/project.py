@@ -45,16 +45,30 @@ class Project:
         return path
 
     def suite(self, *cases: Mapping[str, Any], name: str = "sums_suite.json", **keys: Any) -> Path:
-        return self.write(name, json.dumps({"name": "Sums", "tests": [{"key": "t", "documents": [], "test_cases": list(cases)}], **keys}))
+        return self.write(
+            name,
+            json.dumps(
+                {"name": "Sums", "tests": [{"key": "t", "documents": [], "test_cases": list(cases)}], **keys}
+            ),
+        )
 
-    def lab(self, *rows: Mapping[str, Any], name: str = "answers_lab.json", model_type: str = "h2ogpte_llm") -> Path:
+    def lab(
+        self, *rows: Mapping[str, Any], name: str = "answers_lab.json", model_type: str = "h2ogpte_llm"
+    ) -> Path:
         rows = tuple({"model_key": "m", **row} for row in rows)
         keys = dict.fromkeys(row["model_key"] for row in rows)
-        models = [{"key": key, "name": f"model {key}", "llm_model_name": key, "model_type": model_type} for key in keys]
-        return self.write(name, json.dumps({"name": "Lab", "dataset": {"inputs": list(rows)}, "models": models}))
+        models = [
+            {"key": key, "name": f"model {key}", "llm_model_name": key, "model_type": model_type}
+            for key in keys
+        ]
+        return self.write(
+            name, json.dumps({"name": "Lab", "dataset": {"inputs": list(rows)}, "models": models})
+        )
 
     def run(self, *arguments: str, timeout: float = 60) -> pytest.RunResult:
-        return self._pytester.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout)
+        return self._pytester.run(
+            sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout
+        )
 
     def run_with_cache(self, *arguments: str) -> pytest.RunResult:
         return self._pytester.run(sys.executable, "-m", "pytest", *arguments)

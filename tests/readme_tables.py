@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.contracts import EvaluatorSpec, parameters
+from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
@@ -26,7 +27,9 @@ README = Path(__file__).parents[1] / "README.md"
 NOT_IN_FILES = ("folder", "file")
 """Fields of Configuration that say where it was read from."""
 
-_TABLE = re.compile(r"(?P<start><!-- table (?P<name>\w+) -->\n)(?P<body>.*?)(?P<end><!-- end of table -->)", re.DOTALL)
+_TABLE = re.compile(
+    r"(?P<start><!-- table (?P<name>\w+) -->\n)(?P<body>.*?)(?P<end><!-- end of table -->)", re.DOTALL
+)
 
 
 class Options:
@@ -54,13 +57,17 @@ def main() -> None:
 
 def with_tables(text: str) -> str:
     """The README with its tables as the code has them."""
-    return _TABLE.sub(lambda found: found["start"] + "\n".join(TABLES[found["name"]]()) + "\n" + found["end"], text)
+    return _TABLE.sub(
+        lambda found: found["start"] + "\n".join(TABLES[found["name"]]()) + "\n" + found["end"], text
+    )
 
 
 def table_in(text: str, name: str) -> list[list[str]]:
     """The cells of one of its tables, without the head."""
     body = next(found["body"] for found in _TABLE.finditer(text) if found["name"] == name)
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.strip().splitlines()[2:]]
+    return [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.strip().splitlines()[2:]
+    ]
 
 
 def evaluators() -> Iterator[str]:
@@ -68,7 +75,12 @@ def evaluators() -> Iterator[str]:
     yield from _head("Evaluator", "Needs", "Primary metric", "What it measures")
     for id in shelf:
         spec = shelf.spec(id)
-        yield _row(f"`{id}`" + (" \\*" if id in DEFAULT_EVALUATORS else ""), ", ".join(spec.needs), _primary(spec), _described(spec))
+        yield _row(
+            f"`{id}`" + (" \\*" if id in DEFAULT_EVALUATORS else ""),
+            ", ".join(spec.needs),
+            _primary(spec),
+            _described(spec),
+        )
 
 
 def hosts() -> Iterator[str]:
@@ -77,7 +89,13 @@ def hosts() -> Iterator[str]:
     for id in shelf:
         spec = shelf.spec(id)
         named = ", ".join(f"`{name}`" for name in parameters(shelf.get(id)))
-        yield _row(f"`{id}`", "LLM or RAG" if spec.kind == "both" else spec.kind.upper(), "yes" if spec.caches else "no", _described(spec), named)
+        yield _row(
+            f"`{id}`",
+            "LLM or RAG" if spec.kind == "both" else spec.kind.upper(),
+            "yes" if spec.caches else "no",
+            _described(spec),
+            named,
+        )
 
 
 def perturbators() -> Iterator[str]:
@@ -85,9 +103,22 @@ def perturbators() -> Iterator[str]:
     yield from _head("Perturbator", "Intensities", "What it does", "Options")
     for id in shelf:
         spec = shelf.spec(id)
-        levels = "–" if not spec.intensities else "all six" if len(spec.intensities) > 3 else ", ".join(level.lower() for level in spec.intensities)
+        levels = (
+            "–"
+            if not spec.intensities
+            else (
+                "all six"
+                if len(spec.intensities) > 3
+                else ", ".join(level.lower() for level in spec.intensities)
+            )
+        )
         meaning = "" if spec.keeps_meaning else " \\*"
-        yield _row(f"`{id}`{meaning}", levels, spec.description, ", ".join(f"`{name}`" for name in parameters(shelf.get(id))))
+        yield _row(
+            f"`{id}`{meaning}",
+            levels,
+            spec.description,
+            ", ".join(f"`{name}`" for name in parameters(shelf.get(id))),
+        )
 
 
 def options() -> Iterator[str]:
@@ -98,7 +129,8 @@ def options() -> Iterator[str]:
     for name, text, default in found.ini:
         yield _row(
             f"`{name}` (ini key)",
-            f"{_sentence(text)} Default: {' '.join(f'`{pattern}`' for pattern in default)}, with the suffixes {_listed(plugin.SUFFIXES)}.",
+            f"{_sentence(text)} Default: {' '.join(f'`{pattern}`' for pattern in default)}, with the suffixes"
+            f" {_listed(plugin.SUFFIXES)}.",
         )
 
 
@@ -113,18 +145,32 @@ def configuration() -> Iterator[str]:
         if name in NOT_IN_FILES:
             continue
         default = field.get_default(call_default_factory=True)
-        table = type(default) if isinstance(default, BaseModel) else next((arm for arm in get_args(field.annotation) if _is_table(arm)), None)
+        table = (
+            type(default)
+            if isinstance(default, BaseModel)
+            else next((arm for arm in get_args(field.annotation) if _is_table(arm)), None)
+        )
         if table is not None:
             for inner, inner_field in table.model_fields.items():
-                yield _row(f"`{name}.{inner}`", _default(inner_field.get_default(call_default_factory=True)), _said(table, inner))
+                yield _row(
+                    f"`{name}.{inner}`",
+                    _default(inner_field.get_default(call_default_factory=True)),
+                    _said(table, inner),
+                )
         elif name in elsewhere:
-            yield _row(f"`{name}`", elsewhere[name], _said(Configuration, name).partition(";")[0].rstrip(".") + ".")
+            yield _row(
+                f"`{name}`", elsewhere[name], _said(Configuration, name).partition(";")[0].rstrip(".") + "."
+            )
         else:
             yield _row(f"`{name}`", _default(default), _said(Configuration, name))
 
 
 def _is_table(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel) and not issubclass(annotation, ModelTable)
+    return (
+        isinstance(annotation, type)
+        and issubclass(annotation, BaseModel)
+        and not issubclass(annotation, ModelTable)
+    )
 
 
 def limits() -> Iterator[str]:
@@ -133,7 +179,11 @@ def limits() -> Iterator[str]:
     yield _row("`host`", "must be given", "Id of the host; its parameters stand in the same table.")
     yield _row("`runs`", "that of the configuration", "How often each question is asked of this model.")
     yield _row("`cache`", "the host's choice", "Whether answers are kept from run to run.")
-    yield _row("`rag`", "seen from the answers", "Whether a model of a host for both kinds retrieves, so that its context is judged too.")
+    yield _row(
+        "`rag`",
+        "seen from the answers",
+        "Whether a model of a host for both kinds retrieves, so that its context is judged too.",
+    )
     for item in dataclasses.fields(Limits):
         yield _row(f"`{item.name}`", _default(item.default), _said(Limits, item.name))
 
@@ -148,8 +198,14 @@ def commands() -> Iterator[str]:
 
 def subcommands() -> list[tuple[str, str, argparse.ArgumentParser]]:
     """Name, help and parser of each command of `evalstudio`."""
-    actions = [action for action in parser_of_commands()._actions if isinstance(action, argparse._SubParsersAction)]
-    return [(choice.dest, choice.help or "", action.choices[choice.dest]) for action in actions for choice in action._choices_actions]
+    actions = [
+        action for action in parser_of_commands()._actions if isinstance(action, argparse._SubParsersAction)
+    ]
+    return [
+        (choice.dest, choice.help or "", action.choices[choice.dest])
+        for action in actions
+        for choice in action._choices_actions
+    ]
 
 
 TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
@@ -174,13 +230,17 @@ def _described(spec: Any) -> str:
 
 
 def _said(cls: type, attribute: str) -> str:
-    """What the docstring of a class or its bases says of an attribute, in its section Attributes; else of the class."""
+    """What the docstring of a class or its bases says of an attribute, in its section Attributes; else of the
+    class.
+    """
     for owner in cls.__mro__:
         section = (vars(owner).get("__doc__") or "").partition("Attributes:")[2]
-        found = re.search(rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{12,}}.*)*)", section, re.MULTILINE)
+        found = re.search(
+            rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{12,}}.*)*)", section, re.MULTILINE
+        )
         if found:
             return _sentence(" ".join(found[1].split()))
-    return _sentence((cls.__doc__ or "").strip().split("\n", 1)[0])
+    return _sentence(summary_of(cls))
 
 
 def _default(value: Any) -> str:

@@ -1,4 +1,6 @@
-"""Hand-made records: a header and items as the plugin writes them, with as little ceremony as a test can bear."""
+"""Hand-made records: a header and items as the plugin writes them, with as little ceremony as a test can
+bear.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,18 @@ CREATED = "2026-11-20T22:00:00+00:00"
 
 
 def metric(key: str = "score", **more: Any) -> dict[str, Any]:
-    """A metric of a header, 0 to 1, higher better, threshold 0.5, primary and asserted unless told otherwise."""
-    base = {"key": key, "name": key.title(), "better": "higher", "range": [0.0, 1.0], "threshold": 0.5, "primary": True, "asserted": True}
+    """A metric of a header, 0 to 1, higher better, threshold 0.5, primary and asserted unless told
+    otherwise.
+    """
+    base = {
+        "key": key,
+        "name": key.title(),
+        "better": "higher",
+        "range": [0.0, 1.0],
+        "threshold": 0.5,
+        "primary": True,
+        "asserted": True,
+    }
     return {**base, "description": f"what {key} says", **more}
 
 
@@ -41,14 +53,30 @@ def evaluator(id: str, *metrics: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def boolean_evaluator(id: str = "text_matching", **more: Any) -> dict[str, Any]:
     """An evaluator that counts passes and failures."""
-    failures = ("model_failures", "model_retrieval_failures", "model_generation_failures", "model_parse_failures")
-    metrics = [metric("model_passes"), *(metric(key, better="lower", primary=False, asserted=False) for key in failures)]
+    failures = (
+        "model_failures",
+        "model_retrieval_failures",
+        "model_generation_failures",
+        "model_parse_failures",
+    )
+    metrics = [
+        metric("model_passes"),
+        *(metric(key, better="lower", primary=False, asserted=False) for key in failures),
+    ]
     return evaluator(id, *metrics, **{"boolean": True, **more})
 
 
 def model(name: str, **more: Any) -> dict[str, Any]:
     """A model of a header; its key is `m-` and its name."""
-    base = {"key": f"m-{name}", "name": name, "host": "python", "model_type": "python", "llm_model_name": name, "documents": [], "model_cfg": {}}
+    base = {
+        "key": f"m-{name}",
+        "name": name,
+        "host": "python",
+        "model_type": "python",
+        "llm_model_name": name,
+        "documents": [],
+        "model_cfg": {},
+    }
     return {**base, **more}
 
 
@@ -59,7 +87,14 @@ def score(value: float | None, key: str = "score", **more: Any) -> dict[str, Any
 
 def leak(description: str, **more: Any) -> dict[str, Any]:
     """A finding."""
-    return {"description": description, "severity": "medium", "problem_type": "privacy", "avid": "P0300", "actions": "Mask it.", **more}
+    return {
+        "description": description,
+        "severity": "medium",
+        "problem_type": "privacy",
+        "avid": "P0300",
+        "actions": "Mask it.",
+        **more,
+    }
 
 
 class RecordBuilder:
@@ -70,7 +105,9 @@ class RecordBuilder:
         models: names of the models.
     """
 
-    def __init__(self, *evaluators: dict[str, Any], models: tuple[str, ...] = ("one",), **header: Any) -> None:
+    def __init__(
+        self, *evaluators: dict[str, Any], models: tuple[str, ...] = ("one",), **header: Any
+    ) -> None:
         chosen = evaluators or (evaluator("quality"),)
         self.header: dict[str, Any] = {
             "kind": "run",
@@ -82,7 +119,9 @@ class RecordBuilder:
             "python": "3.11.7",
             "interrupted": False,
             "exit_status": 0,
-            "files": [{"path": "suite.json", "kind": "suite", "name": "Suite", "description": "made by hand"}],
+            "files": [
+                {"path": "suite.json", "kind": "suite", "name": "Suite", "description": "made by hand"}
+            ],
             "models": {f"m-{name}": model(name) for name in models},
             "evaluators": {entry["id"]: entry for entry in chosen},
             "gates": [],
@@ -140,7 +179,9 @@ class RecordBuilder:
 
     def write(self, folder: Path) -> Path:
         path = folder / "record.jsonl"
-        path.write_text("".join(json.dumps(entry) + "\n" for entry in (self.header, *self.items)), encoding="utf-8")
+        path.write_text(
+            "".join(json.dumps(entry) + "\n" for entry in (self.header, *self.items)), encoding="utf-8"
+        )
         return path
 
     def _row(self, key: str, run: int, row: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +213,12 @@ class RecordBuilder:
         if outcome["status"] == "score" and value is not None:
             limit, value = float(primary["threshold"]), float(value)
             passed = value >= limit if primary["better"] == "higher" else value <= limit
-        return {"status": outcome["status"], "passed": passed, "scores": outcome.get("scores", {}), "missed": [] if passed else [primary["key"]]}
+        return {
+            "status": outcome["status"],
+            "passed": passed,
+            "scores": outcome.get("scores", {}),
+            "missed": [] if passed else [primary["key"]],
+        }
 
 
 def perturbed(source: str, *changes: str) -> dict[str, Any]:
@@ -186,5 +232,19 @@ def perturbed(source: str, *changes: str) -> dict[str, Any]:
 
 def flip(source: str, evaluator: str = "quality", **more: Any) -> dict[str, Any]:
     """A flip from pass to fail."""
-    base = {"evaluator": evaluator, "metric": "score", "direction": "pass_to_fail", "source": source, "source_score": 1.0, "score": 0.0}
-    return {**base, "threshold": 0.5, "perturbators": ["comma:HIGH"], "meaning_kept": True, "fails": True, **more}
+    base = {
+        "evaluator": evaluator,
+        "metric": "score",
+        "direction": "pass_to_fail",
+        "source": source,
+        "source_score": 1.0,
+        "score": 0.0,
+    }
+    return {
+        **base,
+        "threshold": 0.5,
+        "perturbators": ["comma:HIGH"],
+        "meaning_kept": True,
+        "fails": True,
+        **more,
+    }

@@ -62,12 +62,28 @@ def strict_json(text):
 def test_evaluators_are_listed_for_people_and_for_machines(capsys):
     assert main(["evaluators"]) == 0
     text = capsys.readouterr().out
-    assert "text_matching               generation      model_passes >= 0.5\n    Boolean condition over the answer" in text
+    assert (
+        "text_matching               generation      model_passes >= 0.5\n    Boolean condition over the"
+        " answer" in text
+    )
     assert "needs: actual_output, condition; options: evaluate_retrieved_context" in text
     assert main(["evaluators", "--json"]) == 0
     entries = {entry["id"]: entry for entry in strict_json(capsys.readouterr().out)}
     rouge = entries["rouge"]
-    assert {"id", "name", "domain", "needs", "params", "metrics", "description", "systems", "method", "scope", "extra", "keywords"} <= set(rouge)
+    assert {
+        "id",
+        "name",
+        "domain",
+        "needs",
+        "params",
+        "metrics",
+        "description",
+        "systems",
+        "method",
+        "scope",
+        "extra",
+        "keywords",
+    } <= set(rouge)
     assert [metric["key"] for metric in rouge["metrics"] if metric["primary"]] == ["rouge_l"]
     for entry in entries.values():
         assert sum(metric["primary"] for metric in entry["metrics"]) == 1
@@ -91,7 +107,11 @@ def test_hosts_are_listed_for_people_and_for_machines(capsys):
     [
         ("s.json", {"tests": [{"test_cases": [FOUR, SIX]}]}, "s.json: suite, 2 test cases: fine"),
         ("s.yaml", "tests:\n- test_cases:\n  - prompt: q\n", "s.yaml: suite, 1 test cases: fine"),
-        ("l.json", {"dataset": {"inputs": [{"key": "k", "model_key": "m"}]}, "models": [{"key": "m"}]}, "l.json: lab, 1 test cases: fine"),
+        (
+            "l.json",
+            {"dataset": {"inputs": [{"key": "k", "model_key": "m"}]}, "models": [{"key": "m"}]},
+            "l.json: lab, 1 test cases: fine",
+        ),
         ("d.json", {"inputs": [{"input": "q"}, {"input": "r"}]}, "d.json: dataset, 2 test cases: fine"),
         ("d.csv", "input,actual_output\nq,a\n", "d.csv: dataset, 1 test cases: fine"),
         ("evalstudio.toml", CONFIG, "evalstudio.toml: configuration, 2 models: fine"),
@@ -105,7 +125,11 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("s.json", {"tests": [{"test_cases": [{"prompt": 5}, FOUR]}]}, "s.json:1:39 /tests/0/test_cases/0/prompt: expected a string, found 5\n"),
+        (
+            "s.json",
+            {"tests": [{"test_cases": [{"prompt": 5}, FOUR]}]},
+            "s.json:1:39 /tests/0/test_cases/0/prompt: expected a string, found 5\n",
+        ),
         ("s.json", '{"tests": [', "s.json:1:12: is not JSON: expecting value\n"),
         (
             "s.json",
@@ -118,19 +142,35 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
             {"dataset": {"inputs": [{"model_key": "n"}]}, "models": []},
             "l.json:1:39 /dataset/inputs/0/model_key: no model of this lab has the key 'n'",
         ),
-        ("d.json", {"inputs": [{"run": 0}]}, "d.json:1:21 /inputs/0/run: input should be greater than or equal to 1\n"),
+        (
+            "d.json",
+            {"inputs": [{"run": 0}]},
+            "d.json:1:21 /inputs/0/run: input should be greater than or equal to 1\n",
+        ),
         ("d.csv", "a,b\n", "d.csv:1:1: has no column `input`"),
         ("x.json", {"name": "x"}, "x.json: is no file of ours"),
         ("x.txt", "", "x.txt: is none of .json"),
-        ("evalstudio.toml", "runs = 0", "evalstudio.toml: runs: input should be greater than or equal to 1\n"),
-        ("evalstudio.toml", "evaluators = ['rogue']", "evalstudio.toml: no evaluator named 'rogue'. Did you mean 'rouge'?"),
+        (
+            "evalstudio.toml",
+            "runs = 0",
+            "evalstudio.toml: runs: input should be greater than or equal to 1\n",
+        ),
+        (
+            "evalstudio.toml",
+            "evaluators = ['rogue']",
+            "evalstudio.toml: no evaluator named 'rogue'. Did you mean 'rouge'?",
+        ),
         ("evalstudio.toml", "gate = 'rouge'", "evalstudio.toml: "),
         (
             "evalstudio.toml",
             "[evaluator.rouge]\ntreshold = 1",
             "evalstudio.toml: evaluator.rouge.treshold: unknown option. Did you mean 'threshold'?",
         ),
-        ("pyproject.toml", "[tool.evalstudio]\nrun = 1", "pyproject.toml: run: unknown key. Did you mean 'runs'?\n"),
+        (
+            "pyproject.toml",
+            "[tool.evalstudio]\nrun = 1",
+            "pyproject.toml: run: unknown key. Did you mean 'runs'?\n",
+        ),
     ],
 )
 def test_a_file_with_faults_is_told_at_its_place(capsys, name, content, said):
@@ -151,10 +191,18 @@ def test_all_files_are_checked_whatever_is_wrong_with_the_first(capsys):
 
 
 def test_what_was_repaired_is_a_warning_and_no_fault(capsys):
-    assert main(["validate", write("s.json", '{"tests": [{"test_cases": [{"prompt": "q", "conditoin": "x"},]}]}')]) == 0
+    assert (
+        main(
+            ["validate", write("s.json", '{"tests": [{"test_cases": [{"prompt": "q", "conditoin": "x"},]}]}')]
+        )
+        == 0
+    )
     assert capsys.readouterr().out.splitlines() == [
         "warning: s.json: trailing commas are not JSON; they were ignored",
-        "warning: s.json /tests/0/test_cases/0: 'conditoin' is not a key of this format and is ignored. Did you mean 'condition'?",
+        (
+            "warning: s.json /tests/0/test_cases/0: 'conditoin' is not a key of this format and is ignored."
+            " Did you mean 'condition'?"
+        ),
         "s.json: suite, 1 test cases: fine",
     ]
 
@@ -172,7 +220,9 @@ def test_a_suite_at_a_url_is_checked(capsys, here):
         def log_message(self, format, *args):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(here / "served"))) as server:
+    with ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(here / "served"))
+    ) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}/s.json"
@@ -191,7 +241,11 @@ def test_a_starter_is_written_once_and_is_fine(capsys):
     assert main(["validate", "new/starter_suite.json", "new/evalstudio.toml"]) == 0
     capsys.readouterr()
     assert main(["init", "new"]) == 2
-    assert capsys.readouterr().err == f"evalstudio: {Path('new', 'starter_suite.json')}: is there already; move it away, or give another folder\n"
+    assert (
+        capsys.readouterr().err
+        == f"evalstudio: {Path('new', 'starter_suite.json')}: is there already; move it away, or give another"
+        " folder\n"
+    )
 
 
 def test_a_starter_that_cannot_be_written_is_told(capsys):
@@ -214,7 +268,9 @@ def test_answers_that_could_not_be_had_are_findings(capsys):
     assert main(["resolve", suite(FOUR, SIX), "-o", "lab.json", "--runs", "2"]) == 1
     told = capsys.readouterr()
     assert told.out == "wrote lab.json: 8 answers of 2 models, 2 failed\n"
-    assert told.err == "failed: model 'picky': the script has no answer to '3+3?'; add it, or give a default\n"
+    assert (
+        told.err == "failed: model 'picky': the script has no answer to '3+3?'; add it, or give a default\n"
+    )
     assert [row.error != "" for row in TestLab.load("lab.json").dataset.inputs] == [False] * 6 + [True] * 2
 
 
@@ -249,10 +305,17 @@ def test_the_configuration_nearest_to_the_suite_counts_however_it_is_named(capsy
 
 
 def test_hosts_find_their_files_at_the_configuration_and_documents_at_the_suite(capsys):
-    write("evalstudio.toml", '[[model]]\nname = "app"\nhost = "python"\ntarget = "near_app:ask"\n[[model]]\nname = "reader"\nhost = "extractive"\n')
+    write(
+        "evalstudio.toml",
+        '[[model]]\nname = "app"\nhost = "python"\ntarget = "near_app:ask"\n[[model]]\nname = "reader"\nhost'
+        ' = "extractive"\n',
+    )
     write("near_app.py", "def ask(prompt):\n    return 'mine'\n")
     write("suites/docs/fees.md", "The monthly fee is 5 EUR.")
-    write("suites/s.json", {"tests": [{"documents": ["docs/fees.md"], "test_cases": [{"prompt": "What is the monthly fee?"}]}]})
+    write(
+        "suites/s.json",
+        {"tests": [{"documents": ["docs/fees.md"], "test_cases": [{"prompt": "What is the monthly fee?"}]}]},
+    )
     assert main(["resolve", "suites/s.json", "-o", "lab.json"]) == 0
     app, reader = TestLab.load("lab.json").dataset.inputs
     assert app.actual_output == "mine"
@@ -262,7 +325,10 @@ def test_hosts_find_their_files_at_the_configuration_and_documents_at_the_suite(
 
 def test_without_a_configuration_the_embedded_model_answers(capsys):
     write("fees.md", "The monthly fee is 5 EUR.")
-    write("s.json", {"tests": [{"documents": ["fees.md"], "test_cases": [{"prompt": "What is the monthly fee?"}]}]})
+    write(
+        "s.json",
+        {"tests": [{"documents": ["fees.md"], "test_cases": [{"prompt": "What is the monthly fee?"}]}]},
+    )
     assert main(["resolve", "s.json", "-o", "lab.json", "--runs", "2"]) == 0
     assert [row.run for row in TestLab.load("lab.json").dataset.inputs] == [None, 2]
     assert capsys.readouterr().out == "wrote lab.json: 2 answers of 1 models\n"
@@ -274,7 +340,10 @@ def test_a_report_is_built_from_a_record_or_its_folder(capsys):
     record = evaluate(data, ["text_matching", "classification"]).write_record("run")
     assert main(["report", "run", "-o", "one"]) == 0
     assert main(["report", str(record), "-o", "two"]) == 0
-    assert capsys.readouterr().out == f"wrote {Path('one', 'interpretation.html')}\nwrote {Path('two', 'interpretation.html')}\n"
+    assert (
+        capsys.readouterr().out
+        == f"wrote {Path('one', 'interpretation.html')}\nwrote {Path('two', 'interpretation.html')}\n"
+    )
     for folder in ("one", "two"):
         strict_json(Path(folder, "interpretation.json").read_text(encoding="utf-8"))
 
@@ -291,7 +360,11 @@ def test_a_report_is_built_from_a_record_or_its_folder(capsys):
             '{"kind": "run", "schema_version": 1}',
             "bare.jsonl:1:1: is not a line of a record: Object missing required field `evaluators`",
         ),
-        ("later.jsonl", '{"kind": "run", "schema_version": 9}', "later.jsonl:1:1: is a record of version 9; this version reads 1 to 2"),
+        (
+            "later.jsonl",
+            '{"kind": "run", "schema_version": 9}',
+            "later.jsonl:1:1: is a record of version 9; this version reads 1 to 2",
+        ),
     ],
 )
 def test_what_is_no_record_makes_no_report(capsys, name, content, fault):
@@ -310,11 +383,23 @@ def test_schemas_are_printed(capsys, kind):
 
 def test_an_unknown_schema_is_told(capsys):
     assert main(["schema", "suit"]) == 2
-    assert capsys.readouterr().err == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset, workflow.\n"
+    assert (
+        capsys.readouterr().err
+        == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, lab, dataset,"
+        " workflow.\n"
+    )
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["evaluator"], ["validate"], ["resolve", "s.json"], ["report", "x"], ["resolve", "s.json", "-o", "x", "--runs", "many"]]
+    "arguments",
+    [
+        [],
+        ["evaluator"],
+        ["validate"],
+        ["resolve", "s.json"],
+        ["report", "x"],
+        ["resolve", "s.json", "-o", "x", "--runs", "many"],
+    ],
 )
 def test_a_command_line_of_another_form_is_told(capsys, arguments):
     with pytest.raises(SystemExit) as ended:
@@ -334,10 +419,19 @@ def test_an_interruption_is_told_without_a_traceback(capsys, monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
-    [(["schema", "suite"], 0, '"title": "TestSuite"'), (["validate", "gone.json"], 1, "gone.json: cannot be read"), (["schema", "x"], 2, "")],
+    [
+        (["schema", "suite"], 0, '"title": "TestSuite"'),
+        (["validate", "gone.json"], 1, "gone.json: cannot be read"),
+        (["schema", "x"], 2, ""),
+    ],
 )
 def test_the_exit_status_of_the_process(arguments, status, said):
-    done = subprocess.run([sys.executable, "-m", "pytest_evalstudio.cli", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest_evalstudio.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == status
     assert said in done.stdout
     assert "Traceback" not in done.stderr
@@ -347,23 +441,40 @@ def test_the_exit_status_of_the_process(arguments, status, said):
 @pytest.mark.skipif(os.name != "posix", reason="pipes close in another way")
 def test_a_reader_that_leaves_early_is_no_error():
     command = f"'{sys.executable}' -m pytest_evalstudio.cli schema suite; echo $? >&2"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", f"({command}) | head -c 1"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"({command}) | head -c 1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout == "{"
     assert "Traceback" not in done.stderr
 
 
-def test_a_judge_is_checked_against_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_is_checked_against_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [{"key": key, "input": "Q?", "actual_output": f"Answer {key}.", "model_key": "m"} for key in "ab"]
-    (tmp_path / "answers_lab.json").write_text(json.dumps({"dataset": {"inputs": rows}, "models": [{"key": "m", "name": "m"}]}), encoding="utf-8")
+    (tmp_path / "answers_lab.json").write_text(
+        json.dumps({"dataset": {"inputs": rows}, "models": [{"key": "m", "name": "m"}]}), encoding="utf-8"
+    )
     (tmp_path / "labels.csv").write_text("key,model_key,label\na,m,1\nb,m,0\n", encoding="utf-8")
-    (tmp_path / "house_judge.py").write_text('def judge(prompt):\n    return "same" if "Answer a." in prompt else "different"\n', encoding="utf-8")
-    (tmp_path / "evalstudio.toml").write_text('[judge]\nhost = "python"\ntarget = "house_judge:judge"\n', encoding="utf-8")
+    (tmp_path / "house_judge.py").write_text(
+        'def judge(prompt):\n    return "same" if "Answer a." in prompt else "different"\n', encoding="utf-8"
+    )
+    (tmp_path / "evalstudio.toml").write_text(
+        '[judge]\nhost = "python"\ntarget = "house_judge:judge"\n', encoding="utf-8"
+    )
     arguments = ["judge-check", "labels.csv", "--lab", "answers_lab.json", "--evaluator", "language_mismatch"]
 
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["agreement"], found["kappa"], found["flips"]["repeats"]) == (1.0, 1.0, {"compared": 2, "flipped": 0, "rate": 0.0, "interval": ANY})
+    assert (found["agreement"], found["kappa"], found["flips"]["repeats"]) == (
+        1.0,
+        1.0,
+        {"compared": 2, "flipped": 0, "rate": 0.0, "interval": ANY},
+    )
     assert main(arguments) == 0
     assert "agreement with people   1.000" in capsys.readouterr().out
     assert main([*arguments[:-1], "rouge"]) == 2

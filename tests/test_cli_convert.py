@@ -35,7 +35,11 @@ def test_a_set_without_responses_becomes_a_suite(capsys):
     suite = TestSuite.load("out/fees_suite.json")
     assert suite.name == "fees"
     [(_, case)] = suite.cases()
-    assert (case.prompt, case.expected_facts, case.guidelines) == ("What is the fee?", ["30 USD"], ["Be brief."])
+    assert (case.prompt, case.expected_facts, case.guidelines) == (
+        "What is the fee?",
+        ["30 USD"],
+        ["Be brief."],
+    )
 
 
 def test_a_set_with_responses_becomes_a_data_set_and_a_suite_if_asked_for(capsys):
@@ -53,7 +57,12 @@ def test_a_set_with_responses_becomes_a_data_set_and_a_suite_if_asked_for(capsys
 @pytest.mark.parametrize("name", ["set.json", "set.jsonl", "set.csv"])
 def test_there_and_back(name):
     write("first.json", [ANSWERED])
-    for source, target in (("first.json", "d.json"), ("d.json", name), (name, "e.json"), ("e.json", "last.json")):
+    for source, target in (
+        ("first.json", "d.json"),
+        ("d.json", name),
+        (name, "e.json"),
+        ("e.json", "last.json"),
+    ):
         assert main(["convert", source, "-o", target]) == 0
     assert read("last.json") == [ANSWERED]
 
@@ -64,18 +73,32 @@ def test_a_set_can_change_its_form():
 
 
 def test_of_a_suite_what_has_no_place_is_named(capsys):
-    write("s.json", {"tests": [{"documents": ["a.md"], "test_cases": [{"key": "a", "prompt": "q", "condition": '"x"'}]}]})
+    write(
+        "s.json",
+        {"tests": [{"documents": ["a.md"], "test_cases": [{"key": "a", "prompt": "q", "condition": '"x"'}]}]},
+    )
     assert main(["convert", "s.json", "-o", "set.json"]) == 0
     assert read("set.json") == [{"request_id": "a", "request": "q"}]
-    assert capsys.readouterr().out == "wrote set.json: evaluation set, 1 requests; it has no place for condition, corpus\n"
+    assert (
+        capsys.readouterr().out
+        == "wrote set.json: evaluation set, 1 requests; it has no place for condition, corpus\n"
+    )
 
 
 def test_of_a_lab_with_two_models_one_is_chosen(capsys):
     rows = [{"key": "a", "input": "q", "model_key": key, "actual_output": key} for key in ("m1", "m2")]
-    write("lab.json", {"dataset": {"inputs": rows}, "models": [{"key": "m1", "llm_model_name": "one"}, {"key": "m2", "llm_model_name": "two"}]})
+    write(
+        "lab.json",
+        {
+            "dataset": {"inputs": rows},
+            "models": [{"key": "m1", "llm_model_name": "one"}, {"key": "m2", "llm_model_name": "two"}],
+        },
+    )
     assert main(["convert", "lab.json", "-o", "set.json"]) == 2
-    assert capsys.readouterr().err == (
-        "evalstudio: lab.json: holds answers of 2 models, and an evaluation set those of one: choose one of one, two by --model NAME\n"
+    assert (
+        capsys.readouterr().err
+        == "evalstudio: lab.json: holds answers of 2 models, and an evaluation set those of one: choose one"
+        " of one, two by --model NAME\n"
     )
     assert main(["convert", "lab.json", "-o", "set.json", "--model", "two"]) == 0
     assert read("set.json")[0]["response"] == "m2"
@@ -95,8 +118,14 @@ def test_what_is_wrong_is_told_and_nothing_is_written(capsys):
     ("arguments", "fault"),
     [
         (["set.json", "-o", "s.csv", "--to", "suite"], "s.csv: a file name for a suite ends with .json"),
-        (["set.json", "-o", "s.yaml", "--to", "evaluation-set"], "s.yaml: a file name for an evaluation-set ends with .json or .jsonl or"),
-        (["d.json", "-o", "s.json", "--to", "suite"], "d.json: is a dataset; only an evaluation set becomes a suite"),
+        (
+            ["set.json", "-o", "s.yaml", "--to", "evaluation-set"],
+            "s.yaml: a file name for an evaluation-set ends with .json or .jsonl or",
+        ),
+        (
+            ["d.json", "-o", "s.json", "--to", "suite"],
+            "d.json: is a dataset; only an evaluation set becomes a suite",
+        ),
         (["nothing.json", "-o", "s.json"], "nothing.json: cannot be read"),
         (["other.json", "-o", "s.json"], "other.json: is no file of ours"),
     ],

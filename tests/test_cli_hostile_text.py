@@ -40,10 +40,27 @@ CASES = [
     {"key": "b" + NASTY, "prompt": "boom", "evaluators": {}},
 ]
 SUITE = {"name": NASTY, "tests": [{"test_cases": CASES}], "conditoin": NASTY}
-BROKEN = {"name": NASTY, "tests": [{"test_cases": [{"key": NASTY, "prompt": 1, NASTY: 2}, {"prompt": "x", "condition": NASTY}]}]}
-ROWS = [{"key": NASTY, "input": NASTY, "actual_output": NASTY, "model_key": "m", "output_condition": '"x"', "context": [NASTY], "error": NASTY}]
+BROKEN = {
+    "name": NASTY,
+    "tests": [{"test_cases": [{"key": NASTY, "prompt": 1, NASTY: 2}, {"prompt": "x", "condition": NASTY}]}],
+}
+ROWS = [
+    {
+        "key": NASTY,
+        "input": NASTY,
+        "actual_output": NASTY,
+        "model_key": "m",
+        "output_condition": '"x"',
+        "context": [NASTY],
+        "error": NASTY,
+    }
+]
 LAB = {"name": NASTY, "dataset": {"inputs": ROWS}, "models": [{"key": "m", "name": NASTY}]}
-LOST = {"name": NASTY, "dataset": {"inputs": [{**ROWS[0], "model_key": NASTY}]}, "models": [{"key": "m", "name": NASTY}]}
+LOST = {
+    "name": NASTY,
+    "dataset": {"inputs": [{**ROWS[0], "model_key": NASTY}]},
+    "models": [{"key": "m", "name": NASTY}],
+}
 LABELS = "answer,label,metric\n" + f'"{NASTY}","{NASTY}",x\n'
 
 COMMANDS = {
@@ -52,11 +69,25 @@ COMMANDS = {
     "perturbators": [[], ["--json"]],
     "generators": [[], ["--json"]],
     "steps": [[], ["--json"]],
-    "validate": [["suite.json", "broken.json", "lab.json", "lost.json", "evalstudio.toml", "workflow.json", NASTY]],
+    "validate": [
+        ["suite.json", "broken.json", "lab.json", "lost.json", "evalstudio.toml", "workflow.json", NASTY]
+    ],
     "init": [[f"new {NASTY}".replace("/", "-").replace("\0", "")]],
-    "perturb": [["suite.json", "comma", "-o", "out.json"], ["suite.json", NASTY, "-o", "out.json"], ["broken.json", "comma", "-o", "out.json"]],
-    "convert": [["suite.json", "-o", "suite.yaml"], ["broken.json", "-o", "b.yaml"], ["lost.json", "-o", NASTY]],
-    "resolve": [["suite.json", "-o", "solved.json"], ["suite.json", "-o", "solved.json", "--model", NASTY], ["broken.json", "-o", "x.json"]],
+    "perturb": [
+        ["suite.json", "comma", "-o", "out.json"],
+        ["suite.json", NASTY, "-o", "out.json"],
+        ["broken.json", "comma", "-o", "out.json"],
+    ],
+    "convert": [
+        ["suite.json", "-o", "suite.yaml"],
+        ["broken.json", "-o", "b.yaml"],
+        ["lost.json", "-o", NASTY],
+    ],
+    "resolve": [
+        ["suite.json", "-o", "solved.json"],
+        ["suite.json", "-o", "solved.json", "--model", NASTY],
+        ["broken.json", "-o", "x.json"],
+    ],
     "judge-check": [["labels.csv"], [NASTY]],
     "calibrate": [[NASTY], ["run", "--labels", "labels.csv"]],
     "weakness": [[NASTY], ["run"]],
@@ -71,12 +102,26 @@ COMMANDS = {
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of files whose every text is hostile."""
     monkeypatch.chdir(tmp_path)
-    files = {"suite": SUITE, "broken": BROKEN, "lab": LAB, "lost": LOST, "workflow": {"evalstudio_workflow": {NASTY: NASTY}, NASTY: NASTY}}
+    files = {
+        "suite": SUITE,
+        "broken": BROKEN,
+        "lab": LAB,
+        "lost": LOST,
+        "workflow": {"evalstudio_workflow": {NASTY: NASTY}, NASTY: NASTY},
+    }
     for name, content in files.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     (tmp_path / "evalstudio.toml").write_text(CONFIG, encoding="utf-8")
     (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8", newline="")
-    header = {"kind": "run", "schema_version": 1, "finished": NASTY, "run_id": NASTY, "evaluators": {}, "models": {}, "files": []}
+    header = {
+        "kind": "run",
+        "schema_version": 1,
+        "finished": NASTY,
+        "run_id": NASTY,
+        "evaluators": {},
+        "models": {},
+        "files": [],
+    }
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "record.jsonl").write_text(json.dumps(header) + "\n" + NASTY + "\n", encoding="utf-8")
     return tmp_path
@@ -89,7 +134,9 @@ def test_every_command_is_attacked() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[name, *more] for name, calls in COMMANDS.items() for more in [*calls, ["--no-such" + NASTY]]], ids=lambda call: ascii(call)[:60]
+    "arguments",
+    [[name, *more] for name, calls in COMMANDS.items() for more in [*calls, ["--no-such" + NASTY]]],
+    ids=lambda call: ascii(call)[:60],
 )
 def test_a_command_writes_no_control_characters_and_no_ci_commands(
     hostile: Path, arguments: list[str], capfdbinary: pytest.CaptureFixture[bytes]
@@ -114,9 +161,14 @@ def test_json_output_still_holds_the_text(hostile: Path, capfdbinary: pytest.Cap
 
 
 def test_an_ascii_terminal_gets_escapes(tmp_path: Path) -> None:
-    (tmp_path / "größe.json").write_text(json.dumps({"tests": [{"test_cases": [{"prompt": "x", "condition": "€"}]}]}), encoding="utf-8")
+    (tmp_path / "größe.json").write_text(
+        json.dumps({"tests": [{"test_cases": [{"prompt": "x", "condition": "€"}]}]}), encoding="utf-8"
+    )
 
-    for environment in ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
+    for environment in (
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ):
         done = subprocess.run(
             [sys.executable, "-m", "pytest_evalstudio.cli", "validate", "größe.json"],
             cwd=tmp_path,

@@ -48,9 +48,31 @@ def cases(name):
 
 
 def test_perturbed_cases_are_written_beside_the_originals(capsys):
-    assert main(["perturb", "s_suite.json", "-p", "comma:high,qwerty:high", "-p", "copy", "-o", "out/p_suite.json"]) == 0
+    assert (
+        main(
+            [
+                "perturb",
+                "s_suite.json",
+                "-p",
+                "comma:high,qwerty:high",
+                "-p",
+                "copy",
+                "-o",
+                "out/p_suite.json",
+            ]
+        )
+        == 0
+    )
     keys = [case["key"] for case in cases("out/p_suite.json")]
-    assert keys == ["lazy", "lazy-comma-high", "lazy-qwerty-high", "lazy-copy", "short", "short-qwerty-high", "short-copy"]
+    assert keys == [
+        "lazy",
+        "lazy-comma-high",
+        "lazy-qwerty-high",
+        "lazy-copy",
+        "short",
+        "short-qwerty-high",
+        "short-copy",
+    ]
     told = capsys.readouterr()
     assert told.out == "wrote out/p_suite.json: 5 perturbed cases added\n"
     assert "comma:HIGH made nothing of 1 case ('short')" in told.err
@@ -94,7 +116,9 @@ def test_what_is_wrong_is_told_in_a_line(capsys, arguments, fault):
 def test_a_lab_is_perturbed_and_its_models_are_asked_for_the_rest(capsys):
     assert main(["resolve", "s_suite.json", "-o", "a_lab.json"]) == 0
     assert main(["perturb", "a_lab.json", "-p", "comma:high,copy", "-o", "p_lab.json"]) == 0
-    assert capsys.readouterr().out.endswith("their answers are still to be asked for: evalstudio resolve p_lab.json -o p_lab.json\n")
+    assert capsys.readouterr().out.endswith(
+        "their answers are still to be asked for: evalstudio resolve p_lab.json -o p_lab.json\n"
+    )
     assert main(["resolve", "p_lab.json", "-o", "p_lab.json"]) == 0
     assert capsys.readouterr().out == "wrote p_lab.json: 3 more answers of 1 models\n"
     rows = json.loads(Path("p_lab.json").read_text())["dataset"]["inputs"]
@@ -114,7 +138,10 @@ def test_a_lab_whose_model_nobody_knows(capsys):
     write("a_lab.json", json.dumps(lab))
     assert main(["perturb", "a_lab.json", "-p", "copy", "-o", "p_lab.json"]) == 0
     assert main(["resolve", "p_lab.json", "-o", "q_lab.json"]) == 2
-    assert "model 'elsewhere' of the lab is to be asked and is not configured. Add a [[model]] with name = 'elsewhere'" in capsys.readouterr().err
+    assert (
+        "model 'elsewhere' of the lab is to be asked and is not configured. Add a [[model]] with name ="
+        " 'elsewhere'" in capsys.readouterr().err
+    )
 
 
 def test_a_data_set_does_not_say_whom_to_ask(capsys):
@@ -126,7 +153,16 @@ def test_a_data_set_does_not_say_whom_to_ask(capsys):
 def test_a_judge_writes_the_misinformation_and_is_paid_once(capsys):
     write("liar.py", JUDGE)
     write("evalstudio.toml", CONFIG + '[judge]\nhost = "python"\ntarget = "liar:judge"\n')
-    arguments = ["perturb", "s_suite.json", "-p", "contextual_misinformation:by=judge", "--where", "days", "-o", "p.json"]
+    arguments = [
+        "perturb",
+        "s_suite.json",
+        "-p",
+        "contextual_misinformation:by=judge",
+        "--where",
+        "days",
+        "-o",
+        "p.json",
+    ]
     assert main(arguments) == 0
     assert [case["prompt"] for case in cases("p.json")] == [
         "Why is a lazy day so good?",
@@ -140,11 +176,17 @@ def test_a_judge_without_a_usable_word_leaves_a_note(capsys):
     write("silent.py", "def judge(prompt):\n    return 'I would rather not.'\n")
     write("evalstudio.toml", CONFIG + '[judge]\nhost = "python"\ntarget = "silent:judge"\n')
     assert main(["perturb", "s_suite.json", "-p", "contextual_misinformation:by=judge", "-o", "p.json"]) == 1
-    assert "contextual_misinformation made nothing of 2 cases ('lazy', 'short'): the judge wrote nothing usable" in capsys.readouterr().err
+    assert (
+        "contextual_misinformation made nothing of 2 cases ('lazy', 'short'): the judge wrote nothing usable"
+        in capsys.readouterr().err
+    )
 
 
 def test_in_a_run_a_judges_words_would_differ_from_worker_to_worker():
-    with pytest.raises(Exception, match="a judge's words differ from process to process; write the cases with `evalstudio perturb`"):
+    with pytest.raises(
+        Exception,
+        match="a judge's words differ from process to process; write the cases with `evalstudio perturb`",
+    ):
         parse_perturbations("contextual_misinformation:by=judge", Registry())
 
 

@@ -34,7 +34,11 @@ class Meter:
         """CPU time of a call; infinite if it takes more than the limit, or fails."""
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, linear_functions.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+                [sys.executable, linear_functions.__file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
             )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -66,7 +70,11 @@ def meter() -> Iterator[Meter]:
 def test_time_is_linear_in_the_text(meter: Meter, function: str) -> None:
     bound = linear_functions.BOUNDS[function] * CHARS / 1_000_000 + FIXED_SECONDS
 
-    slow = {text: seconds for text in linear_functions.TEXTS if (seconds := meter.seconds(function, text, bound)) > bound}
+    slow = {
+        text: seconds
+        for text in linear_functions.TEXTS
+        if (seconds := meter.seconds(function, text, bound)) > bound
+    }
 
     assert not slow, f"{function}: more than {bound:g} s for {CHARS} characters"
 

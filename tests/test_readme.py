@@ -15,7 +15,10 @@ from pytest_evalstudio.formats.config import Configuration
 from tests.readme_tables import NOT_IN_FILES, README, Options, subcommands, table_in, with_tables
 
 TEXT = README.read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```\w* example=(?P<example>\w+)(?: title=(?P<title>\S+))?\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^```\w* example=(?P<example>\w+)(?: title=(?P<title>\S+))?\n(?P<body>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
 VARIES = re.compile(r"in \d+\.\d+s|rootdir: .*|plugins: .*|platform .*|=+")
 
 
@@ -62,7 +65,9 @@ SCRIPTS = {"api": "compare.py", "perturbing": "perturb_fees.py"}
 def run(folder: Path, files: dict[str, str], *command: str) -> str:
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
-    done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
     return done.stdout + done.stderr
 
 
@@ -77,7 +82,10 @@ def test_the_tables_are_as_the_code_has_them() -> None:
 
 def test_every_option_is_in_the_table() -> None:
     declared = Options()
-    assert names("options") == [*(name.split()[0] for name, _ in declared.declared), *(name for name, _, _ in declared.ini)]
+    assert names("options") == [
+        *(name.split()[0] for name, _ in declared.declared),
+        *(name for name, _, _ in declared.ini),
+    ]
 
 
 def test_every_configuration_key_is_in_the_table() -> None:

@@ -1,4 +1,6 @@
-"""Small random classifiers of the classes that people use, saved as their libraries save them; and their logits by hand."""
+"""Small random classifiers of the classes that people use, saved as their libraries save them; and their
+logits by hand.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-WORDS = ["the", "fee", "is", "five", "dollars", "rate", "rises", "falls", "bank", "pays", "you", "are", "an", "idiot", "."]
+WORDS = [
+    "the",
+    "fee",
+    "is",
+    "five",
+    "dollars",
+    "rate",
+    "rises",
+    "falls",
+    "bank",
+    "pays",
+    "you",
+    "are",
+    "an",
+    "idiot",
+    ".",
+]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 NLI = ("contradiction", "entailment", "neutral")
 POSITIONS = 32
@@ -33,13 +51,24 @@ def save_classifier(folder: Path, labels: Sequence[str], kind: str = "Bert", **c
         "initializer_range": 0.5,
     }
     if kind == "DistilBert":
-        sizes = {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 64, "max_position_embeddings": POSITIONS, "initializer_range": 0.5}
+        sizes = {
+            "dim": 32,
+            "n_layers": 2,
+            "n_heads": 2,
+            "hidden_dim": 64,
+            "max_position_embeddings": POSITIONS,
+            "initializer_range": 0.5,
+        }
     if kind == "Roberta":
         sizes = {**sizes, "max_position_embeddings": POSITIONS + 1, "pad_token_id": 0, "type_vocab_size": 2}
     torch.manual_seed(0)
     transformers.utils.logging.disable_progress_bar()
     settings = getattr(transformers, f"{kind}Config")(
-        vocab_size=len(tokenizer), id2label=dict(enumerate(labels)), label2id={label: place for place, label in enumerate(labels)}, **sizes, **config
+        vocab_size=len(tokenizer),
+        id2label=dict(enumerate(labels)),
+        label2id={label: place for place, label in enumerate(labels)},
+        **sizes,
+        **config,
     )
     getattr(transformers, f"{kind}ForSequenceClassification")(settings).save_pretrained(folder)
     return folder
@@ -56,10 +85,17 @@ def save_tokenizer(folder: Path) -> Any:
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.decoder = decoders.WordPiece()
     made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]"
+        tokenizer_object=made,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
     )
     tokenizer.save_pretrained(folder)
     return tokenizer

@@ -39,7 +39,12 @@ def write_wordnet(folder: Path) -> Path:
         (folder / f"data.{part}").write_text("".join(_line(part, entry, own, offsets) for entry in own))
         (folder / f"index.{part}").write_text("".join(sorted(_index_lines(part, own, offsets))))
         (folder / f"{part}.exc").write_text(EXCEPTIONS[part])
-        counts += [f"{word}%{_PARTS[part][1]}:{_FILE[part]:02d}:00:: 1 {count}\n" for _, words, _ in own for word, count in words.items() if count]
+        counts += [
+            f"{word}%{_PARTS[part][1]}:{_FILE[part]:02d}:00:: 1 {count}\n"
+            for _, words, _ in own
+            for word, count in words.items()
+            if count
+        ]
     (folder / "cntlist.rev").write_text("".join(sorted(counts)))
     return folder
 
@@ -62,7 +67,10 @@ def _line(part: str, entry: tuple, own: list, offsets: list[int]) -> str:
     listed = "".join(f"{word} 0 " for word in words)
     frames = "01 + 02 00 " if part == "verb" else ""
     place = offsets[own.index(entry)]
-    return f"{place:08d} {_FILE[part]:02d} {kind} {len(words):02x} {listed}{int(bool(opposite)):03d} {pointers}{frames}| made up  \n"
+    return (
+        f"{place:08d} {_FILE[part]:02d} {kind} {len(words):02x} {listed}{int(bool(opposite)):03d}"
+        f" {pointers}{frames}| made up  \n"
+    )
 
 
 def _index_lines(part: str, own: list, offsets: list[int]) -> list[str]:

@@ -47,7 +47,9 @@ class Reading:
         if words == ["none"]:
             return None  # type: ignore[return-value]
         value, size, *_ = [*map(float, words), 1.0, 1.0]
-        return Outcome.score({"value": value * self.factor, "size": size, "free": 1.0}, reason=f"read {words[0]}")
+        return Outcome.score(
+            {"value": value * self.factor, "size": size, "free": 1.0}, reason=f"read {words[0]}"
+        )
 
 
 @evaluator("counting", name="Counting", domain="generation", needs=("actual_output",), scope="group")
@@ -56,13 +58,17 @@ class Counting:
     """How many answers to one question stand together; a group that holds "5" cannot be counted."""
 
     surplus: int = 0
-    metrics: ClassVar[tuple[Metric, ...]] = (Metric("count", range=(0.0, math.inf), threshold=2.0, primary=True),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("count", range=(0.0, math.inf), threshold=2.0, primary=True),
+    )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         if any(case.actual_output == "5" for case in cases):
             raise ValueError("five")
         counts = [sum(other.question == case.question for other in cases) for case in cases]
-        return [Outcome.score({"count": float(count)}) for count in counts] + [Outcome.error("too many")] * self.surplus
+        return [Outcome.score({"count": float(count)}) for count in counts] + [
+            Outcome.error("too many")
+        ] * self.surplus
 
 
 @evaluator("answered", name="Answered", domain="generation", needs=("actual_output",))
@@ -77,11 +83,17 @@ class Answered:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [
-            Outcome.score({"model_passes": float(yes), "model_failures": float(not yes)}) for yes in ("yes" in case.actual_output for case in cases)
+            Outcome.score({"model_passes": float(yes), "model_failures": float(not yes)})
+            for yes in ("yes" in case.actual_output for case in cases)
         ]
 
 
-@evaluator("picky", name="Picky", domain="generation", needs=("question", "expected_output", "context", "actual_output", "condition"))
+@evaluator(
+    "picky",
+    name="Picky",
+    domain="generation",
+    needs=("question", "expected_output", "context", "actual_output", "condition"),
+)
 @dataclass(frozen=True)
 class Picky:
     """Needs everything; any case that it gets is worth 1."""

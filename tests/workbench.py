@@ -17,7 +17,14 @@ from pytest_evalstudio.mrm.workflow.work import Work
 class Bench:
     """Steps run one after the other in a folder, on documents written there."""
 
-    def __init__(self, folder: Path, documents: Mapping[str, str], *, seed: int = 0, config: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        documents: Mapping[str, str],
+        *,
+        seed: int = 0,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in documents.items():

@@ -8,10 +8,38 @@ FALLBACK = "service"
 """What a message without any keyword is taken for."""
 
 KEYWORDS = {
-    "fees": {"fee": 2, "fees": 2, "charge": 1, "charged": 1, "interest": 2, "refund": 1, "price": 1, "overdraft": 1},
+    "fees": {
+        "fee": 2,
+        "fees": 2,
+        "charge": 1,
+        "charged": 1,
+        "interest": 2,
+        "refund": 1,
+        "price": 1,
+        "overdraft": 1,
+    },
     "cards": {"card": 2, "pin": 2, "contactless": 2, "atm": 1, "terminal": 1, "chip": 1},
-    "payments": {"payment": 2, "transfer": 2, "debit": 1, "standing": 2, "payee": 2, "iban": 2, "salary": 1, "arrived": 1},
-    "service": {"branch": 2, "staff": 2, "waited": 2, "queue": 2, "rude": 2, "app": 1, "call": 1, "callback": 2, "adviser": 1},
+    "payments": {
+        "payment": 2,
+        "transfer": 2,
+        "debit": 1,
+        "standing": 2,
+        "payee": 2,
+        "iban": 2,
+        "salary": 1,
+        "arrived": 1,
+    },
+    "service": {
+        "branch": 2,
+        "staff": 2,
+        "waited": 2,
+        "queue": 2,
+        "rude": 2,
+        "app": 1,
+        "call": 1,
+        "callback": 2,
+        "adviser": 1,
+    },
 }
 
 FIRST_KEYWORDS = {

@@ -1,4 +1,6 @@
-"""Stands in for a language model that judges: it goes by a few words, so that the example needs no model and no network."""
+"""Stands in for a language model that judges: it goes by a few words, so that the example needs no model and
+no network.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""Reads a customer's instruction with regular expressions and answers in JSON: put your own application in its place."""
+"""Reads a customer's instruction with regular expressions and answers in JSON: put your own application in
+its place.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,25 @@ import json
 import re
 
 CURRENCIES = {"£": "GBP", "€": "EUR", "$": "USD"}
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
-_AMOUNT = re.compile(r"(?P<sign>[£€$])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?:\.(?P<pence>\d{2}))?|(?P<plain>\d+(?:\.\d{2})?) (?P<code>GBP|EUR|USD)")
+_AMOUNT = re.compile(
+    r"(?P<sign>[£€$])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?:\.(?P<pence>\d{2}))?|(?P<plain>\d+(?:\.\d{2})?)"
+    r" (?P<code>GBP|EUR|USD)"
+)
 _PAYEE = re.compile(r"\bto (?P<payee>(?:[A-Z][\w'&-]*)(?: (?:[A-Z][\w'&-]*|&|and(?= [A-Z])))*)")
 _DATE = re.compile(rf"\b(?P<day>\d{{1,2}}) (?P<month>{'|'.join(MONTHS)}) (?P<year>\d{{4}})")
 _CARD = re.compile(r"\bcard ending (?:in )?(?P<digits>\d{4})\b")

@@ -16,20 +16,61 @@ if TYPE_CHECKING:
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("calibrate", run, "Calibrate metrics by labels that people gave: threshold, probabilities, conformal sets, errors.")
-    parser.add_argument("results", nargs="+", metavar="RESULTS", help="explanation.json of an evaluator, record.jsonl, or the folder of a report")
-    parser.add_argument("labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad, or levels, higher for better)")
-    parser.add_argument("--metric", required=True, metavar="KEY[,KEY...]", help="METRIC or EVALUATOR.METRIC; several make one score")
-    parser.add_argument(
-        "--method", default="logistic", metavar="logistic|isotonic|ordinal|boosting", help="how scores become probabilities (default: logistic)"
+    parser = add(
+        "calibrate",
+        run,
+        "Calibrate metrics by labels that people gave: threshold, probabilities, conformal sets, errors.",
     )
-    parser.add_argument("--alpha", type=float, default=0.1, metavar="X", help="share of conformal sets that may miss people's label (default: 0.1)")
-    parser.add_argument("--good", type=int, metavar="LEVEL", help="the lowest level that counts as good, where labels have more than two")
     parser.add_argument(
-        "--seed", type=int, default=DEFAULT_SEED, metavar="N", help=f"of the division into folds and halves (default: {DEFAULT_SEED})"
+        "results",
+        nargs="+",
+        metavar="RESULTS",
+        help="explanation.json of an evaluator, record.jsonl, or the folder of a report",
+    )
+    parser.add_argument(
+        "labels",
+        metavar="LABELS",
+        help="CSV with the columns key, model_key, label (1 good, 0 bad, or levels, higher for better)",
+    )
+    parser.add_argument(
+        "--metric",
+        required=True,
+        metavar="KEY[,KEY...]",
+        help="METRIC or EVALUATOR.METRIC; several make one score",
+    )
+    parser.add_argument(
+        "--method",
+        default="logistic",
+        metavar="logistic|isotonic|ordinal|boosting",
+        help="how scores become probabilities (default: logistic)",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.1,
+        metavar="X",
+        help="share of conformal sets that may miss people's label (default: 0.1)",
+    )
+    parser.add_argument(
+        "--good",
+        type=int,
+        metavar="LEVEL",
+        help="the lowest level that counts as good, where labels have more than two",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=DEFAULT_SEED,
+        metavar="N",
+        help=f"of the division into folds and halves (default: {DEFAULT_SEED})",
     )
     parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the calibration, for `calibration = FILE` in the configuration")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write the calibration, for `calibration = FILE` in the configuration",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,10 +90,23 @@ def run(arguments: argparse.Namespace) -> int:
     labels, divided = majority(ratings)
     if not labels:
         others = f", and raters are divided on {len(divided)}" if divided else ""
-        raise DataError(f"{path}: no label counts: {outdated} are of answers whose text has changed since{others}; label them again")
-    found = calibrate(scores, labels, metrics, method=arguments.method, alpha=arguments.alpha, seed=arguments.seed, good_from=arguments.good)
+        raise DataError(
+            f"{path}: no label counts: {outdated} are of answers whose text has changed since{others}; label"
+            " them again"
+        )
+    found = calibrate(
+        scores,
+        labels,
+        metrics,
+        method=arguments.method,
+        alpha=arguments.alpha,
+        seed=arguments.seed,
+        good_from=arguments.good,
+    )
     if arguments.json:
-        print_json({**found.figures, "divided": [list(identity) for identity in divided], "outdated": outdated})
+        print_json(
+            {**found.figures, "divided": [list(identity) for identity in divided], "outdated": outdated}
+        )
     else:
         if outdated:
             say(f"left out: {outdated} labels of answers whose text has changed since")

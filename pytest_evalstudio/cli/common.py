@@ -46,7 +46,13 @@ def print_json(value: Any) -> None:
     from pytest_evalstudio.engine.scoring.entries import portable
 
     encoding = sys.stdout.encoding or "utf-8"
-    text = json.dumps(portable(value), indent=2, ensure_ascii=not encoding.lower().startswith("utf"), default=str, allow_nan=False)
+    text = json.dumps(
+        portable(value),
+        indent=2,
+        ensure_ascii=not encoding.lower().startswith("utf"),
+        default=str,
+        allow_nan=False,
+    )
     sys.stdout.write(visible_json(text) + "\n")
 
 
@@ -76,7 +82,8 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
     """A sound suite or lab.
 
     Raises:
-        DataError: for the first thing that is wrong with it, or if it is a data set: nobody knows whom to ask its questions.
+        DataError: for the first thing that is wrong with it, or if it is a data set: nobody knows whom to ask
+            its questions.
     """
     from pytest_evalstudio.core.errors import DataError
     from pytest_evalstudio.formats.dataset import LlmDataset

@@ -21,15 +21,43 @@ SUITE, DATASET, SET = "suite", "dataset", "evaluation-set"
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("convert", run, "Make a suite or data set of an evaluation set of Agent Evaluation, or an evaluation set of one of these.")
-    parser.add_argument("file", metavar="FILE", help="evaluation set (JSON, JSON Lines, YAML, CSV), suite, lab or data set; path or URL")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="its ending chooses the form: .json, .jsonl, .csv")
-    parser.add_argument("--to", choices=(SUITE, DATASET, SET), help="default: of an evaluation set a suite, with responses a data set")
-    parser.add_argument("--model", default="", metavar="NAME", help="of a lab with several models the one whose answers are written")
+    parser = add(
+        "convert",
+        run,
+        "Make a suite or data set of an evaluation set of Agent Evaluation, or an evaluation set of one of"
+        " these.",
+    )
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="evaluation set (JSON, JSON Lines, YAML, CSV), suite, lab or data set; path or URL",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="its ending chooses the form: .json, .jsonl, .csv",
+    )
+    parser.add_argument(
+        "--to",
+        choices=(SUITE, DATASET, SET),
+        help="default: of an evaluation set a suite, with responses a data set",
+    )
+    parser.add_argument(
+        "--model",
+        default="",
+        metavar="NAME",
+        help="of a lab with several models the one whose answers are written",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.formats.agent_evaluation import evaluation_source, is_evaluation_set, read_evaluation_set
+    from pytest_evalstudio.formats.agent_evaluation import (
+        evaluation_source,
+        is_evaluation_set,
+        read_evaluation_set,
+    )
     from pytest_evalstudio.formats.files import read
 
     source = evaluation_source(local(arguments.file), arguments.file)
@@ -42,7 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
         file = read(source)
         content, errors, target = file.content, file.errors, arguments.to or SET
         if target != SET:
-            raise ConfigurationError(f"{arguments.file}: is a {file.kind}; only an evaluation set becomes a {target}")
+            raise ConfigurationError(
+                f"{arguments.file}: is a {file.kind}; only an evaluation set becomes a {target}"
+            )
     for warning in source.warnings:
         say(f"warning: {warning}")
     for error in errors:
@@ -60,14 +90,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _written(content: TestSuite | TestLab | LlmDataset, target: str, arguments: argparse.Namespace) -> str:
     """Write it, and say what was written and what was not."""
-    from pytest_evalstudio.formats.agent_evaluation import export_evaluation_set, suite_of, without_a_place, write_evaluation_set
+    from pytest_evalstudio.formats.agent_evaluation import (
+        export_evaluation_set,
+        suite_of,
+        without_a_place,
+        write_evaluation_set,
+    )
     from pytest_evalstudio.formats.dataset import LlmDataset
 
     if target == SET:
         entries = export_evaluation_set(content, arguments.model)
         write_evaluation_set(arguments.output, entries)
         lost = without_a_place(content)
-        return f"evaluation set, {len(entries)} requests" + (f"; it has no place for {', '.join(lost)}" if lost else "")
+        return f"evaluation set, {len(entries)} requests" + (
+            f"; it has no place for {', '.join(lost)}" if lost else ""
+        )
     assert isinstance(content, LlmDataset)
     if target == DATASET:
         content.save(arguments.output)
@@ -83,4 +120,7 @@ def _check_name(output: str, target: str) -> None:
 
     known = {SET: WRITTEN_SUFFIXES, DATASET: (".json", ".csv"), SUITE: (".json",)}[target]
     if Path(output).suffix.lower() not in known:
-        raise ConfigurationError(f"{output}: a file name for {'an' if target == SET else 'a'} {target} ends with {' or '.join(known)}")
+        raise ConfigurationError(
+            f"{output}: a file name for {'an' if target == SET else 'a'} {target} ends with"
+            f" {' or '.join(known)}"
+        )

@@ -57,7 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
         return FINE
     for entry in entries:
         primary = next(metric for metric in entry["metrics"] if metric["primary"])
-        say(f"{entry['id']:<28}{entry['domain']:<16}{primary['key']} {'>=' if primary['better'] == 'higher' else '<='} {primary['threshold']:g}")
+        say(
+            f"{entry['id']:<28}{entry['domain']:<16}{primary['key']}"
+            f" {'>=' if primary['better'] == 'higher' else '<='} {primary['threshold']:g}"
+        )
         say(f"    {entry['description']}")
-        say(f"    needs: {', '.join(entry['needs'])}" + (f"; options: {', '.join(entry['params'])}" if entry["params"] else ""))
+        say(
+            f"    needs: {', '.join(entry['needs'])}"
+            + (f"; options: {', '.join(entry['params'])}" if entry["params"] else "")
+        )
     return FINE

@@ -24,9 +24,17 @@ def run(arguments: argparse.Namespace) -> int:
     shelf = Registry().generators
     specs = [shelf.spec(id) for id in shelf]
     if arguments.json:
-        print_json([{"id": spec.id, "name": spec.name, "purpose": spec.purpose, "description": spec.description} for spec in specs])
+        print_json(
+            [
+                {"id": spec.id, "name": spec.name, "purpose": spec.purpose, "description": spec.description}
+                for spec in specs
+            ]
+        )
         return FINE
     for spec in specs:
-        say(f"{spec.id:<28}{spec.purpose}" + ("" if finds_by_itself(shelf.get(spec.id)) else "; written by a language model only"))
+        say(
+            f"{spec.id:<28}{spec.purpose}"
+            + ("" if finds_by_itself(shelf.get(spec.id)) else "; written by a language model only")
+        )
         say(f"    {spec.description}")
     return FINE

@@ -15,13 +15,36 @@ if TYPE_CHECKING:
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("judge-check", run, "Measure a judge against labels that people gave: agreement, errors, steadiness, cost.")
-    parser.add_argument("labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad)")
-    parser.add_argument("--lab", required=True, metavar="LAB", help="lab or data set with the answers that were labelled")
-    parser.add_argument("--evaluator", required=True, metavar="ID", help="evaluator whose primary metric is the judge's word")
-    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="judge each answer N times more, past stored verdicts (default: 1)")
-    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one to the lab")
-    parser.add_argument("--cache", default=".evalstudio", metavar="DIR", help="folder of stored verdicts (default: .evalstudio)")
+    parser = add(
+        "judge-check",
+        run,
+        "Measure a judge against labels that people gave: agreement, errors, steadiness, cost.",
+    )
+    parser.add_argument(
+        "labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad)"
+    )
+    parser.add_argument(
+        "--lab", required=True, metavar="LAB", help="lab or data set with the answers that were labelled"
+    )
+    parser.add_argument(
+        "--evaluator", required=True, metavar="ID", help="evaluator whose primary metric is the judge's word"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=1,
+        metavar="N",
+        help="judge each answer N times more, past stored verdicts (default: 1)",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", help="configuration file, in place of the nearest one to the lab"
+    )
+    parser.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of stored verdicts (default: .evalstudio)",
+    )
     parser.add_argument("--json", action="store_true", help="for machines")
 
 

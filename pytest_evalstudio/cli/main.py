@@ -67,7 +67,10 @@ class Parser(argparse.ArgumentParser):
 
 def parser_of_commands() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = Parser(prog="evalstudio", description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.")
+    parser = Parser(
+        prog="evalstudio",
+        description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, command: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:

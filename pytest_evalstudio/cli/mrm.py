@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add(
-        "mrm", run, "Tell how the steps of a model-risk-management workflow stand, or write its report and artifacts; `pytest WORKFLOW` runs them."
+        "mrm",
+        run,
+        "Tell how the steps of a model-risk-management workflow stand, or write its report and artifacts;"
+        " `pytest WORKFLOW` runs them.",
     )
     parser.add_argument(
-        "action", choices=["status", "report"], help="status: one line for each step; report: page, summary and the other artifacts anew"
+        "action",
+        choices=["status", "report"],
+        help="status: one line for each step; report: page, summary and the other artifacts anew",
     )
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
@@ -57,9 +62,21 @@ def run(arguments: argparse.Namespace) -> int:
             ]
         )
     else:
-        say(f"{workflow.name or path.stem}: {sum(place.standing == 'completed' for place in places)} of {len(places)} steps completed")
+        say(
+            f"{workflow.name or path.stem}: {sum(place.standing == 'completed' for place in places)} of"
+            f" {len(places)} steps completed"
+        )
         for place in places:
-            said = f"needs {', '.join(place.lacks)}" if place.lacks else (place.state.waits or place.state.summary) if place.state else ""
+            said = (
+                f"needs {', '.join(place.lacks)}"
+                if place.lacks
+                else (place.state.waits or place.state.summary)
+                if place.state
+                else ""
+            )
             when = f" {place.state.finished}" if place.state else ""
-            say(f"  {place.spec.number}. {place.spec.id:<28}{place.standing:<10}{when}" + (f"  {said}" if said else ""))
+            say(
+                f"  {place.spec.number}. {place.spec.id:<28}{place.standing:<10}{when}"
+                + (f"  {said}" if said else "")
+            )
     return FINE if all(place.standing == "completed" for place in places) else FINDINGS

@@ -25,12 +25,26 @@ def add_to(add: Adds) -> None:
         action="append",
         required=True,
         metavar="SPEC",
-        help="e.g. comma:medium,word_swap:low+qwerty: ',' separates cases, '+' chains perturbators into one case; repeatable",
+        help=(
+            "e.g. comma:medium,word_swap:low+qwerty: ',' separates cases, '+' chains perturbators into one"
+            " case; repeatable"
+        ),
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="another one gives other cases (default: the configuration's)")
-    parser.add_argument("--where", metavar="EXPR", help="which cases, by their categories, as pytest's -m: 'fees and not internal'")
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="another one gives other cases (default: the configuration's)"
+    )
+    parser.add_argument(
+        "--where",
+        metavar="EXPR",
+        help="which cases, by their categories, as pytest's -m: 'fees and not internal'",
+    )
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
-    parser.add_argument("--cache", default=".evalstudio", metavar="DIR", help="folder of a judge's stored replies (default: .evalstudio)")
+    parser.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of a judge's stored replies (default: .evalstudio)",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="OUT")
 
 
@@ -65,7 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
     made.content.save(arguments.output)
     say(f"wrote {arguments.output}: {made.added} perturbed {'case' if made.added == 1 else 'cases'} added")
     if not isinstance(content, TestSuite) and made.added:
-        say(f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o {arguments.output}")
+        say(
+            f"their answers are still to be asked for: evalstudio resolve {arguments.output} -o"
+            f" {arguments.output}"
+        )
     for note in made.notes:
         say(note, error=True)
     return FINE if made.added else FINDINGS

@@ -17,15 +17,31 @@ if TYPE_CHECKING:
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("resolve", run, "Ask models a suite's questions, or those of a lab that have no answer yet, and write the answers as a lab.")
+    parser = add(
+        "resolve",
+        run,
+        "Ask models a suite's questions, or those of a lab that have no answer yet, and write the answers as"
+        " a lab.",
+    )
     parser.add_argument("suite", metavar="SUITE", help="suite or lab, path or URL")
-    parser.add_argument("--model", action="append", default=[], metavar="NAME", help="only this configured model; repeatable")
+    parser.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="only this configured model; repeatable"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="LAB")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
-    parser.add_argument("--cache", default=".evalstudio", metavar="DIR", help="folder of stored answers (default: .evalstudio)")
+    parser.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of stored answers (default: .evalstudio)",
+    )
     parser.add_argument("--refresh", action="store_true", help="ask again instead of taking stored answers")
     parser.add_argument("--runs", type=int, metavar="N", help="how often each question is asked")
-    parser.add_argument("--trust-lab", action="store_true", help="use a lab's own descriptions of models that are not configured")
+    parser.add_argument(
+        "--trust-lab",
+        action="store_true",
+        help="use a lab's own descriptions of models that are not configured",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,9 +55,18 @@ def run(arguments: argparse.Namespace) -> int:
     content = read_whole(path, arguments.suite)
     config = configuration_for(arguments.suite, arguments.config)
     asked = arguments.runs
-    tables = [{"name": table.name, "runs": (table.runs or config.runs) if asked is None else asked, **table.settings} for table in config.model]
+    tables = [
+        {
+            "name": table.name,
+            "runs": (table.runs or config.runs) if asked is None else asked,
+            **table.settings,
+        }
+        for table in config.model
+    ]
     if not tables and not isinstance(content, TestLab):
-        tables = [{"name": "extractive", "host": "extractive", "runs": config.runs if asked is None else asked}]
+        tables = [
+            {"name": "extractive", "host": "extractive", "runs": config.runs if asked is None else asked}
+        ]
     names = [str(table["name"]) for table in tables]
     for name in arguments.model:
         if name not in names:
@@ -67,7 +92,10 @@ def run(arguments: argparse.Namespace) -> int:
     lab.save(arguments.output)
     failed = sum(bool(row.error) for row in asked_now)
     more = " more" if isinstance(content, TestLab) else ""
-    say(f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models" + (f", {failed} failed" if failed else ""))
+    say(
+        f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models"
+        + (f", {failed} failed" if failed else "")
+    )
     for reason in dict.fromkeys(row.error for row in asked_now if row.error):
         say(f"failed: {reason}", error=True)
     return FINDINGS if failed else FINE

@@ -22,20 +22,43 @@ def add_to(add: Adds) -> None:
     parser = add(
         "review",
         run,
-        "Label answers on a page on this machine or in a spreadsheet: those that a workflow's human calibration asks for, or those of a report "
-        "whose verdict is uncertain.",
+        "Label answers on a page on this machine or in a spreadsheet: those that a workflow's human"
+        " calibration asks for, or those of a report whose verdict is uncertain.",
     )
-    parser.add_argument("place", metavar="WORKFLOW|REPORT", help="a workflow's file, or the folder of a report or its record.jsonl")
-    parser.add_argument("--metric", metavar="KEY[,KEY...]", help="of a report: METRIC or EVALUATOR.METRIC, needed where there are several")
-    parser.add_argument("--all", dest="every", action="store_true", help="of a report: all answers with a score, in random order")
-    parser.add_argument("--labels", metavar="FILE", help=f"of a report: CSV file to keep the labels in (default: {LABELS})")
-    parser.add_argument("--rater", default="", metavar="NAME", help="who labels; give one where several people do")
+    parser.add_argument(
+        "place",
+        metavar="WORKFLOW|REPORT",
+        help="a workflow's file, or the folder of a report or its record.jsonl",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="KEY[,KEY...]",
+        help="of a report: METRIC or EVALUATOR.METRIC, needed where there are several",
+    )
+    parser.add_argument(
+        "--all",
+        dest="every",
+        action="store_true",
+        help="of a report: all answers with a score, in random order",
+    )
+    parser.add_argument(
+        "--labels", metavar="FILE", help=f"of a report: CSV file to keep the labels in (default: {LABELS})"
+    )
+    parser.add_argument(
+        "--rater", default="", metavar="NAME", help="who labels; give one where several people do"
+    )
     parser.add_argument("--blind", action="store_true", help="show neither scores nor verdict")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the page (default: any that is free)")
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="of the page (default: any that is free)"
+    )
     parser.add_argument("--no-browser", action="store_true", help="open no browser, only print the address")
-    parser.add_argument("--config", metavar="FILE", help="of a workflow: configuration file, in place of the nearest one")
+    parser.add_argument(
+        "--config", metavar="FILE", help="of a workflow: configuration file, in place of the nearest one"
+    )
     parser.add_argument("--import", dest="read", metavar="CSV", help="take labels from a sheet, and end")
-    parser.add_argument("--export", dest="write", metavar="CSV", help="write what is to be labelled as a sheet, and end")
+    parser.add_argument(
+        "--export", dest="write", metavar="CSV", help="write what is to be labelled as a sheet, and end"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,13 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.read:
         merged, others = session.read_sheet(Path(arguments.read))
         left = f"; {others} of other answers than those evaluated left out" if others else ""
-        say(f"{arguments.read}: {merged.new} new labels, {merged.changed} changed, {merged.same} as they were{left}")
+        say(
+            f"{arguments.read}: {merged.new} new labels, {merged.changed} changed, {merged.same} as they"
+            f" were{left}"
+        )
         say(*_told(session))
     if not session.stand().drawn:
         say(source.nothing)
         return FINE
     if arguments.write:
-        say(f"wrote {session.write_sheet(Path(arguments.write))} answers to {arguments.write}; --import reads the labels")
+        say(
+            f"wrote {session.write_sheet(Path(arguments.write))} answers to {arguments.write}; --import reads"
+            " the labels"
+        )
     if not (arguments.read or arguments.write):
         _serve(session, arguments)
     return FINE
@@ -69,11 +98,16 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
 
     if arguments.metric or arguments.every or arguments.labels:
         raise ConfigurationError(
-            f"{arguments.place}: --metric, --all and --labels are for a report; a workflow says what is labelled, and where, in its "
-            "steps.human_calibration"
+            f"{arguments.place}: --metric, --all and --labels are for a report; a workflow says what is"
+            " labelled, and where, in its steps.human_calibration"
         )
     path = Path(arguments.place)
-    found = WorkflowRun(read_workflow(read_source(path)), path, configuration_for(arguments.place, arguments.config), Registry())
+    found = WorkflowRun(
+        read_workflow(read_source(path)),
+        path,
+        configuration_for(arguments.place, arguments.config),
+        Registry(),
+    )
     return WorkflowSample(found, f"pytest {arguments.place}")
 
 
@@ -82,9 +116,13 @@ def _report(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.mrm.review.report_answers import ReportAnswers
 
     if arguments.config:
-        raise ConfigurationError(f"{arguments.place}: --config is for a workflow; a report says itself what it was made with")
+        raise ConfigurationError(
+            f"{arguments.place}: --config is for a workflow; a report says itself what it was made with"
+        )
     metrics = [name.strip() for name in (arguments.metric or "").split(",") if name.strip()]
-    return ReportAnswers(arguments.place, metrics=metrics, labels=arguments.labels or LABELS, every=arguments.every)
+    return ReportAnswers(
+        arguments.place, metrics=metrics, labels=arguments.labels or LABELS, every=arguments.every
+    )
 
 
 def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:

@@ -35,7 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
 
                 config = load_configuration(Path(name))
                 plan = Plan(Registry(), config)
-                metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
+                metrics = {
+                    selected.id: [metric.key for metric in selected.spec.metrics]
+                    for selected in plan.selected
+                }
                 for gate in config.gate:
                     check_gate(parse_gate(gate), metrics)
                 _check_perturbations(config)

@@ -17,24 +17,53 @@ if TYPE_CHECKING:
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("weakness", run, "Find categories, and pairs of categories, whose cases score lower than the rest.")
-    parser.add_argument("results", nargs="+", metavar="RESULTS", help="explanation.json of an evaluator, record.jsonl, or the folder of a report")
+    parser = add(
+        "weakness", run, "Find categories, and pairs of categories, whose cases score lower than the rest."
+    )
     parser.add_argument(
-        "--metric", default="", metavar="KEY[,KEY...]", help="METRIC or EVALUATOR.METRIC (default: the primary metric of each evaluator)"
+        "results",
+        nargs="+",
+        metavar="RESULTS",
+        help="explanation.json of an evaluator, record.jsonl, or the folder of a report",
+    )
+    parser.add_argument(
+        "--metric",
+        default="",
+        metavar="KEY[,KEY...]",
+        help="METRIC or EVALUATOR.METRIC (default: the primary metric of each evaluator)",
     )
     parser.add_argument(
         "--by",
         default="",
         metavar="NAME[,NAME...]",
-        help="dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' where cases have this one only (default: all)",
+        help=(
+            "dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' where"
+            " cases have this one only (default: all)"
+        ),
     )
-    parser.add_argument("--model", metavar="NAME", help="only this model's scores (default: the mean of all models)")
     parser.add_argument(
-        "--alpha", type=float, default=0.05, metavar="X", help="cells with an adjusted one-sided p of at most X / 2 are weak (default: 0.05)"
+        "--model", metavar="NAME", help="only this model's scores (default: the mean of all models)"
     )
-    parser.add_argument("--min-cases", type=int, default=5, metavar="N", help="cells with fewer cases are not tested (default: 5)")
     parser.add_argument(
-        "--plots", metavar="DIR", help="write pictures (SVG): distributions of all metrics; violins, means and the grid of four of them"
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="X",
+        help="cells with an adjusted one-sided p of at most X / 2 are weak (default: 0.05)",
+    )
+    parser.add_argument(
+        "--min-cases",
+        type=int,
+        default=5,
+        metavar="N",
+        help="cells with fewer cases are not tested (default: 5)",
+    )
+    parser.add_argument(
+        "--plots",
+        metavar="DIR",
+        help=(
+            "write pictures (SVG): distributions of all metrics; violins, means and the grid of four of them"
+        ),
     )
     parser.add_argument("--json", action="store_true", help="for machines")
 
@@ -45,9 +74,18 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.mrm.findings.weakness_pictures import weakness_pictures
 
     scores = read_scores(arguments.results)
-    metrics = _listed(arguments.metric) or [column.key for column in scores.columns.values() if column.metric.primary]
+    metrics = _listed(arguments.metric) or [
+        column.key for column in scores.columns.values() if column.metric.primary
+    ]
     found = [
-        find_weaknesses(scores, metric, by=_listed(arguments.by), model=arguments.model, alpha=arguments.alpha, min_cases=arguments.min_cases)
+        find_weaknesses(
+            scores,
+            metric,
+            by=_listed(arguments.by),
+            model=arguments.model,
+            alpha=arguments.alpha,
+            min_cases=arguments.min_cases,
+        )
         for metric in metrics
     ]
     if arguments.plots:

@@ -12,7 +12,18 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 RAG_MODEL_TYPES = frozenset({"h2ogpte", "openai_rag", "amazon_bedrock_rag", "extractive"})
 """Values of `model_type` that retrieve; where the type says nothing, a row with context does."""
 
-LLM_MODEL_TYPES = frozenset({"h2ogpte_llm", "h2ogpt", "h2ollmops", "ollama", "openai_llm", "azure_openai_llm", "anthropic_llm", "openai_compatible"})
+LLM_MODEL_TYPES = frozenset(
+    {
+        "h2ogpte_llm",
+        "h2ogpt",
+        "h2ollmops",
+        "ollama",
+        "openai_llm",
+        "azure_openai_llm",
+        "anthropic_llm",
+        "openai_compatible",
+    }
+)
 """Values of `model_type` that do not retrieve."""
 
 
@@ -51,7 +62,8 @@ class Case:
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         cost_usd: None where the host does not say.
         error: why there is no answer, "" where there is one.
-        counterpart: the answered case that this one is compared with, for evaluators that declare which one they need.
+        counterpart: the answered case that this one is compared with, for evaluators that declare which one
+            they need.
         folder: where relative paths of the case resolve.
         extra: further keys of the row, as they stand in the file.
     """
@@ -98,9 +110,12 @@ class Prompt:
         text: the question.
         corpus: documents of the test: absolute paths or URLs.
         run: repeat number, 1 for the first; a part of the answer's cache key.
-        conversation: the turns before the question, the first one first; hosts of chat services send them as messages.
-        sample: tells apart questions of one text that are to be answered anew, such as unchanged copies; a part of the answer's cache key.
-        reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others ignore it.
+        conversation: the turns before the question, the first one first; hosts of chat services send them as
+            messages.
+        sample: tells apart questions of one text that are to be answered anew, such as unchanged copies; a
+            part of the answer's cache key.
+        reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others
+            ignore it.
     """
 
     text: str

@@ -8,7 +8,8 @@ from enum import StrEnum
 class OutcomeCode(StrEnum):
     """Why an outcome is not an ordinary score. Codes are stable; texts may change at any time.
 
-    The first group says why an evaluator does not apply, the second what went wrong, the third what a score stands for.
+    The first group says why an evaluator does not apply, the second what went wrong, the third what a score
+    stands for.
     """
 
     NONE = ""

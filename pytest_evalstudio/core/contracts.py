@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
+from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 
@@ -41,7 +42,9 @@ class CrossEncoder(Protocol):
     def name(self) -> str: ...
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """How alike the texts of each pair are, 0.0 to 1.0; of a consistency model, how well the first supports the second."""
+        """How alike the texts of each pair are, 0.0 to 1.0; of a consistency model, how well the first
+        supports the second.
+        """
         ...
 
 
@@ -51,9 +54,10 @@ class Entailment:
 
     Attributes:
         entailment, neutral, contradiction: probabilities with the sum 1.
-        distance: from the pair to the hyperplane at which the entailment logit is 0, positive on its side; None where the model ends in no
-            linear layer.
-        margin: the same to the nearest hyperplane at which another class is as likely; positive where entailment is the likeliest.
+        distance: from the pair to the hyperplane at which the entailment logit is 0, positive on its side;
+            None where the model ends in no linear layer.
+        margin: the same to the nearest hyperplane at which another class is as likely; positive where
+            entailment is the likeliest.
     """
 
     entailment: float
@@ -104,7 +108,8 @@ class Likelihood:
     """What a language model says of a passage.
 
     Attributes:
-        tokens: natural logarithm of the probability of each token of the text, given all that stands before it.
+        tokens: natural logarithm of the probability of each token of the text, given all that stands before
+            it.
         is_cut: whether some of them were given less than all.
     """
 
@@ -141,10 +146,13 @@ class Tools:
     Attributes:
         max_text_chars: longer texts are not to be scored.
         split_sentences: text to (start, end) spans of its sentences.
-        embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that declare that they require them.
-        sentiment_model: a classifier with the labels positive and negative; None where a list of words is to do.
+        embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that
+            declare that they require them.
+        sentiment_model: a classifier with the labels positive and negative; None where a list of words is to
+            do.
         language_model: the model of that name, for evaluators that require "language_model:NAME".
-        token_matcher: the same by name and layer (None: the one that is best known to work), for "token_matcher:NAME".
+        token_matcher: the same by name and layer (None: the one that is best known to work), for
+            "token_matcher:NAME".
         judge: for evaluators that require one; the evaluator's own where it has its own.
     """
 
@@ -168,10 +176,13 @@ class EvaluatorSpec:
 
     Attributes:
         needs: inputs it cannot do without: question, expected_output, context, actual_output, condition.
-        requires: what it cannot score without: a model among the tools ("embedder", "nli"), "judge", a model that it names itself
-            ("language_model:NAME"), "module:NAME" for an installed module, or "option:NAME" for an option that has no default.
-        scope: row = a case alone; group = all answers of one model to one question; model = all rows of a model.
-        compares: type of the relationship to the case with whose answer it compares; that case is lent as `counterpart`.
+        requires: what it cannot score without: a model among the tools ("embedder", "nli"), "judge", a model
+            that it names itself ("language_model:NAME"), "module:NAME" for an installed module, or
+            "option:NAME" for an option that has no default.
+        scope: row = a case alone; group = all answers of one model to one question; model = all rows of a
+            model.
+        compares: type of the relationship to the case with whose answer it compares; that case is lent as
+            `counterpart`.
         boolean: its metrics are counts of passes and failures.
         keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
         extra: the optional dependency group it needs, "" for none.
@@ -206,12 +217,12 @@ class EvaluatorSpec:
 class Evaluator(Protocol):
     """A frozen dataclass whose fields are its options.
 
-    `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that have an
-    answer and the declared needs. An optional method `not_applicable(case) -> str` refines the needs ("" = applicable);
-    an optional method `aggregate(rows) -> ModelScore` computes model-wide figures that are no mean of the rows'; an
-    optional class attribute `path_options` names the options that may be paths, which start at the configuration's folder;
-    one that asks a judge names the prompts that it may ask with in `prompts`. Where needs or requirements depend on options,
-    properties `needs` and `requires` give them.
+    `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that
+    have an answer and the declared needs. An optional method `not_applicable(case) -> str` refines the needs
+    ("" = applicable); an optional method `aggregate(rows) -> ModelScore` computes model-wide figures that are
+    no mean of the rows'; an optional class attribute `path_options` names the options that may be paths,
+    which start at the configuration's folder; one that asks a judge names the prompts that it may ask with in
+    `prompts`. Where needs or requirements depend on options, properties `needs` and `requires` give them.
     """
 
     __evalstudio__: ClassVar[EvaluatorSpec]
@@ -236,7 +247,8 @@ class ModelScore:
 
     Attributes:
         scores: metric key to value over all rows of the model.
-        table: a JSON-ready table behind them, e.g. {"labels": [...], "matrix": [[...]]} of a confusion matrix.
+        table: a JSON-ready table behind them, e.g. {"labels": [...], "matrix": [[...]]} of a confusion
+            matrix.
     """
 
     scores: Mapping[str, float]
@@ -257,9 +269,11 @@ class HostSpec:
     Attributes:
         kind: whether it retrieves.
         extra: the optional dependency group it needs, "" for none.
-        caches: whether its answers are kept between sessions unless the configuration says otherwise. True for
-            services that cost money, False for the user's own code, which changes while it is being tested.
-        runs_user_code: whether its parameters name code to run; only the user's own configuration may choose such a host.
+        caches: whether its answers are kept between sessions unless the configuration says otherwise. True
+            for services that cost money, False for the user's own code, which changes while it is being
+            tested.
+        runs_user_code: whether its parameters name code to run; only the user's own configuration may choose
+            such a host.
     """
 
     id: str
@@ -274,8 +288,8 @@ class HostSpec:
 class Host(Protocol):
     """A service that answers prompts; a dataclass whose fields are its parameters.
 
-    `prepare` is awaited once per corpus before its first prompt (ingestion), `answer` once per prompt and try,
-    `close` once at the end. `answer` raises HostFault to say whether another try can help.
+    `prepare` is awaited once per corpus before its first prompt (ingestion), `answer` once per prompt and
+    try, `close` once at the end. `answer` raises HostFault to say whether another try can help.
     """
 
     __evalstudio__: ClassVar[HostSpec]
@@ -304,7 +318,13 @@ class HostFault(Exception):
 
 T = TypeVar("T", bound=type)
 
-BOOLEAN_KEYS = ("model_passes", "model_failures", "model_retrieval_failures", "model_generation_failures", "model_parse_failures")
+BOOLEAN_KEYS = (
+    "model_passes",
+    "model_failures",
+    "model_retrieval_failures",
+    "model_generation_failures",
+    "model_parse_failures",
+)
 
 
 def evaluator(
@@ -323,7 +343,8 @@ def evaluator(
     avid: str = "P0200",
     compares: str = "",
 ) -> Callable[[T], T]:
-    """Declare a class as an evaluator; its `metrics` class attribute and first docstring line belong to the declaration.
+    """Declare a class as an evaluator; its `metrics` class attribute and first docstring line belong to the
+    declaration.
 
     Raises:
         TypeError: if the class declares no metric, or not exactly one primary metric.
@@ -348,7 +369,7 @@ def evaluator(
             extra=extra,
             problem_type=problem_type,
             avid=avid,
-            description=_first_line(cls),
+            description=summary_of(cls),
             compares=compares,
         )
         setattr(cls, SPEC, spec)
@@ -375,7 +396,7 @@ def host(
             kind=kind,
             extra=extra,
             caches=caches,
-            description=_first_line(cls),
+            description=summary_of(cls),
             runs_user_code=runs_user_code,
         )
         setattr(cls, SPEC, spec)
@@ -399,7 +420,3 @@ def parameters(cls: type) -> dict[str, Any]:
         else:
             found[item.name] = ""
     return found
-
-
-def _first_line(cls: type) -> str:
-    return (cls.__doc__ or "").strip().split("\n", 1)[0]

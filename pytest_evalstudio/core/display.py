@@ -1,17 +1,20 @@
 r"""Foreign text made safe for terminals and CI logs.
 
-Answers, prompts, keys and error messages come from models and files. Written as they are, their control characters could move the
-cursor, recolour or hide output, and their lines could be commands to a CI runner: GitHub reads lines that start with `::` and any `##[`,
-Azure reads `##vso[` and `##[`. The functions here show such characters as escapes (`\x1b`, `\u202e`) and break up such commands.
+Answers, prompts, keys and error messages come from models and files. Written as they are, their control
+characters could move the cursor, recolour or hide output, and their lines could be commands to a CI runner:
+GitHub reads lines that start with `::` and any `##[`, Azure reads `##vso[` and `##[`. The functions here show
+such characters as escapes (`\x1b`, `\u202e`) and break up such commands.
 """
 
 from __future__ import annotations
 
 import re
 
-# The inside of a character class: C0, DEL, C1; Arabic letter mark, left-to-right and right-to-left marks; line and paragraph
-# separators with the bidirectional embeddings; bidirectional isolates; byte order mark; lone surrogates; interlinear annotation; tags.
-UNSAFE = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f"
+# The inside of a character class: C0, DEL, C1; Arabic letter mark, left-to-right and right-to-left marks;
+# line and paragraph
+# separators with the bidirectional embeddings; bidirectional isolates; byte order mark; lone surrogates;
+# interlinear annotation; tags.
+UNSAFE = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f"  # noqa: E501
 _FRAGMENT = re.compile(f"[{UNSAFE}]")
 _BLOCK = re.compile(f"(?![\n\t])[{UNSAFE}]")
 _LINE_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
@@ -72,7 +75,9 @@ def _without_commands(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     char = match[0]
-    return _ESCAPES.get(char) or (f"\\x{ord(char):02x}" if char < "\x80" else char.encode("ascii", "backslashreplace").decode())
+    return _ESCAPES.get(char) or (
+        f"\\x{ord(char):02x}" if char < "\x80" else char.encode("ascii", "backslashreplace").decode()
+    )
 
 
 def _json_escape(match: re.Match[str]) -> str:

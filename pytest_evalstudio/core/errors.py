@@ -31,14 +31,18 @@ class DataError(EvalStudioError):
         column: 1-based column, 0 where the parser does not know it.
     """
 
-    def __init__(self, message: str, *, source: str = "", pointer: str = "", line: int = 0, column: int = 0) -> None:
+    def __init__(
+        self, message: str, *, source: str = "", pointer: str = "", line: int = 0, column: int = 0
+    ) -> None:
         self.message = message
         self.source = source
         self.pointer = pointer
         self.line = line
         self.column = column
         place = source + (f":{line}:{column}" if line else "")
-        super().__init__(" ".join(part for part in (place, pointer) if part) + (": " if place or pointer else "") + message)
+        super().__init__(
+            " ".join(part for part in (place, pointer) if part) + (": " if place or pointer else "") + message
+        )
 
 
 class ConfigurationError(EvalStudioError):
@@ -75,7 +79,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str], remedy: str = "") -
     >>> str(unknown_name("evaluator", "rogue", ["rouge", "bleu"]))
     "no evaluator named 'rogue'. Did you mean 'rouge'?"
     """
-    return ConfigurationError(" ".join(part for part in (f"no {kind} named {name!r}.", nearest(name, known), remedy) if part))
+    return ConfigurationError(
+        " ".join(part for part in (f"no {kind} named {name!r}.", nearest(name, known), remedy) if part)
+    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from pytest_evalstudio.core.contracts import SPEC
+from pytest_evalstudio.core.docstrings import summary_of
 
 T = TypeVar("T", bound=type)
 Purpose = Literal["ordinary", "adversarial"]
@@ -46,7 +47,8 @@ class Draft:
         answer: what is expected.
         condition: what a right answer meets; see `formats.condition`.
         evidence: the sentence of the excerpt that says so, "" where no document says anything.
-        plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or nobody can tell.
+        plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or
+            nobody can tell.
         kind: of an attack, the generator of that plain question.
         planted: of an attack, a word that only an answer holds which obeys it; "" where there is none.
     """
@@ -66,7 +68,8 @@ class GeneratorSpec(NamedTuple):
     Attributes:
         purpose: "ordinary" for questions that people ask, "adversarial" for such as are meant to mislead.
         problem_type, avid: what is wrong with a model that gives way to such an attack.
-        instruction: what a judge is told who writes such questions, "" where none can; one that speaks of the planted word is given one.
+        instruction: what a judge is told who writes such questions, "" where none can; one that speaks of the
+            planted word is given one.
         excerpts: how many chunks of a topic such a judge is shown.
     """
 
@@ -105,11 +108,17 @@ def generator(
     instruction: str = "",
     excerpts: int = 1,
 ) -> Callable[[T], T]:
-    """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the arguments."""
+    """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the
+    arguments.
+    """
 
     def declare(cls: T) -> T:
-        description = (cls.__doc__ or "").strip().split("\n", 1)[0]
-        setattr(cls, SPEC, GeneratorSpec(id, name, description, purpose, problem_type, avid, instruction, excerpts))
+        description = summary_of(cls)
+        setattr(
+            cls,
+            SPEC,
+            GeneratorSpec(id, name, description, purpose, problem_type, avid, instruction, excerpts),
+        )
         return cls
 
     return declare

@@ -1,4 +1,6 @@
-"""The seam of LLM judges: what evaluators ask, what they get, and how a judgement of several steps is written."""
+"""The seam of LLM judges: what evaluators ask, what they get, and how a judgement of several steps is
+written.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ PLACEHOLDERS: Mapping[str, str] = {
     for text in ("question", "expected_output", "context", "actual_output")
     for name in (text, "INPUT" if text == "question" else text.upper())
 }
-"""What may stand in braces in a user's own prompt, by the name of the text that it stands for; the capitals are the reference engine's."""
+"""What may stand in braces in a user's own prompt, by the name of the text that it stands for; the capitals
+are the reference engine's.
+"""
 PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 """One of them in its braces."""
 
@@ -31,8 +35,8 @@ class Question:
 
     Attributes:
         prompt: name of the prompt's file, without its ending.
-        texts: name to a text, or to several that are numbered from 1: all that models, documents and data files say. They
-            stand fenced in the prompt, as data.
+        texts: name to a text, or to several that are numbered from 1: all that models, documents and data
+            files say. They stand fenced in the prompt, as data.
         settings: name to value of what the configuration's author wrote; a part of the prompt itself.
         reply: JSON Schema of the object that is to be replied; its descriptions tell the judge what to write.
     """
@@ -82,7 +86,9 @@ class Reply:
 
 
 Flow = Generator[Sequence[Question], Sequence[Reply], T]
-"""A judgement: yields questions that can be asked at the same time, is sent their replies in order, returns what it made of them."""
+"""A judgement: yields questions that can be asked at the same time, is sent their replies in order, returns
+what it made of them.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,7 +126,15 @@ class Outcome:
         code: OutcomeCode = OutcomeCode.NONE,
     ) -> Outcome:
         """Return a scored outcome; a NaN among the scores makes it an error."""
-        return cls(scores=scores, reason=reason, fragments=fragments, findings=findings, sketch=sketch, details=details, code=code)
+        return cls(
+            scores=scores,
+            reason=reason,
+            fragments=fragments,
+            findings=findings,
+            sketch=sketch,
+            details=details,
+            code=code,
+        )
 
     @classmethod
     def not_applicable(cls, reason: str, code: OutcomeCode = OutcomeCode.NOTHING_TO_SCORE) -> Outcome:

@@ -13,7 +13,8 @@ def path_below(base: Path, name: str) -> Path:
         name: relative path; symbolic links on the way are followed before the check.
 
     Raises:
-        ValueError: if the path is absolute, contains `..`, or leads out of the folder; the message continues a sentence.
+        ValueError: if the path is absolute, contains `..`, or leads out of the folder; the message continues
+            a sentence.
 
     >>> path_below(Path("bank"), "labels.csv").as_posix()
     'bank/labels.csv'
@@ -25,5 +26,7 @@ def path_below(base: Path, name: str) -> Path:
         raise ValueError(f"{name!r} leads out of the folder of the file; give a path below it")
     path = base / name
     if not path.resolve().is_relative_to(base.resolve()):
-        raise ValueError(f"{name!r} leads out of the folder of the file through a symbolic link; give a path below it")
+        raise ValueError(
+            f"{name!r} leads out of the folder of the file through a symbolic link; give a path below it"
+        )
     return path

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 from pytest_evalstudio.core.contracts import SPEC
+from pytest_evalstudio.core.docstrings import summary_of
 
 Intensity = Literal["VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
 INTENSITIES: tuple[Intensity, ...] = ("VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
@@ -41,7 +42,8 @@ class PerturbatorSpec(NamedTuple):
     """The declaration of a perturbator class.
 
     Attributes:
-        keeps_meaning: whether a good model must answer as it did before; flips under others are reported apart and fail nothing.
+        keeps_meaning: whether a good model must answer as it did before; flips under others are reported
+            apart and fail nothing.
         intensities: those it knows, from the fewest edits to the most; () for one that always does the same.
         identical: whether the text stays as it is on purpose.
         relationships: to the original, beside `perturbation_source`.
@@ -59,10 +61,12 @@ class PerturbatorSpec(NamedTuple):
 class Perturbator(Protocol):
     """A frozen dataclass whose fields are its options.
 
-    `perturb` is a pure function of its arguments: the same text, intensity and seed give the same change on every machine, and a higher
-    intensity makes at least as many edits. An optional method `lacks() -> str` says what it cannot do without and where to get it, "" if
-    all is there; an optional class attribute `path_options` names the options that are paths, which start at the configuration's folder.
-    One that has a judge write its changes says so by a true attribute `asks_judge`, and has a method `consider(text) -> Flow[Change]`.
+    `perturb` is a pure function of its arguments: the same text, intensity and seed give the same change on
+    every machine, and a higher intensity makes at least as many edits. An optional method `lacks() -> str`
+    says what it cannot do without and where to get it, "" if all is there; an optional class attribute
+    `path_options` names the options that are paths, which start at the configuration's folder. One that has a
+    judge write its changes says so by a true attribute `asks_judge`, and has a method `consider(text) ->
+    Flow[Change]`.
     """
 
     __evalstudio__: ClassVar[PerturbatorSpec]
@@ -89,8 +93,10 @@ def perturbator(
     """Declare a class as a perturbator; its first docstring line belongs to the declaration."""
 
     def declare(cls: T) -> T:
-        description = (cls.__doc__ or "").strip().split("\n", 1)[0]
-        spec: Any = PerturbatorSpec(id, name, keeps_meaning, intensities, identical, relationships, description)
+        description = summary_of(cls)
+        spec: Any = PerturbatorSpec(
+            id, name, keeps_meaning, intensities, identical, relationships, description
+        )
         setattr(cls, SPEC, spec)
         return cls
 

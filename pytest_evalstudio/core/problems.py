@@ -51,7 +51,8 @@ class Problem:
     Attributes:
         problem_type: one of PROBLEM_TYPES.
         avid: one of AVID.
-        attributes: model, evaluator, metric, threshold, score, test_case_keys, row_keys, as far as they apply.
+        attributes: model, evaluator, metric, threshold, score, test_case_keys, row_keys, as far as they
+            apply.
     """
 
     description: str

@@ -1,4 +1,5 @@
-"""Finds evaluators, hosts, perturbators and report sections: one file each in its folder, an entry point, or a hook.
+"""Finds evaluators, hosts, perturbators and report sections: one file each in its folder, an entry point, or
+a hook.
 
 A registry belongs to one session; what a conftest.py adds to it is gone with the session.
 """
@@ -42,17 +43,24 @@ class Shelf(Generic[E, S]):
         """Put a declared class on the shelf.
 
         Raises:
-            ConfigurationError: if the class is not declared or no dataclass, or its id is taken by another class.
+            ConfigurationError: if the class is not declared or no dataclass, or its id is taken by another
+                class.
         """
         spec = getattr(cls, SPEC, None)
         if not isinstance(spec, self._spec):
-            raise ConfigurationError(f"{cls!r} is no {self.kind}: decorate it with pytest_evalstudio.{self.kind}(...)")
+            raise ConfigurationError(
+                f"{cls!r} is no {self.kind}: decorate it with pytest_evalstudio.{self.kind}(...)"
+            )
         if not dataclasses.is_dataclass(cls):
-            raise ConfigurationError(f"{self.kind} {spec.id!r}, {cls!r}, is no dataclass: decorate it with @dataclass(frozen=True) too")
+            raise ConfigurationError(
+                f"{self.kind} {spec.id!r}, {cls!r}, is no dataclass: decorate it with"
+                " @dataclass(frozen=True) too"
+            )
         taken = self._classes.get(spec.id)
         if taken is not None and taken is not cls:
             raise ConfigurationError(
-                f"two {self.kind}s are named {spec.id!r}: {taken.__module__}.{taken.__qualname__} and {cls.__module__}.{cls.__qualname__}; rename one"
+                f"two {self.kind}s are named {spec.id!r}: {taken.__module__}.{taken.__qualname__} and"
+                f" {cls.__module__}.{cls.__qualname__}; rename one"
             )
         self._classes[spec.id] = cls
 
@@ -96,18 +104,29 @@ class Shelf(Generic[E, S]):
                 raise
             except Exception as exc:
                 fault = f"{type(exc).__name__}: {exc}"
-                raise ConfigurationError(f"{self.kind} {point.name!r} of an installed package does not load ({point.value}): {fault}") from exc
+                raise ConfigurationError(
+                    f"{self.kind} {point.name!r} of an installed package does not load ({point.value}):"
+                    f" {fault}"
+                ) from exc
 
 
 class Registry:
-    """What is known in one session: evaluators, hosts, perturbators, steps of workflows and generators of test questions."""
+    """What is known in one session: evaluators, hosts, perturbators, steps of workflows and generators of
+    test questions.
+    """
 
     def __init__(self) -> None:
-        self.evaluators: Shelf[Evaluator, EvaluatorSpec] = Shelf("evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec)
+        self.evaluators: Shelf[Evaluator, EvaluatorSpec] = Shelf(
+            "evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec
+        )
         self.hosts: Shelf[Host, HostSpec] = Shelf("host", "pytest_evalstudio.hosts", HostSpec)
-        self.perturbators: Shelf[Perturbator, PerturbatorSpec] = Shelf("perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec)
+        self.perturbators: Shelf[Perturbator, PerturbatorSpec] = Shelf(
+            "perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec
+        )
         self.steps: Shelf[Any, StepSpec] = Shelf("step", "pytest_evalstudio.mrm.steps", StepSpec)
-        self.generators: Shelf[Generator, GeneratorSpec] = Shelf("generator", "pytest_evalstudio.mrm.generators", GeneratorSpec)
+        self.generators: Shelf[Generator, GeneratorSpec] = Shelf(
+            "generator", "pytest_evalstudio.mrm.generators", GeneratorSpec
+        )
 
     def add_evaluator(self, cls: type[Any]) -> None:
         """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
@@ -135,5 +154,7 @@ def declared_in(module: object, spec: type) -> list[type[Any]]:
     return [
         cls
         for cls in vars(module).values()
-        if isinstance(cls, type) and isinstance(vars(cls).get(SPEC), spec) and cls.__module__ == getattr(module, "__name__", "")
+        if isinstance(cls, type)
+        and isinstance(vars(cls).get(SPEC), spec)
+        and cls.__module__ == getattr(module, "__name__", "")
     ]

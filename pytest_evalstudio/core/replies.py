@@ -9,19 +9,27 @@ YES, NO = "yes", "no"
 
 
 def record(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object of which every property is required, in the order in which the judge is to write them.
+    """The schema of an object of which every property is required, in the order in which the judge is to
+    write them.
 
     >>> record(verdict=choice("Is it so?"))["required"]
     ['verdict']
     """
-    return {"type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
 
 
-def number(description: str, *, least: float | None = None, most: float | None = None, whole: bool = False) -> dict[str, Any]:
+def number(
+    description: str, *, least: float | None = None, most: float | None = None, whole: bool = False
+) -> dict[str, Any]:
     found: dict[str, Any] = {"type": "integer" if whole else "number", "description": description}
     return found | ({} if least is None else {"minimum": least}) | ({} if most is None else {"maximum": most})
 

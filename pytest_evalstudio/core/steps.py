@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.contracts import SPEC
+from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.problems import Problem
 
 T = TypeVar("T", bound=type)
@@ -20,7 +21,8 @@ class StepSpec:
     Attributes:
         number: its place in the workflow, 1 for the first.
         after: ids of the steps whose artifacts it needs.
-        uses: ids of further ones whose artifacts it uses where they are completed, and does without where they are not.
+        uses: ids of further ones whose artifacts it uses where they are completed, and does without where
+            they are not.
         extra: the optional dependency group it needs, "" for none.
         description: a sentence for reports.
     """
@@ -53,20 +55,36 @@ class Done:
     problems: tuple[Problem, ...] = ()
 
 
-def step(id: str, *, name: str, number: int, after: tuple[str, ...] = (), uses: tuple[str, ...] = (), extra: str = "") -> Callable[[T], T]:
+def step(
+    id: str,
+    *,
+    name: str,
+    number: int,
+    after: tuple[str, ...] = (),
+    uses: tuple[str, ...] = (),
+    extra: str = "",
+) -> Callable[[T], T]:
     """Declare a frozen dataclass as a step: its fields are its parameters, `run(work) -> Done` does the work.
 
-    Artifacts go to `work.folder`; those of earlier steps are found by `work.artifacts(ID)`. The same parameters, seed and earlier
-    artifacts must give the same artifacts. Pictures among them, `*.svg`, stand in reports under their `<title>`.
+    Artifacts go to `work.folder`; those of earlier steps are found by `work.artifacts(ID)`. The same
+    parameters, seed and earlier artifacts must give the same artifacts. Pictures among them, `*.svg`, stand
+    in reports under their `<title>`.
 
-    An attribute `configured` names the keys of the configuration that the step uses, "evaluator.ID" for one evaluator's table: where one of
-    them, or a small file that they name, changes, the step is outdated. So it is where the content of a file changes that a method
-    `reads(home: Path, base: Path) -> Sequence[Path]` names; home is the folder of the workflow's artifacts, base that of its file.
+    An attribute `configured` names the keys of the configuration that the step uses, "evaluator.ID" for one
+    evaluator's table: where one of them, or a small file that they name, changes, the step is outdated. So it
+    is where the content of a file changes that a method `reads(home: Path, base: Path) -> Sequence[Path]`
+    names; home is the folder of the workflow's artifacts, base that of its file.
     """
 
     def declare(cls: T) -> T:
-        description = (cls.__doc__ or "").strip().split("\n", 1)[0]
-        setattr(cls, SPEC, StepSpec(id=id, name=name, number=number, after=after, uses=uses, extra=extra, description=description))
+        description = summary_of(cls)
+        setattr(
+            cls,
+            SPEC,
+            StepSpec(
+                id=id, name=name, number=number, after=after, uses=uses, extra=extra, description=description
+            ),
+        )
         return cls
 
     return declare

@@ -10,8 +10,8 @@ from pathlib import Path
 def write_whole(path: str | Path, content: bytes) -> None:
     """Write a file so that an interruption leaves the earlier content or the new one.
 
-    The content goes to a temporary file in the same folder, which then replaces the target. A symbolic link is replaced, not
-    written through. A device or pipe is written directly.
+    The content goes to a temporary file in the same folder, which then replaces the target. A symbolic link
+    is replaced, not written through. A device or pipe is written directly.
     """
     target = Path(path)
     if target.exists() and not target.is_file():

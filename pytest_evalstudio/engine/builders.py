@@ -17,8 +17,9 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     """A case by hand.
 
     Args:
-        fields: those of `Case`; sequences are taken as tuples, a single string as one of them, and turns of a conversation as
-            mappings with role and content too. Whether the model retrieves is seen from the context unless `is_rag` says.
+        fields: those of `Case`; sequences are taken as tuples, a single string as one of them, and turns of a
+            conversation as mappings with role and content too. Whether the model retrieves is seen from the
+            context unless `is_rag` says.
 
     Raises:
         ConfigurationError: for a field that a case does not have.
@@ -29,7 +30,9 @@ def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Cas
     known = {field.name: field for field in dataclasses.fields(Case)}
     for name, value in fields.items():
         if name not in known:
-            raise ConfigurationError(f"eval_case: a case has no field {name!r}. {nearest(name, known)}".strip())
+            raise ConfigurationError(
+                f"eval_case: a case has no field {name!r}. {nearest(name, known)}".strip()
+            )
         if str(known[name].type).startswith("tuple"):
             fields[name] = (value,) if isinstance(value, str) else tuple(value)
     if "conversation" in fields:

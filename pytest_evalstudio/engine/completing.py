@@ -50,19 +50,30 @@ def complete_lab(
         The new rows; one that could not be answered says why in its `error`.
 
     Raises:
-        ConfigurationError: if one of the models is not configured, and its description in the lab may not be used.
+        ConfigurationError: if one of the models is not configured, and its description in the lab may not be
+            used.
     """
     known = registry or Registry()
     home = Path(folder).absolute()
-    place = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
+    place = (
+        documents
+        if isinstance(documents, str) and "://" in documents
+        else str(Path(documents or home).absolute())
+    )
     if "://" in place:
         name_host(place)
     names = labels(lab.models)
     waiting = missing_rows(lab)
     wanted = {row.model_key for row in waiting}
     by_name = {str(table["name"]): table for table in tables}
-    ways = {model.key: _table_of(model, names[model.key], by_name, known, trust) for model in lab.models if model.key in wanted}
-    questions = {(row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)}
+    ways = {
+        model.key: _table_of(model, names[model.key], by_name, known, trust)
+        for model in lab.models
+        if model.key in wanted
+    }
+    questions = {
+        (row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)
+    }
     store = AnswerCache(Path(cache)) if cache is not None else None
     made: list[Row] = []
     try:
@@ -89,7 +100,9 @@ def complete_lab(
     return made
 
 
-def _table_of(model: Model, label: str, tables: Mapping[str, Mapping[str, Any]], registry: Registry, trust: LabTrust) -> Mapping[str, Any]:
+def _table_of(
+    model: Model, label: str, tables: Mapping[str, Mapping[str, Any]], registry: Registry, trust: LabTrust
+) -> Mapping[str, Any]:
     """Return the table of the configured model of that name, else the lab's own description as a table."""
     if label in tables:
         return tables[label]
@@ -98,7 +111,10 @@ def _table_of(model: Model, label: str, tables: Mapping[str, Mapping[str, Any]],
 
 
 def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:
-    is_copy = any(link.type == SOURCE and questions.get((link.target, row.model_key)) == row.input for link in row.relationships)
+    is_copy = any(
+        link.type == SOURCE and questions.get((link.target, row.model_key)) == row.input
+        for link in row.relationships
+    )
     return Prompt(
         text=row.input,
         corpus=tuple(resolved(document, folder) for document in row.corpus),

@@ -34,7 +34,12 @@ class CorpusChunk:
 
 
 def corpus_chunks(
-    documents: Sequence[str], *, cache: Path, chunk_chars: int, overlap_chars: int, allow_private_hosts: bool = False
+    documents: Sequence[str],
+    *,
+    cache: Path,
+    chunk_chars: int,
+    overlap_chars: int,
+    allow_private_hosts: bool = False,
 ) -> Iterator[CorpusChunk]:
     """The chunks of documents, in order.
 
@@ -51,10 +56,16 @@ def corpus_chunks(
     """
     for document in documents:
         try:
-            parts = read_document(document, downloads=cache / "documents", allow_private_hosts=allow_private_hosts)
+            parts = read_document(
+                document, downloads=cache / "documents", allow_private_hosts=allow_private_hosts
+            )
         except HostFault as exc:
             raise EvaluationError(str(exc)) from None
         for part in parts:
-            sentences = [paragraph[start:end] for paragraph in part.text.split("\n\n") for start, end in split_sentences(paragraph)]
+            sentences = [
+                paragraph[start:end]
+                for paragraph in part.text.split("\n\n")
+                for start, end in split_sentences(paragraph)
+            ]
             for group in grouped(sentences, chunk_chars, overlap_chars):
                 yield CorpusChunk(sentences=tuple(group), document=document, page=part.page)

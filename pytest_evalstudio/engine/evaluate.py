@@ -11,7 +11,15 @@ from typing import Any
 
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.outputs import OutputFolder
-from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, file_entry, finished_run, item_entry, model_entry, new_run
+from pytest_evalstudio.engine.recording import (
+    ItemHead,
+    evaluator_entry,
+    file_entry,
+    finished_run,
+    item_entry,
+    model_entry,
+    new_run,
+)
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.messages import misses
@@ -66,7 +74,9 @@ class Results:
                 Tables(
                     files={name: file_entry(name, self.source.kind, name, description)},
                     models={subject.model.key: model_entry(subject.model)},
-                    evaluators={selected.id: evaluator_entry(run_wide[selected.id]) for selected in result.verdicts},
+                    evaluators={
+                        selected.id: evaluator_entry(run_wide[selected.id]) for selected in result.verdicts
+                    },
                 )
             )
             head = ItemHead(
@@ -103,14 +113,15 @@ def evaluate(
         folder: where relative paths of the rows and of the configuration start.
 
     Raises:
-        ConfigurationError: for a name or option that nobody knows, or an evaluator that lacks its model or extra.
+        ConfigurationError: for a name or option that nobody knows, or an evaluator that lacks its model or
+            extra.
         DataError: for a row of a model that the lab does not have.
 
     >>> dataset = LlmDataset()
     >>> _ = dataset.add_input("Capital of France?", key="fr", actual_output="It is Paris.", expected_output="Paris")
     >>> evaluate(dataset, ["text_matching"]).verdicts()
     {'fr[dataset]': 'passed'}
-    """
+    """  # noqa: E501
     chosen = {"evaluators": list(evaluators)} if evaluators is not None else {}
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), **chosen}, folder=base)
@@ -144,7 +155,9 @@ def evaluate_lab(
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
     found = subjects(file, folder)
-    engine = Engine(plan, strict_flips=config.flips == "fail", lend=functools.partial(lender.tools_of, config))
+    engine = Engine(
+        plan, strict_flips=config.flips == "fail", lend=functools.partial(lender.tools_of, config)
+    )
     used = dict.fromkeys(selected for subject in found for selected in engine.selected_for(subject))
     grouped = any(selected.spec.scope == "group" for selected in used)
     lender.open(config, used)

@@ -49,9 +49,10 @@ def check_judge(
         cache: folder of stored replies; None for none.
 
     Returns:
-        Counts; `agreement` with people, its 95 % interval (Wilson), Cohen's `kappa`; `precision` and `recall` for good answers and for bad ones;
-        `flips` over repeats, over the chunks of the context in the other order, and over the choices of the reply in the other order:
-        {compared, flipped, rate, interval}; `parse_failure_rate`; calls, tokens and US dollars per verdict. Figures that cannot be had are None.
+        Counts; `agreement` with people, its 95 % interval (Wilson), Cohen's `kappa`; `precision` and `recall`
+        for good answers and for bad ones; `flips` over repeats, over the chunks of the context in the other
+        order, and over the choices of the reply in the other order: {compared, flipped, rate, interval};
+        `parse_failure_rate`; calls, tokens and US dollars per verdict. Figures that cannot be had are None.
 
     Raises:
         ConfigurationError: if the evaluator asks no judge, or there is none.
@@ -62,15 +63,29 @@ def check_judge(
     known = registry or Registry()
     selected = Plan(known, config).alone(evaluator)
     if JUDGE not in selected.requires:
-        raise ConfigurationError(f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under method: judge")
+        raise ConfigurationError(
+            f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under"
+            " method: judge"
+        )
     cases = _labelled(path, labels)
-    bench = _Bench(selected, config, Lender(cache=cache, registry=known), known, AnswerCache(cache) if cache is not None else None)
+    bench = _Bench(
+        selected,
+        config,
+        Lender(cache=cache, registry=known),
+        known,
+        AnswerCache(cache) if cache is not None else None,
+    )
     with closing(bench):
         outcomes = bench.outcomes(cases)
         first = bench.verdicts(cases, outcomes)
-        again = [bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(2, repeats + 2)]
+        again = [
+            bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(2, repeats + 2)
+        ]
         split = [case for case in cases if len(case.context) > 1]
-        reversed_chunks = [dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1]) for case in split]
+        reversed_chunks = [
+            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
+            for case in split
+        ]
         chunks = bench.verdicts(split, bench.outcomes(reversed_chunks))
         options = bench.verdicts(cases, bench.outcomes(cases, reverse_options=True))
     return {
@@ -105,13 +120,23 @@ class _Bench:
         if others:
             self.lender.open(self.config, [self.selected])
 
-    def outcomes(self, cases: Sequence[Case], *, repeat: int = 1, reverse_options: bool = False) -> list[Outcome]:
+    def outcomes(
+        self, cases: Sequence[Case], *, repeat: int = 1, reverse_options: bool = False
+    ) -> list[Outcome]:
         """Outcomes of cases; a repeat is neither taken from what is stored nor stored."""
         if not cases:
             return []
-        judges = Judges(self.registry, self.cache if repeat == 1 else None, repeat=repeat, reverse_options=reverse_options, budgets=self.budgets)
+        judges = Judges(
+            self.registry,
+            self.cache if repeat == 1 else None,
+            repeat=repeat,
+            reverse_options=reverse_options,
+            budgets=self.budgets,
+        )
         with closing(judges):
-            tools = dataclasses.replace(self.lender.tools(self.config), judge=judges.open(self.config, self.selected.own_judge))
+            tools = dataclasses.replace(
+                self.lender.tools(self.config), judge=judges.open(self.config, self.selected.own_judge)
+            )
             outcomes = score(self.selected, cases, tools)
         return [calibrated(self.selected, {self.selected: outcome}) for outcome in outcomes]
 
@@ -138,7 +163,11 @@ def _labelled(path: Path, labels: Labels) -> list[Case]:
     found = [subject.answers[0] for subject in subjects(file, path.absolute().parent) if subject.answered]
     cases = [case for case in found if (case.key, case.model_key) in labels]
     if not cases:
-        example = f"; the file has e.g. key {found[0].key!r}, model_key {found[0].model_key!r}" if found else ", and no answers either"
+        example = (
+            f"; the file has e.g. key {found[0].key!r}, model_key {found[0].model_key!r}"
+            if found
+            else ", and no answers either"
+        )
         raise DataError(f"{path}: none of its answers has a label{example}")
     return cases
 
@@ -164,7 +193,9 @@ def _precision_recall(pairs: Sequence[tuple[bool, bool]], *, is_good: bool) -> d
 
 
 def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, Any]:
-    """How many cases get another verdict in at least one of several further rounds; those with a verdict in all rounds are compared."""
+    """How many cases get another verdict in at least one of several further rounds; those with a verdict in
+    all rounds are compared.
+    """
     compared = [identity for identity in first if others and all(identity in other for other in others)]
     flipped = sum(any(other[identity] != first[identity] for other in others) for identity in compared)
     return {
@@ -181,7 +212,9 @@ def _effort(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     is_priced = bool(spent.calls) and not spent.unpriced
     return {
         "parse_failures": sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked),
-        "parse_failure_rate": _share(sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked), len(asked)),
+        "parse_failure_rate": _share(
+            sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked), len(asked)
+        ),
         "repair_rate": _share(spent.repairs, spent.calls - spent.repairs),
         "errors": sum(outcome.status == "error" for outcome in outcomes),
         "not_applicable": sum(outcome.status == "not_applicable" for outcome in outcomes),
@@ -189,7 +222,9 @@ def _effort(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "input_tokens_per_verdict": _share(spent.input_tokens, len(asked)),
         "output_tokens_per_verdict": _share(spent.output_tokens, len(asked)),
         "cost_usd_per_verdict": spent.cost_usd / len(asked) if is_priced and asked else None,
-        "faults": list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.status == "error"))[:3],
+        "faults": list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.status == "error"))[
+            :3
+        ],
     }
 
 
@@ -199,14 +234,29 @@ def _share(part: float, whole: int) -> float | None:
 
 def told(found: Mapping[str, Any]) -> Iterator[str]:
     """What was found, for a terminal."""
-    judges = ", ".join(model.get("llm_model_name") or model.get("host", "") for model in found["judge"].get("models", ()))
-    yield f"{found['evaluator']}, judged by {judges}: {found['verdicts']} verdicts on {found['answers']} labelled answers"
+    judges = ", ".join(
+        model.get("llm_model_name") or model.get("host", "") for model in found["judge"].get("models", ())
+    )
+    yield (
+        f"{found['evaluator']}, judged by {judges}: {found['verdicts']} verdicts on {found['answers']}"
+        " labelled answers"
+    )
     if found["agreement"] is not None:
-        yield f"agreement with people   {found['agreement']:.3f}  95% interval {_interval(found['agreement_interval'])}"
+        yield (
+            f"agreement with people   {found['agreement']:.3f}  95% interval"
+            f" {_interval(found['agreement_interval'])}"
+        )
         yield f"Cohen's kappa           {_number(found['kappa'])}"
         for kind in ("good", "bad"):
-            yield f"{kind} answers".ljust(24) + f"precision {_number(found[kind]['precision'])}, recall {_number(found[kind]['recall'])}"
-    for name, label in (("repeats", "repeats"), ("chunk_order", "chunks in other order"), ("option_order", "choices in other order")):
+            yield (
+                f"{kind} answers".ljust(24)
+                + f"precision {_number(found[kind]['precision'])}, recall {_number(found[kind]['recall'])}"
+            )
+    for name, label in (
+        ("repeats", "repeats"),
+        ("chunk_order", "chunks in other order"),
+        ("option_order", "choices in other order"),
+    ):
         flips = found["flips"][name]
         if flips["compared"]:
             share = f"({flips['rate']:.1%}, 95% interval {_interval(flips['interval'])})"
@@ -214,9 +264,19 @@ def told(found: Mapping[str, Any]) -> Iterator[str]:
         else:
             yield f"flips: {label}".ljust(31) + "nothing to compare"
     repairs = f"repairs {_number(found['repair_rate'])} of the calls"
-    yield f"parse failures          {found['parse_failures']} ({_number(found['parse_failure_rate'])}), {repairs}"
-    cost = "cost not known" if found["cost_usd_per_verdict"] is None else f"{found['cost_usd_per_verdict']:.6f} USD"
-    tokens = f"{_number(found['input_tokens_per_verdict'], 0)} tokens in, {_number(found['output_tokens_per_verdict'], 0)} out"
+    yield (
+        f"parse failures          {found['parse_failures']} ({_number(found['parse_failure_rate'])}),"
+        f" {repairs}"
+    )
+    cost = (
+        "cost not known"
+        if found["cost_usd_per_verdict"] is None
+        else f"{found['cost_usd_per_verdict']:.6f} USD"
+    )
+    tokens = (
+        f"{_number(found['input_tokens_per_verdict'], 0)} tokens in,"
+        f" {_number(found['output_tokens_per_verdict'], 0)} out"
+    )
     yield f"per verdict             {_number(found['calls_per_verdict'], 2)} calls, {tokens}, {cost}"
     for fault in found["faults"]:
         yield f"without a verdict: {fault}"

@@ -27,8 +27,8 @@ class LabBuilder:
 
     Args:
         suite: the questions.
-        models: `[[model]]` tables: name, host, and the host's parameters; several configurations of one model are
-            several tables.
+        models: `[[model]]` tables: name, host, and the host's parameters; several configurations of one model
+            are several tables.
         folder: where modules and other files of the hosts are looked for.
         documents: folder or URL where relative documents of the suite start; `folder` where not given.
         cache: folder in which answers are kept; None to keep none.
@@ -44,7 +44,7 @@ class LabBuilder:
     >>> with LabBuilder(suite, [{"name": "parrot", "host": "scripted", "answers": {"2 + 2?": "4"}}]) as builder:
     ...     builder.complete_dataset().dataset.inputs[0].actual_output
     '4'
-    """
+    """  # noqa: E501
 
     def __init__(
         self,
@@ -62,7 +62,11 @@ class LabBuilder:
         complete_keys(suite)
         self._suite = suite
         home = Path(folder).absolute()
-        self._documents = documents if isinstance(documents, str) and "://" in documents else str(Path(documents or home).absolute())
+        self._documents = (
+            documents
+            if isinstance(documents, str) and "://" in documents
+            else str(Path(documents or home).absolute())
+        )
         name_host(self._documents)
         self._cache = AnswerCache(Path(cache)) if cache is not None else None
         self._sessions: list[tuple[ModelSession, int]] = []
@@ -105,7 +109,8 @@ class LabBuilder:
         Args:
             llm_host: id of the host.
             llm_model_names: what the host calls its models.
-            llm_host_configs: host parameters per model; with several for one model, each makes a model of its own.
+            llm_host_configs: host parameters per model; with several for one model, each makes a model of its
+                own.
             options: those of the class.
         """
         tables = []
@@ -123,12 +128,18 @@ class LabBuilder:
         documents = dict.fromkeys(document for test in self._suite.tests for document in test.documents)
         self.lab.docs_cache = {document: resolved(document, self._documents) for document in documents}
         self.lab.raw_dataset = LlmDataset(
-            inputs=[_row(self._suite, test, case, session.key, run) for session, runs in self._sessions for test, case, run in self._questions(runs)]
+            inputs=[
+                _row(self._suite, test, case, session.key, run)
+                for session, runs in self._sessions
+                for test, case, run in self._questions(runs)
+            ]
         )
         return self.lab
 
     def complete_dataset(self, progress: Progress | None = None) -> TestLab:
-        """The lab with the answers of all its models; one that could not be had says why in its row's `error`."""
+        """The lab with the answers of all its models; one that could not be had says why in its row's
+        `error`.
+        """
         self.build()
         rows = []
         for session, runs in self._sessions:
@@ -143,7 +154,9 @@ class LabBuilder:
                 )
                 for test, case, run in questions
             ]
-            for (test, case, run), answer in zip(questions, session.ask(prompts, progress=progress), strict=True):
+            for (test, case, run), answer in zip(
+                questions, session.ask(prompts, progress=progress), strict=True
+            ):
                 row = _row(self._suite, test, case, session.key, run)
                 complete_row(row, answer, self._documents)
                 rows.append(row)
@@ -162,13 +175,17 @@ class LabBuilder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _is_copy(self, case: TestCase) -> bool:
         """Whether it asks again what its original asks."""
         sources = {link.target for link in case.relationships if link.type == SOURCE}
-        return bool(sources) and any(other.key in sources and other.prompt == case.prompt for _, other in self._suite.cases())
+        return bool(sources) and any(
+            other.key in sources and other.prompt == case.prompt for _, other in self._suite.cases()
+        )
 
     def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
         return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]

@@ -37,8 +37,8 @@ _PAGE_HEAD_BYTES = 1 << 20
 class OutputFolder:
     """A folder in which we replace and delete the files of our earlier runs and nothing else.
 
-    The manifest lists these files. A folder without a manifest that holds a record or page of ours was written by an
-    earlier version: its report files count as listed.
+    The manifest lists these files. A folder without a manifest that holds a record or page of ours was
+    written by an earlier version: its report files count as listed.
 
     Args:
         path: the folder; it need not exist.
@@ -62,7 +62,9 @@ class OutputFolder:
                 for draft in self.path.glob(f".{MANIFEST}.*.tmp"):  # of a run that was killed
                     draft.unlink()
             except BlockingIOError:
-                raise ConfigurationError(f"{self.path}: the folder is in use by another run; {_OTHER_FOLDER}") from None
+                raise ConfigurationError(
+                    f"{self.path}: the folder is in use by another run; {_OTHER_FOLDER}"
+                ) from None
             except OSError as exc:
                 fact = f"the folder cannot be written to ({exc.strerror or exc})"
                 raise ConfigurationError(f"{self.path}: {fact}; {_OTHER_FOLDER}") from None
@@ -207,7 +209,10 @@ class OutputFolder:
 def _below_here(path: Path) -> list[Path]:
     """Return a folder and those of its parents that are below the current folder."""
     here, absolute = Path.cwd(), Path(os.path.abspath(path))
-    return [absolute, *(parent for parent in absolute.parents if parent != here and parent.is_relative_to(here))]
+    return [
+        absolute,
+        *(parent for parent in absolute.parents if parent != here and parent.is_relative_to(here)),
+    ]
 
 
 def _is_below(name: str, folder: str) -> bool:
@@ -215,7 +220,9 @@ def _is_below(name: str, folder: str) -> bool:
 
 
 def _is_name_of_ours(name: object) -> bool:
-    """Return whether a manifest's entry can be ours: a manifest may come with files that somebody else wrote."""
+    """Return whether a manifest's entry can be ours: a manifest may come with files that somebody else
+    wrote.
+    """
     if not isinstance(name, str) or "\0" in name or "\\" in name:
         return False
     parts = name.split("/")
@@ -223,7 +230,9 @@ def _is_name_of_ours(name: object) -> bool:
         parts = parts[1:]
     if not parts or any(part in ("", ".", "..") for part in parts):
         return False
-    return (len(parts) == 1 and parts[0] in REPORT_FILES) or (len(parts) > 1 and parts[0].startswith(EXPLAINER_PREFIX))
+    return (len(parts) == 1 and parts[0] in REPORT_FILES) or (
+        len(parts) > 1 and parts[0].startswith(EXPLAINER_PREFIX)
+    )
 
 
 def _begins_with(path: Path, mark: bytes) -> bool:

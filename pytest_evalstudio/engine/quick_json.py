@@ -1,6 +1,7 @@
 """JSON by orjson, which is several times faster, with the standard library behind it for what orjson refuses.
 
-That is half a surrogate pair and integers beyond 64 bits. Not for values with NaN or infinities: orjson writes null.
+That is half a surrogate pair and integers beyond 64 bits. Not for values with NaN or infinities: orjson
+writes null.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ def item_entry(head: ItemHead, result: Result | None, run_wide: Mapping[str, Sel
 
     Args:
         result: its evaluation, None where it was not evaluated.
-        run_wide: the evaluators as the header describes them; thresholds that differ are written with the item.
+        run_wide: the evaluators as the header describes them; thresholds that differ are written with the
+            item.
     """
     reason = headline(result) if result is not None else ""
     return schema.Item(
@@ -85,7 +86,9 @@ def item_entry(head: ItemHead, result: Result | None, run_wide: Mapping[str, Sel
         rows=_rows(result) if result is not None else (),
         verdicts=_verdicts(result, run_wide) if result is not None else {},
         flips=tuple(map(_flip, result.flips)) if result is not None else (),
-        perturbed=_perturbation(result.origin, result.compared_beside) if result is not None and result.origin is not None else None,
+        perturbed=_perturbation(result.origin, result.compared_beside)
+        if result is not None and result.origin is not None
+        else None,
         xfail=masked(head.xfail),
     )
 
@@ -173,9 +176,13 @@ def new_run(config: Configuration, *, gates: Sequence[str], pytest: str = "") ->
     )
 
 
-def finished_run(run: schema.Run, *, interrupted: bool, exit_status: int, judging: schema.JudgeSpend | None = None) -> schema.Run:
+def finished_run(
+    run: schema.Run, *, interrupted: bool, exit_status: int, judging: schema.JudgeSpend | None = None
+) -> schema.Run:
     """Return the header of a run that ends now."""
-    return msgspec.structs.replace(run, finished=now(), interrupted=interrupted, exit_status=exit_status, judging=judging)
+    return msgspec.structs.replace(
+        run, finished=now(), interrupted=interrupted, exit_status=exit_status, judging=judging
+    )
 
 
 def now() -> str:
@@ -195,7 +202,10 @@ def _row(case: Case, outcomes: Mapping[Selected, Outcome]) -> schema.Row:
         context=tuple(map(masked, case.context)),
         context_sources=_documents(case.context_sources, case.folder),
         categories=case.categories,
-        relationships=tuple(schema.Link(type=link.type, target=link.target, target_type=link.target_type) for link in case.relationships),
+        relationships=tuple(
+            schema.Link(type=link.type, target=link.target, target_type=link.target_type)
+            for link in case.relationships
+        ),
         expected_output=masked(case.expected_output),
         output_condition=masked(case.condition),
         actual_output=masked(case.actual_output),
@@ -205,7 +215,9 @@ def _row(case: Case, outcomes: Mapping[Selected, Outcome]) -> schema.Row:
         retries=case.retries,
         error=masked(case.error),
         is_rag=case.is_rag,
-        conversation=tuple(schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation),
+        conversation=tuple(
+            schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation
+        ),
         expected_facts=tuple(map(masked, case.expected_facts)),
         guidelines=tuple(map(masked, case.guidelines)),
         expected_documents=_documents(case.expected_documents, case.folder),
@@ -214,7 +226,9 @@ def _row(case: Case, outcomes: Mapping[Selected, Outcome]) -> schema.Row:
 
 
 def _documents(names: Iterable[str], folder: str) -> tuple[str, ...]:
-    """Return names of documents, those below the folder of the case relative to it: a record is the same on every machine."""
+    """Return names of documents, those below the folder of the case relative to it: a record is the same on
+    every machine.
+    """
     prefix = folder.rstrip(os.sep) + os.sep
     return tuple(safe_identifier(name.removeprefix(prefix)) for name in names)
 
@@ -238,7 +252,9 @@ def _outcome(outcome: Outcome) -> schema.RowOutcome:
         ),
         sketch=outcome.sketch,
         details=_masked_texts(outcome.details) if outcome.details else {},
-        judging=schema.JudgeUsage(**dataclasses.asdict(outcome.judging)) if outcome.judging is not None else None,
+        judging=schema.JudgeUsage(**dataclasses.asdict(outcome.judging))
+        if outcome.judging is not None
+        else None,
     )
 
 
@@ -264,7 +280,10 @@ def _masked_texts(value: Any) -> Any:
 
 
 def _verdicts(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, schema.ItemVerdict]:
-    return {selected.id: _verdict(selected, verdict, run_wide.get(selected.id)) for selected, verdict in result.verdicts.items()}
+    return {
+        selected.id: _verdict(selected, verdict, run_wide.get(selected.id))
+        for selected, verdict in result.verdicts.items()
+    }
 
 
 def _verdict(selected: Selected, verdict: Verdict, run_wide: Selected | None) -> schema.ItemVerdict:
@@ -280,7 +299,9 @@ def _verdict(selected: Selected, verdict: Verdict, run_wide: Selected | None) ->
         pass_k=verdict.pass_k,
         conformal_set=verdict.conformal_set,
         uncertain=is_uncertain(verdict.conformal_set) if verdict.conformal_set is not None else None,
-        thresholds=_different(selected.thresholds, run_wide.thresholds) if has_own and run_wide is not None else {},
+        thresholds=_different(selected.thresholds, run_wide.thresholds)
+        if has_own and run_wide is not None
+        else {},
     )
 
 
@@ -294,4 +315,6 @@ def _flip(flip: Flip) -> schema.ItemFlip:
 
 
 def _perturbation(origin: Origin, compared_beside: frozenset[str]) -> schema.Perturbation:
-    return schema.Perturbation(by=tuple(origin.by), meaning_kept=origin.meaning_kept, compared=tuple(sorted(compared_beside)))
+    return schema.Perturbation(
+        by=tuple(origin.by), meaning_kept=origin.meaning_kept, compared=tuple(sorted(compared_beside))
+    )

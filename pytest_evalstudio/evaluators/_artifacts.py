@@ -14,7 +14,15 @@ from pytest_evalstudio.evaluators.json_schema import read_schema, schema_fault
 MAX_BYTES = 64 * 1024 * 1024
 """Larger files are judged by their presence and size alone."""
 _MISSING = object()
-_KINDS = {".json": "json", ".pdf": "pdf", ".txt": "text", ".md": "text", ".csv": "csv", ".html": "text", ".log": "text"}
+_KINDS = {
+    ".json": "json",
+    ".pdf": "pdf",
+    ".txt": "text",
+    ".md": "text",
+    ".csv": "csv",
+    ".html": "text",
+    ".log": "text",
+}
 
 
 class ArtifactFault(Exception):
@@ -65,8 +73,16 @@ def check_declared(
             raise ArtifactFault("is empty" if not size else f"has {size} bytes, expected at least {min_size}")
         if size > MAX_BYTES:
             return
-        kind = kind or ("json" if json_schema is not None or fields else _KINDS.get(path.suffix.lower(), "file"))
-        text = _pdf_text(path) if kind == "pdf" else _read(path) if kind in ("json", "text", "csv") or contains else ""
+        kind = kind or (
+            "json" if json_schema is not None or fields else _KINDS.get(path.suffix.lower(), "file")
+        )
+        text = (
+            _pdf_text(path)
+            if kind == "pdf"
+            else _read(path)
+            if kind in ("json", "text", "csv") or contains
+            else ""
+        )
     except OSError as exc:
         raise ArtifactFault(f"cannot be read: {exc.strerror or exc}") from None
     if kind in ("json", "text", "csv") and min_size > 0 and not text.strip():
@@ -85,7 +101,9 @@ def _check_folder(path: Path, min_size: int) -> None:
         raise ArtifactFault("is not a folder")
     entries = sum(1 for _ in path.iterdir())
     if entries < min_size:
-        raise ArtifactFault("is an empty folder" if not entries else f"has {entries} entries, expected at least {min_size}")
+        raise ArtifactFault(
+            "is an empty folder" if not entries else f"has {entries} entries, expected at least {min_size}"
+        )
 
 
 def _read(path: Path) -> str:
@@ -114,11 +132,15 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
         if actual is _MISSING:
             raise ArtifactFault(f"has no field {one_line(pointer)}")
         if actual != wanted or isinstance(actual, bool) is not isinstance(wanted, bool):
-            raise ArtifactFault(f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected {one_line(repr(wanted), 60)}")
+            raise ArtifactFault(
+                f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected"
+                f" {one_line(repr(wanted), 60)}"
+            )
 
 
 def at_pointer(value: Any, pointer: str) -> Any:
-    """The part of a JSON value that a pointer (RFC 6901, the first slash may be left out) leads to, a marker object if there is none.
+    """The part of a JSON value that a pointer (RFC 6901, the first slash may be left out) leads to, a marker
+    object if there is none.
 
     >>> at_pointer({"a": [{"b/c": 7}]}, "/a/0/b~1c")
     7
@@ -141,7 +163,9 @@ def _check_csv(text: str) -> None:
         raise ArtifactFault(f"is not CSV: {exc}") from None
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
-            raise ArtifactFault(f"is not CSV: row {number} has {len(row)} columns, the first has {len(rows[0])}")
+            raise ArtifactFault(
+                f"is not CSV: row {number} has {len(row)} columns, the first has {len(rows[0])}"
+            )
 
 
 def _pdf_text(path: Path) -> str:

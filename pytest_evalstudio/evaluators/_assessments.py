@@ -1,4 +1,5 @@
-"""What the judges of Agent Evaluation share: yes or no with a written rationale, on the answer or on each retrieved chunk.
+"""What the judges of Agent Evaluation share: yes or no with a written rationale, on the answer or on each
+retrieved chunk.
 
 Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
@@ -31,35 +32,61 @@ def rating_metric(name: str, description: str) -> Metric:
 
 
 def expected_texts(case: Case) -> dict[str, str | list[str]]:
-    """What is expected, for the texts of a question: an answer, facts, or both; nothing where the case has neither."""
+    """What is expected, for the texts of a question: an answer, facts, or both; nothing where the case has
+    neither.
+    """
     facts = [fact for fact in case.expected_facts if fact.strip()]
     answer = {"expected_answer": case.expected_output} if case.expected_output.strip() else {}
     return {**answer, **({"expected_fact": facts} if facts else {})}
 
 
-def question(prompt: str, texts: Texts, asked: str, *, rationale: str = _RATIONALE, settings: Mapping[str, Any] = NOTHING) -> Question:
+def question(
+    prompt: str,
+    texts: Texts,
+    asked: str,
+    *,
+    rationale: str = _RATIONALE,
+    settings: Mapping[str, Any] = NOTHING,
+) -> Question:
     """One question that is answered by a rationale and a rating, in this order.
 
     Args:
         asked: the question in a sentence.
         rationale: what the rationale must say.
     """
-    return Question(prompt=prompt, texts=texts, settings=settings, reply=record(rationale=text(rationale), rating=choice(asked)))
+    return Question(
+        prompt=prompt,
+        texts=texts,
+        settings=settings,
+        reply=record(rationale=text(rationale), rating=choice(asked)),
+    )
 
 
 def rated(asked: Question) -> Flow[Outcome]:
-    """The outcome of one question; its details are rating, rationale and error message, of which null stands where there is none."""
+    """The outcome of one question; its details are rating, rationale and error message, of which null stands
+    where there is none.
+    """
     [reply] = yield [asked]
     if reply.fault is not None:
-        return Outcome(status="error", reason=str(reply.fault), details={**_details(None, None, str(reply.fault)), **_raw([reply.fault])})
+        return Outcome(
+            status="error",
+            reason=str(reply.fault),
+            details={**_details(None, None, str(reply.fault)), **_raw([reply.fault])},
+        )
     rating, rationale = reply["rating"], reply["rationale"]
-    return Outcome.score({"rating": float(rating == YES)}, reason=one_line(rationale, REASON_CHARS), details=_details(rating, rationale, None))
+    return Outcome.score(
+        {"rating": float(rating == YES)},
+        reason=one_line(rationale, REASON_CHARS),
+        details=_details(rating, rationale, None),
+    )
 
 
 def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failing: str) -> Flow[Outcome]:
-    """The share of the retrieved chunks that are rated yes, each judged by itself; one without words is a no that nobody is asked for.
+    """The share of the retrieved chunks that are rated yes, each judged by itself; one without words is a no
+    that nobody is asked for.
 
-    Where a chunk could not be judged there is no share, and the outcome is an error; the ratings of the others stand in the details.
+    Where a chunk could not be judged there is no share, and the outcome is an error; the ratings of the
+    others stand in the details.
 
     Args:
         metric: key of the share.
@@ -80,8 +107,14 @@ def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failin
     wrong = [f"chunk {number}: {error}" for number, error in enumerate(errors, 1) if error is not None]
     if wrong:
         reason = f"{len(wrong)} of {len(errors)} chunks could not be judged: {listed(wrong)}"
-        return Outcome(status="error", reason=reason, details={**details, **_raw([reply.fault for reply in replies.values()])})
-    return Outcome.score({metric: precision(ratings)}, reason=_of_chunks(ratings, rationales, failing), details=details)
+        return Outcome(
+            status="error",
+            reason=reason,
+            details={**details, **_raw([reply.fault for reply in replies.values()])},
+        )
+    return Outcome.score(
+        {metric: precision(ratings)}, reason=_of_chunks(ratings, rationales, failing), details=details
+    )
 
 
 def precision(ratings: Sequence[str | None]) -> float:
@@ -100,7 +133,12 @@ def precision(ratings: Sequence[str | None]) -> float:
 
 
 def assessed(
-    cases: Sequence[Case], tools: Tools, metrics: Sequence[Metric], consider: Callable[[Case], Flow[Outcome]], *, reads_answer: bool = True
+    cases: Sequence[Case],
+    tools: Tools,
+    metrics: Sequence[Metric],
+    consider: Callable[[Case], Flow[Outcome]],
+    *,
+    reads_answer: bool = True,
 ) -> list[Outcome]:
     """As `judged`; every scored outcome has its details, that of an empty answer and that of a panel too.
 
@@ -108,7 +146,10 @@ def assessed(
     """
     outcomes = judged(cases, tools, metrics, consider, reads_answer=reads_answer)
     by_majority = tools.judge is not None and tools.judge.vote == "majority"
-    return [_completed(outcome, metrics[0], by_majority) if outcome.status == "score" else outcome for outcome in outcomes]
+    return [
+        _completed(outcome, metrics[0], by_majority) if outcome.status == "score" else outcome
+        for outcome in outcomes
+    ]
 
 
 def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
@@ -121,13 +162,24 @@ def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
     return dataclasses.replace(outcome, details={**outcome.details, **_details(rating, outcome.reason, None)})
 
 
-def _voted_chunks(outcome: Outcome, metric: Metric, opinions: Sequence[Mapping[str, Any]], by_majority: bool) -> Outcome:
+def _voted_chunks(
+    outcome: Outcome, metric: Metric, opinions: Sequence[Mapping[str, Any]], by_majority: bool
+) -> Outcome:
     columns = list(zip(*(opinion["ratings"] for opinion in opinions), strict=True))
     ratings = [YES if 2 * column.count(YES) > len(column) else NO for column in columns]
     said = zip(*(opinion["rationales"] for opinion in opinions), strict=True)
-    rationales = ["; ".join(f"{own['judge']}: {one}" for own, one in zip(opinions, each, strict=True)) for each in said]
-    details = {**outcome.details, "ratings": ratings, "rationales": rationales, "error_messages": [None] * len(ratings)}
-    return dataclasses.replace(outcome, details=details, scores={metric.key: precision(ratings)} if by_majority else outcome.scores)
+    rationales = [
+        "; ".join(f"{own['judge']}: {one}" for own, one in zip(opinions, each, strict=True)) for each in said
+    ]
+    details = {
+        **outcome.details,
+        "ratings": ratings,
+        "rationales": rationales,
+        "error_messages": [None] * len(ratings),
+    }
+    return dataclasses.replace(
+        outcome, details=details, scores={metric.key: precision(ratings)} if by_majority else outcome.scores
+    )
 
 
 def _details(rating: str | None, rationale: str | None, error: str | None) -> dict[str, Any]:

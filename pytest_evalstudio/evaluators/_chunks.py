@@ -12,7 +12,9 @@ from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_col
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A retrieved chunk: its relevancy, and the sentence that it owes it to; None in a chunk without words, which has none."""
+    """A retrieved chunk: its relevancy, and the sentence that it owes it to; None in a chunk without words,
+    which has none.
+    """
 
     relevancy: float
     best: Sentence | None
@@ -23,7 +25,10 @@ def chunk_relevancies(cases: Sequence[Case], tools: Tools) -> list[list[Chunk]]:
     read = [[sentences(chunk, tools) for chunk in case.context] for case in cases]
     texts = {one.text for chunks in read for found in chunks for one in found}
     vectors = Vectors(texts | {case.question for case in cases}, tools.embedder)
-    return [[_chunk(case.question, found, vectors) for found in chunks] for case, chunks in zip(cases, read, strict=True)]
+    return [
+        [_chunk(case.question, found, vectors) for found in chunks]
+        for case, chunks in zip(cases, read, strict=True)
+    ]
 
 
 def _chunk(question: str, found: Sequence[Sentence], vectors: Vectors) -> Chunk:

@@ -1,4 +1,6 @@
-"""What the evaluators share that put labels on an answer: sentences with their probabilities, the worst of them."""
+"""What the evaluators share that put labels on an answer: sentences with their probabilities, the worst of
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,19 @@ def all_sentences(case: Case, tools: Tools) -> list[Sentence]:
     if is_empty(case):
         return []
     text = case.actual_output
-    return [Sentence(text[start:end], start, end) for start, end in tools.split_sentences(text)] or [Sentence(text, 0, len(text))]
+    return [Sentence(text[start:end], start, end) for start, end in tools.split_sentences(text)] or [
+        Sentence(text, 0, len(text))
+    ]
 
 
-def classified(texts: Sequence[str], classifier: TextClassifier | None, labels: Mapping[str, str]) -> dict[str, dict[str, float]]:
+def classified(
+    texts: Sequence[str], classifier: TextClassifier | None, labels: Mapping[str, str]
+) -> dict[str, dict[str, float]]:
     """Probabilities of each distinct text, from one call.
 
     Args:
-        labels: what the model may call a label, case-folded, to what it is called here; the others are passed over.
+        labels: what the model may call a label, case-folded, to what it is called here; the others are passed
+            over.
 
     Raises:
         EvaluationError: if there is no classifier, or it lacks a label.
@@ -39,16 +46,28 @@ def classified(texts: Sequence[str], classifier: TextClassifier | None, labels: 
 
 
 def _known(row: Mapping[str, float], name: str, labels: Mapping[str, str]) -> dict[str, float]:
-    known = {labels[label.casefold()]: round(float(value), DIGITS) for label, value in row.items() if label.casefold() in labels}
+    known = {
+        labels[label.casefold()]: round(float(value), DIGITS)
+        for label, value in row.items()
+        if label.casefold() in labels
+    }
     if missing := [label for label in dict.fromkeys(labels.values()) if label not in known]:
-        raise EvaluationError(f"the classifier {name} has no label {', '.join(missing)}; its labels are {', '.join(row)}")
+        raise EvaluationError(
+            f"the classifier {name} has no label {', '.join(missing)}; its labels are {', '.join(row)}"
+        )
     return known
 
 
-def highest_fragments(found: Sequence[Sentence], rows: Sequence[Mapping[str, float]], metric: str) -> tuple[Fragment, ...]:
-    """A fragment per sentence with its scores, in order; of very many those are kept that have most of the metric."""
+def highest_fragments(
+    found: Sequence[Sentence], rows: Sequence[Mapping[str, float]], metric: str
+) -> tuple[Fragment, ...]:
+    """A fragment per sentence with its scores, in order; of very many those are kept that have most of the
+    metric.
+    """
     kept = sorted(sorted(range(len(found)), key=lambda place: (-rows[place][metric], place))[:MAX_FRAGMENTS])
-    return tuple(Fragment(start=found[place].start, end=found[place].end, scores=dict(rows[place])) for place in kept)
+    return tuple(
+        Fragment(start=found[place].start, end=found[place].end, scores=dict(rows[place])) for place in kept
+    )
 
 
 def highest_sentence(text: str, found: Sequence[Sentence], scores: Sequence[float], what: str) -> str:

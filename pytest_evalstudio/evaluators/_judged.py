@@ -1,4 +1,6 @@
-"""What the evaluators that ask a judge share: following judgements, the vote of a panel, outcomes of what could not be judged."""
+"""What the evaluators that ask a judge share: following judgements, the vote of a panel, outcomes of what
+could not be judged.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def judge_keywords(nist: str, sr: str) -> tuple[str, ...]:
 
 
 def asked_texts(case: Case) -> dict[str, str | list[str]]:
-    """What was asked, for the texts of a question to a judge: the question, and the turns before it where there are any."""
+    """What was asked, for the texts of a question to a judge: the question, and the turns before it where
+    there are any.
+    """
     turns = [f"{turn.role}: {turn.content}" for turn in case.conversation]
     return {**({"earlier_turn": turns} if turns else {}), "question": case.question}
 
@@ -43,7 +47,8 @@ def judged(
 
     Args:
         consider: the judgement of one case; without `finish` it returns an outcome.
-        finish: outcomes of what judgements returned, for the whole batch at once: where texts are to be embedded.
+        finish: outcomes of what judgements returned, for the whole batch at once: where texts are to be
+            embedded.
         reads_answer: whether an empty answer deserves nothing, and is not shown to anybody.
     """
     judge = tools.judge
@@ -51,13 +56,22 @@ def judged(
         raise TypeError("this evaluator requires a judge among its tools")
     asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
     opinions = judge.follow([functools.partial(consider, cases[index]) for index in asked])
-    found = dict(zip(asked, _outcomes([cases[index] for index in asked], opinions, metrics, finish), strict=True))
-    return [_decided(found[index], metrics, judge) if index in found else _of_nothing(metrics) for index in range(len(cases))]
+    found = dict(
+        zip(asked, _outcomes([cases[index] for index in asked], opinions, metrics, finish), strict=True)
+    )
+    return [
+        _decided(found[index], metrics, judge) if index in found else _of_nothing(metrics)
+        for index in range(len(cases))
+    ]
 
 
 def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
     """The outcome of an empty answer."""
-    return boolean_outcome(metrics, "", answer_is_empty=True) if metrics[0].key == "model_passes" else worst(metrics)
+    return (
+        boolean_outcome(metrics, "", answer_is_empty=True)
+        if metrics[0].key == "model_passes"
+        else worst(metrics)
+    )
 
 
 def _outcomes(
@@ -67,14 +81,28 @@ def _outcomes(
     finish: Callable[[Sequence[tuple[Case, Any]]], Sequence[Outcome]] | None,
 ) -> list[list[tuple[Opinion, Outcome]]]:
     """Per case the outcome of each judge's opinion."""
-    good = [(case, opinion) for case, own in zip(cases, opinions, strict=True) for opinion in own if opinion.fault is None]
-    made = iter(finish([(case, opinion.found) for case, opinion in good]) if finish else [opinion.found for _, opinion in good])
-    return [[(opinion, _failure(opinion.fault, metrics) if opinion.fault else next(made)) for opinion in own] for own in opinions]
+    good = [
+        (case, opinion)
+        for case, own in zip(cases, opinions, strict=True)
+        for opinion in own
+        if opinion.fault is None
+    ]
+    made = iter(
+        finish([(case, opinion.found) for case, opinion in good])
+        if finish
+        else [opinion.found for _, opinion in good]
+    )
+    return [
+        [(opinion, _failure(opinion.fault, metrics) if opinion.fault else next(made)) for opinion in own]
+        for own in opinions
+    ]
 
 
 def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
     """An error; where parse failures are counted, this is one."""
-    error = Outcome.error(str(fault), OutcomeCode.JUDGE_UNREADABLE if fault.unparsable else OutcomeCode.JUDGE_FAILED)
+    error = Outcome.error(
+        str(fault), OutcomeCode.JUDGE_UNREADABLE if fault.unparsable else OutcomeCode.JUDGE_FAILED
+    )
     if not fault.unparsable:
         return error
     counted = {metric.key: 1.0 for metric in metrics if metric.key == PARSE_FAILURES}
@@ -86,7 +114,9 @@ def _decided(own: Sequence[tuple[Opinion, Outcome]], metrics: Sequence[Metric], 
     if len(own) == 1:
         outcome = own[0][1]
     else:
-        outcome = vote([outcome for _, outcome in own], [opinion.judge for opinion, _ in own], metrics, judge.vote)
+        outcome = vote(
+            [outcome for _, outcome in own], [opinion.judge for opinion, _ in own], metrics, judge.vote
+        )
     if outcome.status == "error" and spent.over_budget:
         outcome = dataclasses.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)
     return dataclasses.replace(outcome, judging=spent)
@@ -95,24 +125,48 @@ def _decided(own: Sequence[tuple[Opinion, Outcome]], metrics: Sequence[Metric], 
 def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[Metric], how: Vote) -> Outcome:
     """What a panel says together.
 
-    More than half of the judges must have an opinion, else the first error stands for all; those without one have no vote. By
-    majority, a metric that is 0 or 1 for each judge becomes what more of them say, the worse at a tie; everything else is averaged.
+    More than half of the judges must have an opinion, else the first error stands for all; those without one
+    have no vote. By majority, a metric that is 0 or 1 for each judge becomes what more of them say, the worse
+    at a tie; everything else is averaged.
     """
     said = [outcome for outcome in outcomes if outcome.status != "error"]
-    reason = "; ".join(f"{name}: {_word(outcome, metrics)}" for name, outcome in zip(judges, outcomes, strict=True))
+    reason = "; ".join(
+        f"{name}: {_word(outcome, metrics)}" for name, outcome in zip(judges, outcomes, strict=True)
+    )
     if 2 * len(said) <= len(outcomes):
-        return dataclasses.replace(next(outcome for outcome in outcomes if outcome.status == "error"), reason=reason)
+        return dataclasses.replace(
+            next(outcome for outcome in outcomes if outcome.status == "error"), reason=reason
+        )
     scored = [outcome for outcome in said if outcome.status == "score"]
     if 2 * len(scored) <= len(said):
         return next(outcome for outcome in said if outcome.status == "not_applicable")
-    scores = {metric.key: _voted(metric, [outcome.scores.get(metric.key) for outcome in scored], how) for metric in metrics}
-    fragments = tuple(dict.fromkeys(fragment for outcome in scored for fragment in outcome.fragments)) if len(scored) == 1 else scored[0].fragments
+    scores = {
+        metric.key: _voted(metric, [outcome.scores.get(metric.key) for outcome in scored], how)
+        for metric in metrics
+    }
+    fragments = (
+        tuple(dict.fromkeys(fragment for outcome in scored for fragment in outcome.fragments))
+        if len(scored) == 1
+        else scored[0].fragments
+    )
     opinions = [
-        {"judge": name, "status": outcome.status, "scores": dict(outcome.scores), "reason": outcome.reason, **outcome.details}
+        {
+            "judge": name,
+            "status": outcome.status,
+            "scores": dict(outcome.scores),
+            "reason": outcome.reason,
+            **outcome.details,
+        }
         for name, outcome in zip(judges, outcomes, strict=True)
     ]
     findings = next((outcome.findings for outcome in scored if outcome.findings), ())
-    return Outcome.score(scores, reason=reason, fragments=fragments, findings=findings, details={**_shared(scored), "panel": opinions})
+    return Outcome.score(
+        scores,
+        reason=reason,
+        fragments=fragments,
+        findings=findings,
+        details={**_shared(scored), "panel": opinions},
+    )
 
 
 def _voted(metric: Metric, values: Sequence[float | None], how: Vote) -> float | None:
@@ -130,10 +184,16 @@ def _word(outcome: Outcome, metrics: Sequence[Metric]) -> str:
         return outcome.reason
     primary = next((metric for metric in metrics if metric.primary), metrics[0])
     value = outcome.scores.get(primary.key)
-    return f"{'none' if value is None else format(value, 'g')}" + (f" ({outcome.reason})" if outcome.reason else "")
+    return f"{'none' if value is None else format(value, 'g')}" + (
+        f" ({outcome.reason})" if outcome.reason else ""
+    )
 
 
 def _shared(scored: Sequence[Outcome]) -> Mapping[str, Any]:
     """Particulars on which the judges agree."""
     first = scored[0].details
-    return {key: value for key, value in first.items() if all(outcome.details.get(key) == value for outcome in scored)}
+    return {
+        key: value
+        for key, value in first.items()
+        if all(outcome.details.get(key) == value for outcome in scored)
+    }

@@ -29,8 +29,12 @@ def language_model(tools: Tools, name: str) -> LanguageModel:
 
 
 def unscorable(reason: str = EMPTY_ANSWER) -> Outcome:
-    """The outcome of an answer without a token: its likelihood has no value, and what is worst is infinite, so that it is an error."""
-    return Outcome.error(f"{reason}; there is nothing whose likelihood could be measured", OutcomeCode.ANSWER_EMPTY)
+    """The outcome of an answer without a token: its likelihood has no value, and what is worst is infinite,
+    so that it is an error.
+    """
+    return Outcome.error(
+        f"{reason}; there is nothing whose likelihood could be measured", OutcomeCode.ANSWER_EMPTY
+    )
 
 
 def mean_negative_log_likelihood(log_likelihoods: Sequence[float]) -> float:

@@ -24,15 +24,29 @@ CLAIMS, CLAIM_SUPPORT, ANSWER_QUESTIONS, CHUNK_USEFULNESS, ATTRIBUTION = (
 )
 """Names of prompts."""
 
-FAITHFULNESS = Metric("faithfulness", "Faithfulness", primary=True, description="Share of the answer's claims that the context bears out.")
+FAITHFULNESS = Metric(
+    "faithfulness",
+    "Faithfulness",
+    primary=True,
+    description="Share of the answer's claims that the context bears out.",
+)
 ANSWER_RELEVANCY = Metric(
-    "answer_relevancy", "Answer relevancy", primary=True, description="Likeness of the question and the questions that the answer would answer."
+    "answer_relevancy",
+    "Answer relevancy",
+    primary=True,
+    description="Likeness of the question and the questions that the answer would answer.",
 )
 CONTEXT_PRECISION = Metric(
-    "context_precision", "Context precision", primary=True, description="How far up the useful chunks stand among the retrieved ones."
+    "context_precision",
+    "Context precision",
+    primary=True,
+    description="How far up the useful chunks stand among the retrieved ones.",
 )
 CONTEXT_RECALL = Metric(
-    "context_recall", "Context recall", primary=True, description="Share of the expected answer's sentences that the context bears out."
+    "context_recall",
+    "Context recall",
+    primary=True,
+    description="Share of the expected answer's sentences that the context bears out.",
 )
 
 
@@ -63,7 +77,9 @@ def faithfulness(case: Case) -> Flow[Part]:
         Question(
             prompt=CLAIMS,
             texts={**asked_texts(case), "answer": case.actual_output},
-            reply=record(claims=several("The claims, each a sentence that is understood by itself.", text(""))),
+            reply=record(
+                claims=several("The claims, each a sentence that is understood by itself.", text(""))
+            ),
         )
     ]
     claims = [claim for claim in found["claims"] if has_words(claim)]
@@ -79,7 +95,9 @@ def faithfulness(case: Case) -> Flow[Part]:
     verdicts = _in_order(found["verdicts"], "claim")
     supported = [one["verdict"] == YES for one in verdicts]
     unsupported = [one_line(claim) for claim, good in zip(claims, supported, strict=True) if not good]
-    details = {"claims": [{"claim": claim, **_told(one)} for claim, one in zip(claims, verdicts, strict=True)]}
+    details = {
+        "claims": [{"claim": claim, **_told(one)} for claim, one in zip(claims, verdicts, strict=True)]
+    }
     return Part(
         value=share(supported),
         reason=f"not borne out by the context: {listed(unsupported)}" if unsupported else "",
@@ -94,49 +112,94 @@ def answer_questions(case: Case, strictness: int) -> Flow[list[str]]:
             prompt=ANSWER_QUESTIONS,
             texts={"answer": case.actual_output},
             settings={"count": strictness},
-            reply=record(questions={**several("The questions.", text("")), "minItems": strictness, "maxItems": strictness}),
+            reply=record(
+                questions={
+                    **several("The questions.", text("")),
+                    "minItems": strictness,
+                    "maxItems": strictness,
+                }
+            ),
         )
     ]
     return list(found["questions"])
 
 
 def answer_relevancies(considered: Sequence[tuple[Case, Sequence[str]]], tools: Tools) -> list[Part]:
-    """Mean cosine of each case's question with the questions that the judge wrote for its answer; all are embedded at once."""
-    vectors = Vectors((entry for case, questions in considered for entry in (case.question, *questions)), tools.embedder) if considered else None
+    """Mean cosine of each case's question with the questions that the judge wrote for its answer; all are
+    embedded at once.
+    """
+    vectors = (
+        Vectors(
+            (entry for case, questions in considered for entry in (case.question, *questions)), tools.embedder
+        )
+        if considered
+        else None
+    )
     parts = []
     for case, questions in considered:
         assert vectors is not None
         cosines = vectors.cosines([case.question], questions)[0].tolist()
-        details = {"questions": [{"question": question, "cosine": cosine} for question, cosine in zip(questions, cosines, strict=True)]}
+        details = {
+            "questions": [
+                {"question": question, "cosine": cosine}
+                for question, cosine in zip(questions, cosines, strict=True)
+            ]
+        }
         worst = one_line(questions[cosines.index(min(cosines))])
-        parts.append(Part(value=max(0.0, sum(cosines) / len(cosines)), reason=f"it would answer: {worst}", details=details))
+        parts.append(
+            Part(
+                value=max(0.0, sum(cosines) / len(cosines)),
+                reason=f"it would answer: {worst}",
+                details=details,
+            )
+        )
     return parts
 
 
 def context_precision(case: Case) -> Flow[Part]:
-    """Ask of each chunk by itself whether it helps to arrive at the expected answer: one question for each that has words."""
+    """Ask of each chunk by itself whether it helps to arrive at the expected answer: one question for each
+    that has words.
+    """
     asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = yield [
         Question(
             prompt=CHUNK_USEFULNESS,
-            texts={**asked_texts(case), "expected_answer": case.expected_output, "chunk": case.context[index]},
-            reply=record(reason=text("Why, in one sentence."), verdict=choice("Does the chunk help to arrive at the expected answer?")),
+            texts={
+                **asked_texts(case),
+                "expected_answer": case.expected_output,
+                "chunk": case.context[index],
+            },
+            reply=record(
+                reason=text("Why, in one sentence."),
+                verdict=choice("Does the chunk help to arrive at the expected answer?"),
+            ),
         )
         for index in asked
     ]
-    verdicts = {index: {"verdict": reply["verdict"], "reason": reply["reason"]} for index, reply in zip(asked, replies, strict=True)}
+    verdicts = {
+        index: {"verdict": reply["verdict"], "reason": reply["reason"]}
+        for index, reply in zip(asked, replies, strict=True)
+    }
     empty = {"verdict": NO, "reason": "it is empty"}
     chunks = [verdicts.get(index, empty) for index in range(len(case.context))]
     useful = [one["verdict"] == YES for one in chunks]
     useless = [str(index) for index, good in enumerate(useful, 1) if not good]
-    reason = "" if not useless else "no chunk is useful" if not any(useful) else f"not useful: chunk {listed(useless)} of {len(useful)}"
+    reason = (
+        ""
+        if not useless
+        else "no chunk is useful"
+        if not any(useful)
+        else f"not useful: chunk {listed(useless)} of {len(useful)}"
+    )
     return Part(value=average_precision(useful), reason=reason, details={"chunks": chunks})
 
 
 def context_recall(case: Case, tools: Tools) -> Flow[Part]:
     """Ask of each sentence of the expected answer whether the context bears it out: one question."""
     spans = tools.split_sentences(case.expected_output)
-    sentences = [case.expected_output[start:end] for start, end in spans if has_words(case.expected_output[start:end])]
+    sentences = [
+        case.expected_output[start:end] for start, end in spans if has_words(case.expected_output[start:end])
+    ]
     if not sentences:
         return Part(value=None, reason="the expected output has no sentences")
     [found] = yield [
@@ -149,8 +212,16 @@ def context_recall(case: Case, tools: Tools) -> Flow[Part]:
     verdicts = _in_order(found["verdicts"], "sentence")
     attributed = [one["verdict"] == YES for one in verdicts]
     missing = [one_line(sentence) for sentence, good in zip(sentences, attributed, strict=True) if not good]
-    details = {"sentences": [{"sentence": sentence, **_told(one)} for sentence, one in zip(sentences, verdicts, strict=True)]}
-    return Part(value=share(attributed), reason=f"not in the context: {listed(missing)}" if missing else "", details=details)
+    details = {
+        "sentences": [
+            {"sentence": sentence, **_told(one)} for sentence, one in zip(sentences, verdicts, strict=True)
+        ]
+    }
+    return Part(
+        value=share(attributed),
+        reason=f"not in the context: {listed(missing)}" if missing else "",
+        details=details,
+    )
 
 
 def together(flows: Sequence[Flow[Any]]) -> Flow[list[Any]]:
@@ -196,8 +267,8 @@ def average_precision(useful: Sequence[bool]) -> float:
         useful: in the order of retrieval; at least one.
 
     Returns:
-        Sum over depth of precision at that depth times usefulness there, divided by the number of useful ones: 0.0 (none is
-        useful) to 1.0 (all useful ones stand above all others); higher is better.
+        Sum over depth of precision at that depth times usefulness there, divided by the number of useful
+        ones: 0.0 (none is useful) to 1.0 (all useful ones stand above all others); higher is better.
 
     >>> average_precision([True, False, True])
     0.8333333333333333
@@ -226,13 +297,21 @@ def _verdicts(count: int, what: str, question: str) -> dict[str, Any]:
         reason=text("Why, in one sentence."),
         verdict=choice(question),
     )
-    return record(verdicts={**several(f"One for each {what}, in order.", one), "minItems": count, "maxItems": count})
+    return record(
+        verdicts={**several(f"One for each {what}, in order.", one), "minItems": count, "maxItems": count}
+    )
 
 
 def _in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any]]:
-    """The verdicts by their numbers; where a number stands twice, numbers say nothing and their order counts."""
+    """The verdicts by their numbers; where a number stands twice, numbers say nothing and their order
+    counts.
+    """
     by_number = {one[what]: one for one in verdicts}
-    return [by_number[position] for position in range(1, len(verdicts) + 1)] if len(by_number) == len(verdicts) else list(verdicts)
+    return (
+        [by_number[position] for position in range(1, len(verdicts) + 1)]
+        if len(by_number) == len(verdicts)
+        else list(verdicts)
+    )
 
 
 def _told(one: Mapping[str, Any]) -> dict[str, Any]:

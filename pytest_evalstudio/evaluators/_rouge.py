@@ -18,7 +18,9 @@ class Stems:
         self._words: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Lower-case stems of a text: runs of Latin letters and digits, of more than three characters stemmed."""
+        """Lower-case stems of a text: runs of Latin letters and digits, of more than three characters
+        stemmed.
+        """
         known = self._words.get(text)
         if known is None:
             from rouge_score.tokenize import tokenize
@@ -55,7 +57,9 @@ def rouge_n(expected: Sequence[str], answer: Sequence[str], n: int) -> float:
     >>> round(rouge_n("the cat sat".split(), "the cat ran".split(), 2), 2)
     0.5
     """
-    ours, theirs = (Counter(zip(*(words[start:] for start in range(n)), strict=False)) for words in (answer, expected))
+    ours, theirs = (
+        Counter(zip(*(words[start:] for start in range(n)), strict=False)) for words in (answer, expected)
+    )
     return _f1((ours & theirs).total(), len(expected) - n + 1, len(answer) - n + 1)
 
 
@@ -79,7 +83,8 @@ def rouge_l(expected: Sequence[str], answer: Sequence[str]) -> float:
 def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
     """Length of the longest common subsequence.
 
-    Source: Hyyrö, 2004: a row of the table is one integer, so a pair of long texts takes milliseconds, not seconds.
+    Source: Hyyrö, 2004: a row of the table is one integer, so a pair of long texts takes milliseconds, not
+        seconds.
 
     >>> common_subsequence("abcbdab", "bdcaba")
     4

@@ -1,4 +1,6 @@
-"""What the evaluators on sentence embeddings share: sentences, one embedding of a whole batch, cosines, the worst sentence."""
+"""What the evaluators on sentence embeddings share: sentences, one embedding of a whole batch, cosines, the
+worst sentence.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ class Sentence:
 def sentences(text: str, tools: Tools) -> list[Sentence]:
     """The sentences by which a text is compared.
 
-    Those without a letter, digit or ideograph say nothing, short ones little: they are left out, unless the text has no others.
+    Those without a letter, digit or ideograph say nothing, short ones little: they are left out, unless the
+    text has no others.
 
     Returns:
         In order; [] for a text without words.
@@ -182,10 +185,17 @@ def no_words(metrics: Sequence[Metric], reason: str = NO_WORDS) -> Outcome:
     return Outcome(scores=worst(metrics).scores, reason=reason, findings=(finding,))
 
 
-def sentence_fragments(found: Sequence[Sentence], scores: Sequence[float], metric: str, part: str = "answer") -> tuple[Fragment, ...]:
+def sentence_fragments(
+    found: Sequence[Sentence], scores: Sequence[float], metric: str, part: str = "answer"
+) -> tuple[Fragment, ...]:
     """A fragment per sentence with its score, in order; of very many the lowest are kept."""
     kept = sorted(sorted(range(len(found)), key=lambda place: (scores[place], place))[:MAX_FRAGMENTS])
-    return tuple(Fragment(start=found[place].start, end=found[place].end, part=part, scores={metric: float(scores[place])}) for place in kept)
+    return tuple(
+        Fragment(
+            start=found[place].start, end=found[place].end, part=part, scores={metric: float(scores[place])}
+        )
+        for place in kept
+    )
 
 
 def worst_sentence(text: str, found: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
@@ -200,7 +210,9 @@ def answer_and_context(case: Case, tools: Tools) -> tuple[list[Sentence], list[S
     """Sentences of an answer, and of its context chunk by chunk; of an empty answer neither."""
     if is_empty(case):
         return [], []
-    return sentences(case.actual_output, tools), [sentence for chunk in case.context for sentence in sentences(chunk, tools)]
+    return sentences(case.actual_output, tools), [
+        sentence for chunk in case.context for sentence in sentences(chunk, tools)
+    ]
 
 
 def answer_and_expected(case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
@@ -211,9 +223,15 @@ def answer_and_expected(case: Case, tools: Tools) -> tuple[list[Sentence], list[
 
 
 def nothing_to_compare(
-    case: Case, answer: Sequence[Sentence], other: Sequence[Sentence], metrics: Sequence[Metric], reason: str = NO_CONTEXT_WORDS
+    case: Case,
+    answer: Sequence[Sentence],
+    other: Sequence[Sentence],
+    metrics: Sequence[Metric],
+    reason: str = NO_CONTEXT_WORDS,
 ) -> Outcome | None:
-    """The worst outcome where the answer is empty or has no words, or what it is compared with has none; else None."""
+    """The worst outcome where the answer is empty or has no words, or what it is compared with has none; else
+    None.
+    """
     if is_empty(case):
         return worst(metrics)
     if not answer:

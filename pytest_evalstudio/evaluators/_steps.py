@@ -12,13 +12,15 @@ Likeness = Literal["exact", "punctuation", "case", "articles", "spelling", "mean
 Edit = Literal["match", "mismatch", "insertion", "deletion"]
 
 _ITEM = re.compile(
-    r"[ \t]*(?:(?:\*\*|__)?(?i:step)[ \t]+\d{1,3}(?:\*\*|__)?[ \t]*[:.)–—-](?:\*\*|__)?|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\)|[-*+•‣◦▪–])"
+    r"[ \t]*(?:(?:\*\*|__)?(?i:step)[ \t]+\d{1,3}(?:\*\*|__)?["
+    r" \t]*[:.)–—-](?:\*\*|__)?|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\)|[-*+•‣◦▪–])"
     r"[ \t]+(?P<body>\S.*)"
 )
 _INLINE = re.compile(r"(?<![\w.,$€£])\(?(?P<number>\d{1,2})[.)][ \t]+(?=[^\W\d_])")
 _RULE = re.compile(r"[ \t]*([-*_+][ \t]*){3,}$")
 _CONNECTIVE = re.compile(
-    r"(?:(?:first(?:ly)?(?: of all)?|second(?:ly)?|third(?:ly)?|fourth|fifth|next|then|now|after that|afterwards|last(?:ly)?|finally"
+    r"(?:(?:first(?:ly)?(?: of all)?|second(?:ly)?|third(?:ly)?|fourth|fifth|next|then|now|after"
+    r" that|afterwards|last(?:ly)?|finally"
     r"|to (?:start|begin)|and|please),?[ \t]+)+",
     re.IGNORECASE,
 )
@@ -31,7 +33,7 @@ _IMPERATIVES = """
     request reset restart restore return review rotate run save scan scroll search select send set show sign specify start stop store submit
     swipe switch tap tell test tighten transfer translate turn type uninstall unlock unplug update upload use verify visit wait wash wear
     withdraw write
-"""
+"""  # noqa: E501
 """Verbs by which an English sentence that begins with one tells to do something."""
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -50,7 +52,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A place of an alignment: index of the step of the truth, of the step beside it, or of both; and how alike these are."""
+    """A place of an alignment: index of the step of the truth, of the step beside it, or of both; and how
+    alike these are.
+    """
 
     edit: Edit
     truth: int | None
@@ -61,9 +65,10 @@ class Aligned:
 def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[Step]:
     """The steps that a text lists, in order.
 
-    A step is an item of a list: a line that begins with a number, a letter, "Step 3:" or a bullet, with the lines below that are indented;
-    one of several consecutive numbers within a line; or, outside lists, an English sentence that tells to do something. Words that only say
-    that a step comes next (then, finally) are not part of it.
+    A step is an item of a list: a line that begins with a number, a letter, "Step 3:" or a bullet, with the
+    lines below that are indented; one of several consecutive numbers within a line; or, outside lists, an
+    English sentence that tells to do something. Words that only say that a step comes next (then, finally)
+    are not part of it.
 
     >>> from pytest_evalstudio.models.sentences import split_sentences
     >>> [step.text for step in find_steps("To pay: 1) Open the app. 2) Choose a card.", split_sentences)]
@@ -92,13 +97,18 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
     return sorted((step for step in found if re.search(r"\w", step.text)), key=lambda step: step.start)
 
 
-def _in_prose(text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[Step]:
+def _in_prose(
+    text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
+) -> list[Step]:
     part = text[start:end]
     numbers = _consecutive(list(_INLINE.finditer(part)))
     if numbers:
         ends = [*(number.start() for number in numbers[1:]), len(part)]
         before = _imperatives(text, start, start + numbers[0].start(), split_sentences)
-        return before + [_step(text, start + number.end(), start + last) for number, last in zip(numbers, ends, strict=True)]
+        return before + [
+            _step(text, start + number.end(), start + last)
+            for number, last in zip(numbers, ends, strict=True)
+        ]
     return _imperatives(text, start, end, split_sentences)
 
 
@@ -111,7 +121,9 @@ def _consecutive(numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     return counted if len(counted) > 1 else []
 
 
-def _imperatives(text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[Step]:
+def _imperatives(
+    text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
+) -> list[Step]:
     found = []
     for first, last in split_sentences(text[start:end]):
         step = _step(text, start + first, start + last)
@@ -138,31 +150,39 @@ def _step(text: str, start: int, end: int) -> Step:
 
 
 def merged(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Steps of consecutive parts of a procedure as one: what a part repeats of those before it stands there once.
+    """Steps of consecutive parts of a procedure as one: what a part repeats of those before it stands there
+    once.
 
     >>> merged([["open", "choose"], ["choose", "pay"], ["open", "choose"]])
     ['open', 'choose', 'pay']
     """
     found: list[str] = []
     for part in parts:
-        if part and any(found[place : place + len(part)] == list(part) for place in range(len(found) - len(part) + 1)):
+        if part and any(
+            found[place : place + len(part)] == list(part) for place in range(len(found) - len(part) + 1)
+        ):
             continue
-        shared = next((size for size in range(min(len(found), len(part)), 0, -1) if found[-size:] == list(part[:size])), 0)
+        shared = next(
+            (size for size in range(min(len(found), len(part)), 0, -1) if found[-size:] == list(part[:size])),
+            0,
+        )
         found += part[shared:]
     return found
 
 
 def likeness(first: str, second: str) -> Likeness:
-    """How alike two steps are, by the first rung of a ladder that holds: the same; but for punctuation; case; articles; spelling; or not.
+    """How alike two steps are, by the first rung of a ladder that holds: the same; but for punctuation; case;
+    articles; spelling; or not.
 
-    Each rung ignores what those before it ignore. Spelling: the shorter text, of 500 characters at most, has more than three per edit
-    (Levenshtein).
+    Each rung ignores what those before it ignore. Spelling: the shorter text, of 500 characters at most, has
+    more than three per edit (Levenshtein).
 
-    Source: A. Sudjianto, Evaluating Procedural Alignment and Sequence Detection, as H2O Eval Studio describes it.
+    Source: A. Sudjianto, Evaluating Procedural Alignment and Sequence Detection, as H2O Eval Studio describes
+        it.
 
     >>> likeness("Open the app.", "open an app"), likeness("Choose a colour", "choose a color"), likeness("Open", "Close")
     ('articles', 'spelling', 'mismatch')
-    """
+    """  # noqa: E501
     if first == second:
         return "exact"
     ours, theirs = _forms(first), _forms(second)
@@ -184,7 +204,8 @@ def _forms(text: str) -> tuple[str, str, str]:
 def _is_misspelt(first: str, second: str) -> bool:
     """Whether the edit distance of two texts is less than a third of the shorter one's length.
 
-    Source: Hyyrö, 2003 (Myers' bit-vector algorithm): a column of the table is two integers, its differences upwards and downwards.
+    Source: Hyyrö, 2003 (Myers' bit-vector algorithm): a column of the table is two integers, its differences
+        upwards and downwards.
     """
     shorter, longer = sorted((first, second), key=len)
     size, most = len(shorter), (len(shorter) - 1) // _SIGNS_PER_EDIT
@@ -214,7 +235,9 @@ def _places(text: str) -> dict[str, int]:
     return found
 
 
-def align(truth: Sequence[str], own: Sequence[str], compare: Callable[[str, str], Likeness] = likeness) -> list[Aligned]:
+def align(
+    truth: Sequence[str], own: Sequence[str], compare: Callable[[str, str], Likeness] = likeness
+) -> list[Aligned]:
     """The cheapest way from one's own steps to the true ones; of several the one with the most matches.
 
     Args:
@@ -223,21 +246,25 @@ def align(truth: Sequence[str], own: Sequence[str], compare: Callable[[str, str]
         compare: how alike two steps are; all but "mismatch" is a match and costs nothing.
 
     Returns:
-        In order: matches, mismatches (one's own stands in place of the true one), insertions (a true step is to be put in), deletions (an own
-        step is to be taken out), each of the latter three one edit.
+        In order: matches, mismatches (one's own stands in place of the true one), insertions (a true step is
+        to be put in), deletions (an own step is to be taken out), each of the latter three one edit.
 
     Source: Needleman and Wunsch, 1970; with these costs the distance of Levenshtein, 1966, over steps.
 
     >>> [one.edit for one in align(["open", "choose", "pay"], ["open", "pay", "smile"])]
     ['match', 'insertion', 'match', 'deletion']
     """
-    found = {pair: compare(*pair) for pair in {(first, second) for first in set(truth) for second in set(own)}}
+    found = {
+        pair: compare(*pair) for pair in {(first, second) for first in set(truth) for second in set(own)}
+    }
     costs = [[(place, 0) for place in range(len(own) + 1)]]
     for row, first in enumerate(truth, start=1):
         above, line = costs[-1], [(row, 0)]
         for column, second in enumerate(own, start=1):
             edits, unmatched = above[column - 1]
-            diagonal = (edits + 1, unmatched) if found[first, second] == "mismatch" else (edits, unmatched - 1)
+            diagonal = (
+                (edits + 1, unmatched) if found[first, second] == "mismatch" else (edits, unmatched - 1)
+            )
             down, right = above[column], line[-1]
             line.append(min(diagonal, (down[0] + 1, down[1]), (right[0] + 1, right[1])))
         costs.append(line)
@@ -247,7 +274,9 @@ def align(truth: Sequence[str], own: Sequence[str], compare: Callable[[str, str]
         here = costs[row][column]
         alike = found[truth[row - 1], own[column - 1]] if row and column else "mismatch"
         before = costs[row - 1][column - 1] if row and column else None
-        if before is not None and here == ((before[0] + 1, before[1]) if alike == "mismatch" else (before[0], before[1] - 1)):
+        if before is not None and here == (
+            (before[0] + 1, before[1]) if alike == "mismatch" else (before[0], before[1] - 1)
+        ):
             row, column = row - 1, column - 1
             aligned.append(Aligned("mismatch" if alike == "mismatch" else "match", row, column, alike))
         elif row and here == (costs[row - 1][column][0] + 1, costs[row - 1][column][1]):

@@ -1,4 +1,6 @@
-"""SummaC, from its paper: zero-shot and convolution over the entailment of every summary sentence by every document sentence."""
+"""SummaC, from its paper: zero-shot and convolution over the entailment of every summary sentence by every
+document sentence.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ PERCENTILES = (
 )  # fmt: skip
 """Edges of the bins of the published weights: percentiles of entailment in a large number of summaries."""
 
-_SHAPE = "expected mlp.weight (1 row, a number per bin), mlp.bias (1 number), layer_final.weight (2 rows of 3 numbers), layer_final.bias (2 numbers)"
+_SHAPE = (
+    "expected mlp.weight (1 row, a number per bin), mlp.bias (1 number), layer_final.weight (2 rows of 3"
+    " numbers), layer_final.bias (2 numbers)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class ConvWeights:
     Attributes:
         edges: of the bins, rising from 0 to 1.
         kernel, bias: of the layer over a histogram; a number per bin, and one.
-        slopes, shifts: of the last layer, per class (inconsistent, consistent), its three equal inputs taken together.
+        slopes, shifts: of the last layer, per class (inconsistent, consistent), its three equal inputs taken
+            together.
     """
 
     edges: tuple[float, ...]
@@ -42,7 +48,8 @@ def summac_zs(entailment: Sequence[Sequence[float]]) -> float:
     """Mean over the summary's sentences of the best entailment by a sentence of the document.
 
     Args:
-        entailment: per sentence of the summary the probabilities of entailment by each sentence of the document; at least one of each.
+        entailment: per sentence of the summary the probabilities of entailment by each sentence of the
+            document; at least one of each.
 
     Returns:
         A fraction, 0.0 to 1.0; higher is better.
@@ -61,10 +68,12 @@ def summac_zs(entailment: Sequence[Sequence[float]]) -> float:
 
 
 def summac_conv(entailment: Sequence[Sequence[float]], weights: ConvWeights) -> float:
-    """Probability that a summary is consistent: a trained layer over the histogram of each sentence's entailments, their mean, a last layer.
+    """Probability that a summary is consistent: a trained layer over the histogram of each sentence's
+    entailments, their mean, a last layer.
 
     Args:
-        entailment: per sentence of the summary the probabilities of entailment by each sentence of the document; at least one of each.
+        entailment: per sentence of the summary the probabilities of entailment by each sentence of the
+            document; at least one of each.
 
     Returns:
         0.0 to 1.0; higher is better.
@@ -72,7 +81,8 @@ def summac_conv(entailment: Sequence[Sequence[float]], weights: ConvWeights) -> 
     Raises:
         ValueError: if there is nothing.
 
-    Source: Laban et al., 2022 (SummaC), section 4.2, with the mean of the sentences' scores as in the published code, over all sentences.
+    Source: Laban et al., 2022 (SummaC), section 4.2, with the mean of the sentences' scores as in the
+        published code, over all sentences.
 
     >>> even = ConvWeights((0.0, 0.5, 1.0), (0.0, 1.0), 0.0, (0.0, 1.0), (0.0, -2.0))
     >>> summac_conv([[0.2, 0.9, 1.0]], even)  # a mean of two counts in the upper half, less two
@@ -81,11 +91,17 @@ def summac_conv(entailment: Sequence[Sequence[float]], weights: ConvWeights) -> 
     if not entailment:
         raise ValueError("there are no sentences of a summary")
     scores = [
-        math.fsum(weight * count for weight, count in zip(weights.kernel, histogram(row, weights.edges), strict=True)) + weights.bias
+        math.fsum(
+            weight * count
+            for weight, count in zip(weights.kernel, histogram(row, weights.edges), strict=True)
+        )
+        + weights.bias
         for row in entailment
     ]
     mean = math.fsum(scores) / len(scores)
-    inconsistent, consistent = (slope * mean + shift for slope, shift in zip(weights.slopes, weights.shifts, strict=True))
+    inconsistent, consistent = (
+        slope * mean + shift for slope, shift in zip(weights.slopes, weights.shifts, strict=True)
+    )
     power = math.exp(-abs(consistent - inconsistent))
     return round((1.0 if consistent >= inconsistent else power) / (1.0 + power), 6)
 
@@ -103,15 +119,20 @@ def histogram(values: Sequence[float], edges: Sequence[float]) -> list[int]:
 
 
 def read_conv_weights(path: Path) -> ConvWeights:
-    """Trained weights: the published file (*.bin, as torch saves), or the same names and numbers as JSON, `bins` with edges of one's own.
+    """Trained weights: the published file (*.bin, as torch saves), or the same names and numbers as JSON,
+    `bins` with edges of one's own.
 
     Raises:
         ConfigurationError: if the file cannot be read, or is not of that form.
     """
     try:
-        return conv_weights(_torch_file(path) if path.suffix != ".json" else json.loads(path.read_text(encoding="utf-8")))
+        return conv_weights(
+            _torch_file(path) if path.suffix != ".json" else json.loads(path.read_text(encoding="utf-8"))
+        )
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as exc:
-        raise ConfigurationError(f"conv_weights: {path} holds no weights of SummaC Conv: {type(exc).__name__}: {exc}; {_SHAPE}") from None
+        raise ConfigurationError(
+            f"conv_weights: {path} holds no weights of SummaC Conv: {type(exc).__name__}: {exc}; {_SHAPE}"
+        ) from None
 
 
 def conv_weights(state: Mapping[str, Any]) -> ConvWeights:
@@ -122,11 +143,19 @@ def conv_weights(state: Mapping[str, Any]) -> ConvWeights:
     """
     edges = tuple(float(edge) for edge in state.get("bins", PERCENTILES))
     kernel = tuple(float(value) for value in state["mlp.weight"][0])
-    if len(kernel) != len(edges) - 1 or list(edges) != sorted(set(edges)) or (edges[0], edges[-1]) != (0.0, 1.0):
-        raise ValueError(f"{len(kernel)} numbers for {len(edges) - 1} bins between edges that must rise from 0 to 1")
+    if (
+        len(kernel) != len(edges) - 1
+        or list(edges) != sorted(set(edges))
+        or (edges[0], edges[-1]) != (0.0, 1.0)
+    ):
+        raise ValueError(
+            f"{len(kernel)} numbers for {len(edges) - 1} bins between edges that must rise from 0 to 1"
+        )
     first, second = ([float(value) for value in row] for row in state["layer_final.weight"])
     one, other = (float(value) for value in state["layer_final.bias"])
-    found = ConvWeights(edges, kernel, float(state["mlp.bias"][0]), (math.fsum(first), math.fsum(second)), (one, other))
+    found = ConvWeights(
+        edges, kernel, float(state["mlp.bias"][0]), (math.fsum(first), math.fsum(second)), (one, other)
+    )
     if not all(map(math.isfinite, (*kernel, found.bias, *found.slopes, *found.shifts))):
         raise ValueError("not all of them are numbers")
     return found

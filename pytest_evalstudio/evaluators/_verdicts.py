@@ -1,4 +1,6 @@
-"""What the boolean judges share: one question about the answer, one about the context where that is wanted, and what becomes of them."""
+"""What the boolean judges share: one question about the answer, one about the context where that is wanted,
+and what becomes of them.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Asked:
 
 
 class BooleanJudge:
-    """An evaluator that asks one question about the answer, and, where that is wanted, the same about the retrieved context."""
+    """An evaluator that asks one question about the answer, and, where that is wanted, the same about the
+    retrieved context.
+    """
 
     asked: ClassVar[Asked]
     metrics: ClassVar[tuple[Metric, ...]]
@@ -53,27 +57,39 @@ class BooleanJudge:
         reply = record(reason=text(_REASON), verdict=choice(asked.verdict, asked.passing, asked.failing))
         questions = [Question(prompt=asked.prompt, texts=texts, reply=reply)]
         if with_context := judges_context(case, self.evaluate_retrieved_context):
-            questions.append(Question(prompt=asked.prompt, texts={**texts, "answer": "\n\n".join(case.context)}, reply=reply))
+            questions.append(
+                Question(
+                    prompt=asked.prompt, texts={**texts, "answer": "\n\n".join(case.context)}, reply=reply
+                )
+            )
         replies = yield questions
         return verdict_outcome(
             self.metrics,
             replies[0]["verdict"],
             replies[0]["reason"],
             failing=asked.failing,
-            context_fault=_fault(replies[1]["verdict"], replies[1]["reason"], asked.failing) if with_context else None,
+            context_fault=_fault(replies[1]["verdict"], replies[1]["reason"], asked.failing)
+            if with_context
+            else None,
             finding=asked.finding,
         )
 
 
 def verdict_outcome(
-    metrics: Sequence[Metric], verdict: str, reason: str, *, failing: str, context_fault: str | None = None, finding: Finding | None = None
+    metrics: Sequence[Metric],
+    verdict: str,
+    reason: str,
+    *,
+    failing: str,
+    context_fault: str | None = None,
+    finding: Finding | None = None,
 ) -> Outcome:
     """The outcome of a verdict.
 
     Args:
         failing: the verdict that fails the case.
-        context_fault: what is wrong with the retrieved context, "" for nothing, None where nobody looked: then it has neither
-            failed nor passed.
+        context_fault: what is wrong with the retrieved context, "" for nothing, None where nobody looked:
+            then it has neither failed nor passed.
         finding: a problem of its own for a case that fails.
     """
     fault = _fault(verdict, reason, failing)

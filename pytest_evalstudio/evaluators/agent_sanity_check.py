@@ -26,7 +26,9 @@ _GLOB = "*?["
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What one expected artifact must be; `path` may be a glob, of which every match must be so, one at least."""
+    """What one expected artifact must be; `path` may be a glob, of which every match must be so, one at
+    least.
+    """
 
     path: str
     type: str = ""
@@ -47,16 +49,22 @@ class Expectation:
 )
 @dataclass(frozen=True)
 class AgentSanityCheck:
-    """Share of an agent's artifacts that are sane: there, not empty, well-formed, with the structure and values asked for.
+    """Share of an agent's artifacts that are sane: there, not empty, well-formed, with the structure and
+    values asked for.
 
-    Keys of the row: `artifacts` (paths, or a folder), `expected_artifacts` (see `Expectation`), both relative to the row's file. With
-    `artifacts_dir`, a test lab's folder is searched for what the model's chat messages on this case left. Nothing outside the row's
-    folder (and `artifacts_dir`) is opened.
+    Keys of the row: `artifacts` (paths, or a folder), `expected_artifacts` (see `Expectation`), both relative
+    to the row's file. With `artifacts_dir`, a test lab's folder is searched for what the model's chat
+    messages on this case left. Nothing outside the row's folder (and `artifacts_dir`) is opened.
     """
 
     artifacts_dir: str = ""
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("agent_sanity", "Agent sanity", primary=True, description="Sane artifacts / artifacts that were made or expected."),
+        Metric(
+            "agent_sanity",
+            "Agent sanity",
+            primary=True,
+            description="Sane artifacts / artifacts that were made or expected.",
+        ),
     )
 
     def not_applicable(self, case: Case) -> str:
@@ -74,7 +82,10 @@ class AgentSanityCheck:
         if is_empty(case):
             return worst(self.metrics)
         try:
-            expectations = [read_expectation(item) for item in _items(case.extra.get("expected_artifacts"), "expected_artifacts")]
+            expectations = [
+                read_expectation(item)
+                for item in _items(case.extra.get("expected_artifacts"), "expected_artifacts")
+            ]
             results = dict(self._made(case)) | dict(_expected(case.folder, expectations))
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
@@ -82,11 +93,21 @@ class AgentSanityCheck:
             return Outcome.not_applicable("the declared folders hold no artifacts")
         broken = {name: fault for name, fault in results.items() if fault}
         findings = tuple(
-            Finding(description=f"artifact {one_line(name)}: {fault}", severity="medium", problem_type="accuracy", avid="P0200", actions=_ACTIONS)
+            Finding(
+                description=f"artifact {one_line(name)}: {fault}",
+                severity="medium",
+                problem_type="accuracy",
+                avid="P0200",
+                actions=_ACTIONS,
+            )
             for name, fault in broken.items()
         )
         shown = listed([f"{one_line(name)} ({fault})" for name, fault in broken.items()])
-        return Outcome.score({"agent_sanity": 1 - len(broken) / len(results)}, reason=f"broken: {shown}" if broken else "", findings=findings)
+        return Outcome.score(
+            {"agent_sanity": 1 - len(broken) / len(results)},
+            reason=f"broken: {shown}" if broken else "",
+            findings=findings,
+        )
 
     def _made(self, case: Case) -> Iterator[tuple[str, str]]:
         """What the agent made, by name, with its fault or ""."""
@@ -99,7 +120,9 @@ class AgentSanityCheck:
                 yield os.path.relpath(path, self.artifacts_dir), _fault(session, path)
 
     def _session_folders(self, case: Case) -> list[Path]:
-        """Chat message folders of a test lab that belong to the case: test_lab_*/completion_of_m_<model>_tc_<case>/chat_session_*/chat_message_*."""
+        """Chat message folders of a test lab that belong to the case:
+        test_lab_*/completion_of_m_<model>_tc_<case>/chat_session_*/chat_message_*.
+        """
         root = Path(self.artifacts_dir) if self.artifacts_dir else None
         if root is None or not root.is_dir():
             return []
@@ -125,7 +148,9 @@ def read_expectation(item: Any) -> Expectation:
         raise ConfigurationError("expected_artifacts: an entry is a path, or an object with a path")
     for key in item:
         if key not in _KEYS:
-            raise ConfigurationError(f"expected_artifacts: no key {key!r}. {nearest(str(key), _KEYS)}".rstrip())
+            raise ConfigurationError(
+                f"expected_artifacts: no key {key!r}. {nearest(str(key), _KEYS)}".rstrip()
+            )
     kind = item.get("type", "")
     if kind and kind not in _TYPES:
         raise ConfigurationError(f"expected_artifacts: type is one of {', '.join(_TYPES)}, not {kind!r}")
@@ -133,7 +158,9 @@ def read_expectation(item: Any) -> Expectation:
     fields = item.get("fields", {})
     size = item.get("min_size", 1)
     if not isinstance(fields, Mapping) or not isinstance(size, int) or isinstance(size, bool):
-        raise ConfigurationError("expected_artifacts: fields is an object of JSON pointers and values, min_size a number of bytes")
+        raise ConfigurationError(
+            "expected_artifacts: fields is an object of JSON pointers and values, min_size a number of bytes"
+        )
     wanted = (contains,) if isinstance(contains, str) else tuple(str(text) for text in contains)
     return Expectation(item["path"].strip(), kind, size, item.get("json_schema"), fields, wanted)
 

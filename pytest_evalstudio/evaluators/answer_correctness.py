@@ -30,7 +30,8 @@ from pytest_evalstudio.evaluators._similarity import Vectors
 )
 @dataclass(frozen=True)
 class AnswerCorrectness:
-    """Weighted mean of the F1 of the answer's statements against the expected answer, and of the two texts' similarity.
+    """Weighted mean of the F1 of the answer's statements against the expected answer, and of the two texts'
+    similarity.
 
     Attributes:
         factuality_weight, similarity_weight: 0 or more, not both 0; only their ratio matters.
@@ -41,13 +42,23 @@ class AnswerCorrectness:
     factuality_weight: float = 0.75
     similarity_weight: float = 0.25
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("answer_correctness", "Answer correctness", primary=True, description="Agreement of the answer with the expected one."),
+        Metric(
+            "answer_correctness",
+            "Answer correctness",
+            primary=True,
+            description="Agreement of the answer with the expected one.",
+        ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("statements",)
 
     def __post_init__(self) -> None:
-        if min(self.factuality_weight, self.similarity_weight) < 0 or not self.factuality_weight + self.similarity_weight > 0:
-            raise ConfigurationError("factuality_weight and similarity_weight: must be 0 or more, and not both 0")
+        if (
+            min(self.factuality_weight, self.similarity_weight) < 0
+            or not self.factuality_weight + self.similarity_weight > 0
+        ):
+            raise ConfigurationError(
+                "factuality_weight and similarity_weight: must be 0 or more, and not both 0"
+            )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def finish(considered: Sequence[tuple[Case, Mapping[str, list[str]]]]) -> list[Outcome]:
@@ -61,11 +72,23 @@ class AnswerCorrectness:
         [found] = yield [
             Question(
                 prompt="statements",
-                texts={**asked_texts(case), "answer": case.actual_output, "expected_answer": case.expected_output},
+                texts={
+                    **asked_texts(case),
+                    "answer": case.actual_output,
+                    "expected_answer": case.expected_output,
+                },
                 reply=record(
-                    both=several("Statements of the answer that the expected answer makes too, directly or by implication.", text("")),
-                    answer_only=several("Statements of the answer that the expected answer does not make.", text("")),
-                    expected_only=several("Statements of the expected answer that the answer does not make.", text("")),
+                    both=several(
+                        "Statements of the answer that the expected answer makes too, directly or by"
+                        " implication.",
+                        text(""),
+                    ),
+                    answer_only=several(
+                        "Statements of the answer that the expected answer does not make.", text("")
+                    ),
+                    expected_only=several(
+                        "Statements of the expected answer that the answer does not make.", text("")
+                    ),
                 ),
             )
         ]
@@ -78,9 +101,17 @@ class AnswerCorrectness:
         factuality = statement_f1(*(len(statements[key]) for key in ("both", "answer_only", "expected_only")))
         similarity = max(0.0, float(vectors.cosines([case.actual_output], [case.expected_output])[0, 0]))
         weights = self.factuality_weight + self.similarity_weight
-        wrong = [f"{word}: {listed([one_line(statement) for statement in statements[key]])}" for key, word in _WORDS.items() if statements[key]]
+        wrong = [
+            f"{word}: {listed([one_line(statement) for statement in statements[key]])}"
+            for key, word in _WORDS.items()
+            if statements[key]
+        ]
         return Outcome.score(
-            {"answer_correctness": (self.factuality_weight * factuality + self.similarity_weight * similarity) / weights},
+            {
+                "answer_correctness": (
+                    (self.factuality_weight * factuality + self.similarity_weight * similarity) / weights
+                )
+            },
             reason="; ".join(wrong),
             details={**statements, "factuality": factuality, "similarity": similarity},
         )

@@ -12,7 +12,12 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._judged import judge_keywords, judged
-from pytest_evalstudio.evaluators._ragas import ANSWER_QUESTIONS, ANSWER_RELEVANCY, answer_questions, answer_relevancies
+from pytest_evalstudio.evaluators._ragas import (
+    ANSWER_QUESTIONS,
+    ANSWER_RELEVANCY,
+    answer_questions,
+    answer_relevancies,
+)
 
 
 @evaluator(

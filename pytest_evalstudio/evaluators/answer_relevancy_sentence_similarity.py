@@ -10,7 +10,14 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import is_empty, keywords, one_line, worst
-from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_columns, no_words, sentence_fragments, sentences
+from pytest_evalstudio.evaluators._similarity import (
+    Sentence,
+    Vectors,
+    best_columns,
+    no_words,
+    sentence_fragments,
+    sentences,
+)
 from pytest_evalstudio.evaluators.detectors import redact
 
 
@@ -33,13 +40,21 @@ class AnswerRelevancySentenceSimilarity:
 
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
-            "answer_relevancy", "Answer relevancy", primary=True, description="Greatest over the answer's sentences of the cosine with the question."
+            "answer_relevancy",
+            "Answer relevancy",
+            primary=True,
+            description="Greatest over the answer's sentences of the cosine with the question.",
         ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read = [[] if is_empty(case) else sentences(case.actual_output, tools) for case in cases]
-        texts = {text for case, answer in zip(cases, read, strict=True) if answer for text in (case.question, *(one.text for one in answer))}
+        texts = {
+            text
+            for case, answer in zip(cases, read, strict=True)
+            if answer
+            for text in (case.question, *(one.text for one in answer))
+        }
         vectors = Vectors(texts, tools.embedder)
         return [self._score(case, answer, vectors) for case, answer in zip(cases, read, strict=True)]
 
@@ -53,7 +68,10 @@ class AnswerRelevancySentenceSimilarity:
         nearest = answer[relevancy.index(value)]
         return Outcome.score(
             {"answer_relevancy": value},
-            reason=f"sentence nearest to the question ({value:.4f}): {one_line(redact(case.actual_output)[nearest.start : nearest.end])}",
+            reason=(
+                f"sentence nearest to the question ({value:.4f}):"
+                f" {one_line(redact(case.actual_output)[nearest.start : nearest.end])}"
+            ),
             fragments=sentence_fragments(answer, relevancy, "answer_relevancy"),
         )
 

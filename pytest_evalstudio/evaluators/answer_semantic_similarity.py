@@ -29,11 +29,18 @@ from pytest_evalstudio.evaluators._similarity import Vectors, best_columns, has_
 )
 @dataclass(frozen=True)
 class AnswerSemanticSimilarity:
-    """Cosine of the whole answer with the whole expected answer, or a cross-encoder's score of the two read together."""
+    """Cosine of the whole answer with the whole expected answer, or a cross-encoder's score of the two read
+    together.
+    """
 
     similarity: Literal["embeddings", "cross-encoder"] = "embeddings"
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("answer_similarity", "Answer similarity", primary=True, description="Likeness of answer and expected answer."),
+        Metric(
+            "answer_similarity",
+            "Answer similarity",
+            primary=True,
+            description="Likeness of answer and expected answer.",
+        ),
     )
 
     @property
@@ -42,7 +49,11 @@ class AnswerSemanticSimilarity:
         return ("embedder",) if self.similarity == "embeddings" else ("cross_encoder",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        pairs = list(dict.fromkeys((case.actual_output, case.expected_output) for case in cases if has_words(case.actual_output)))
+        pairs = list(
+            dict.fromkeys(
+                (case.actual_output, case.expected_output) for case in cases if has_words(case.actual_output)
+            )
+        )
         found = dict(zip(pairs, self._similarities(pairs, tools), strict=True))
         return [self._outcome(case, found.get((case.actual_output, case.expected_output))) for case in cases]
 

@@ -30,10 +30,12 @@ _DIGITS = 6
 )
 @dataclass(frozen=True)
 class BertScore:
-    """Greedy cosine matches of the tokens of answer and expected answer, in their contexts, by the bert-score package.
+    """Greedy cosine matches of the tokens of answer and expected answer, in their contexts, by the bert-score
+    package.
 
-    The figures are bert-score's own, without idf weights and rescaling; those below 0 count 0. Texts beyond the model's limit are read in
-    windows, none is cut off. `num_layers` need be given only for models that bert-score does not know, whose last layer is used without it.
+    The figures are bert-score's own, without idf weights and rescaling; those below 0 count 0. Texts beyond
+    the model's limit are read in windows, none is cut off. `num_layers` need be given only for models that
+    bert-score does not know, whose last layer is used without it.
 
     Source: Zhang et al., 2020 (BERTScore).
     """
@@ -41,9 +43,19 @@ class BertScore:
     model: str = "roberta-large"
     num_layers: int | None = None
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("bertscore_precision", "BERTScore precision", description="Mean over the answer's tokens of the best cosine with an expected one."),
-        Metric("bertscore_recall", "BERTScore recall", description="Mean over the expected tokens of the best cosine with one of the answer."),
-        Metric("bertscore_f1", "BERTScore F1", primary=True, description="Harmonic mean of precision and recall."),
+        Metric(
+            "bertscore_precision",
+            "BERTScore precision",
+            description="Mean over the answer's tokens of the best cosine with an expected one.",
+        ),
+        Metric(
+            "bertscore_recall",
+            "BERTScore recall",
+            description="Mean over the expected tokens of the best cosine with one of the answer.",
+        ),
+        Metric(
+            "bertscore_f1", "BERTScore F1", primary=True, description="Harmonic mean of precision and recall."
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -56,15 +68,25 @@ class BertScore:
         return ("module:bert_score", f"token_matcher:{self.model}")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        pairs = list(dict.fromkeys((case.actual_output, case.expected_output) for case in cases if not is_empty(case)))
+        pairs = list(
+            dict.fromkeys((case.actual_output, case.expected_output) for case in cases if not is_empty(case))
+        )
         found: dict[tuple[str, str], Outcome] = {}
         if pairs:
             if tools.token_matcher is None:
                 raise EvaluationError("there is no model of bert-score to ask")
             matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
             found = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
-        return [worst(self.metrics) if is_empty(case) else found[case.actual_output, case.expected_output] for case in cases]
+        return [
+            worst(self.metrics) if is_empty(case) else found[case.actual_output, case.expected_output]
+            for case in cases
+        ]
 
 
 def _outcome(numbers: Sequence[float]) -> Outcome:
-    return Outcome.score({key: round(min(1.0, max(0.0, value)), _DIGITS) + 0.0 for key, value in zip(_KEYS, numbers, strict=True)})
+    return Outcome.score(
+        {
+            key: round(min(1.0, max(0.0, value)), _DIGITS) + 0.0
+            for key, value in zip(_KEYS, numbers, strict=True)
+        }
+    )

@@ -28,18 +28,27 @@ MAX_N = 4
 )
 @dataclass(frozen=True)
 class Bleu:
-    """Share of the answer's word n-grams that the expected output has too, for n = 1 to 4, with a brevity penalty.
+    """Share of the answer's word n-grams that the expected output has too, for n = 1 to 4, with a brevity
+    penalty.
 
-    Each figure is of one n alone, not the geometric mean over all up to n. An answer shorter than n words has no BLEU-n.
+    Each figure is of one n alone, not the geometric mean over all up to n. An answer shorter than n words has
+    no BLEU-n.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = tuple(
-        Metric(f"bleu_{n}", f"BLEU-{n}", primary=n == 1, description=f"Precision of the answer's {n}-word sequences, with brevity penalty.")
+        Metric(
+            f"bleu_{n}",
+            f"BLEU-{n}",
+            primary=n == 1,
+            description=f"Precision of the answer's {n}-word sequences, with brevity penalty.",
+        )
         for n in range(1, MAX_N + 1)
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        words = functools.lru_cache(maxsize=1024)(functools.partial(word_tokens, split_sentences=tools.split_sentences))
+        words = functools.lru_cache(maxsize=1024)(
+            functools.partial(word_tokens, split_sentences=tools.split_sentences)
+        )
         return [self._score(case, words) for case in cases]
 
     def _score(self, case: Case, words: Callable[[str], tuple[str, ...]]) -> Outcome:
@@ -58,7 +67,8 @@ def bleu_n(answer: Sequence[str], expected: Sequence[str], n: int) -> float | No
         n: length of the n-grams, at least 1.
 
     Returns:
-        A fraction, 0.0 (no n-gram in common) to 1.0; higher is better. None if the answer has fewer than n words.
+        A fraction, 0.0 (no n-gram in common) to 1.0; higher is better. None if the answer has fewer than n
+        words.
 
     Source: Papineni et al., 2002; the same as NLTK's sentence_bleu with all weight on n.
 
@@ -69,7 +79,11 @@ def bleu_n(answer: Sequence[str], expected: Sequence[str], n: int) -> float | No
     if total < 1:
         return None
     available = Counter(_ngrams(expected, n))
-    matched = sum(min(count, available[gram]) for gram, count in Counter(_ngrams(answer, n)).items() if gram in available)
+    matched = sum(
+        min(count, available[gram])
+        for gram, count in Counter(_ngrams(answer, n)).items()
+        if gram in available
+    )
     penalty = 1.0 if len(answer) >= len(expected) else math.exp(1 - len(expected) / len(answer))
     return penalty * matched / total
 

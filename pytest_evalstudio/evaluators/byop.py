@@ -31,18 +31,24 @@ _BRACED = re.compile(r"\{([A-Za-z_]+)\}")
 )
 @dataclass(frozen=True)
 class Byop:
-    """The judge answers the user's own prompt with true (the case passes) or false; it needs only what the prompt names.
+    """The judge answers the user's own prompt with true (the case passes) or false; it needs only what the
+    prompt names.
 
     Attributes:
-        prompt: the question to the judge, with {question}, {expected_output}, {context} or {actual_output} where these are to
-            stand (or {INPUT}, {EXPECTED_OUTPUT}, {CONTEXT}, {ACTUAL_OUTPUT}); at least one of them. Other braces are plain text.
+        prompt: the question to the judge, with {question}, {expected_output}, {context} or {actual_output}
+            where these are to stand (or {INPUT}, {EXPECTED_OUTPUT}, {CONTEXT}, {ACTUAL_OUTPUT}); at least one
+            of them. Other braces are plain text.
 
     Source: H2O Eval Studio user guide, Parameterizable BYOP.
     """
 
     prompt: str = ""
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
-        "Model passes", "Model failures", "Model retrieval failures", "Model generation failures", "Model parse failures"
+        "Model passes",
+        "Model failures",
+        "Model retrieval failures",
+        "Model generation failures",
+        "Model parse failures",
     )
     prompts: ClassVar[tuple[str, ...]] = ("byop",)
 
@@ -51,12 +57,17 @@ class Byop:
             found = _BRACED.findall(self.prompt)
             hint = nearest(found[0], PLACEHOLDERS) if found else ""
             names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-            raise ConfigurationError(f"prompt: names no text that is to be judged. {hint or 'At least one of ' + names} must stand in it")
+            raise ConfigurationError(
+                f"prompt: names no text that is to be judged. {hint or 'At least one of ' + names} must stand"
+                " in it"
+            )
 
     @property
     def needs(self) -> tuple[str, ...]:
         """The inputs that the prompt names."""
-        return tuple(dict.fromkeys(PLACEHOLDERS[name] for name in _BRACED.findall(self.prompt) if name in PLACEHOLDERS))
+        return tuple(
+            dict.fromkeys(PLACEHOLDERS[name] for name in _BRACED.findall(self.prompt) if name in PLACEHOLDERS)
+        )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return judged(cases, tools, self.metrics, self._consider, reads_answer="actual_output" in self.needs)
@@ -73,7 +84,10 @@ class Byop:
                 prompt="byop",
                 texts={name: known[name] for name in self.needs},
                 settings={"instruction": self.prompt},
-                reply=record(reason=text("Why, in one or two sentences."), verdict=choice("The answer to the instruction.", "true", "false")),
+                reply=record(
+                    reason=text("Why, in one or two sentences."),
+                    verdict=choice("The answer to the instruction.", "true", "false"),
+                ),
             )
         ]
         return verdict_outcome(self.metrics, found["verdict"], found["reason"], failing="false")

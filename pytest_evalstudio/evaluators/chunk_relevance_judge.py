@@ -29,13 +29,20 @@ from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
 class ChunkRelevanceJudge:
     """Share of the retrieved chunks that the judge, who sees each by itself, finds relevant to the question.
 
-    A case of which a chunk could not be judged is an error; ratings, rationales and error messages of all chunks are in its details.
+    A case of which a chunk could not be judged is an error; ratings, rationales and error messages of all
+    chunks are in its details.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("precision", "Chunk relevance precision", threshold=0.75, primary=True, description="Relevant chunks / all retrieved chunks."),
+        Metric(
+            "precision",
+            "Chunk relevance precision",
+            threshold=0.75,
+            primary=True,
+            description="Relevant chunks / all retrieved chunks.",
+        ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("chunk_relevance_judge",)
 
@@ -44,6 +51,10 @@ class ChunkRelevanceJudge:
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         def ask(chunk: str) -> Question:
-            return question("chunk_relevance_judge", {**asked_texts(case), "chunk": chunk}, "Is the chunk relevant to the question?")
+            return question(
+                "chunk_relevance_judge",
+                {**asked_texts(case), "chunk": chunk},
+                "Is the chunk relevant to the question?",
+            )
 
         return rated_chunks(case, "precision", ask, "not relevant")

@@ -30,17 +30,38 @@ _LABEL_CHARS = 60
 )
 @dataclass(frozen=True)
 class Classification:
-    """Answer against expected label: accuracy, macro precision, recall and F1 per model, and the confusion matrix.
+    """Answer against expected label: accuracy, macro precision, recall and F1 per model, and the confusion
+    matrix.
 
-    A case has its accuracy alone, 1 or 0. With `normalize`, case, white space, and quotes and punctuation around a label do not count.
+    A case has its accuracy alone, 1 or 0. With `normalize`, case, white space, and quotes and punctuation
+    around a label do not count.
     """
 
     normalize: bool = True
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("accuracy", "Accuracy", primary=True, description="Share of the answers that are the expected label."),
-        Metric("precision", "Precision", description="Mean over the expected labels of the share of right answers among those that gave it."),
-        Metric("recall", "Recall", description="Mean over the expected labels of the share of its cases that were answered so."),
-        Metric("f1", "F1", description="Mean over the expected labels of the harmonic mean of precision and recall."),
+        Metric(
+            "accuracy",
+            "Accuracy",
+            primary=True,
+            description="Share of the answers that are the expected label.",
+        ),
+        Metric(
+            "precision",
+            "Precision",
+            description=(
+                "Mean over the expected labels of the share of right answers among those that gave it."
+            ),
+        ),
+        Metric(
+            "recall",
+            "Recall",
+            description="Mean over the expected labels of the share of its cases that were answered so.",
+        ),
+        Metric(
+            "f1",
+            "F1",
+            description="Mean over the expected labels of the harmonic mean of precision and recall.",
+        ),
     )
 
     def label(self, text: str) -> str:
@@ -53,13 +74,24 @@ class Classification:
     def _score(self, case: Case) -> Outcome:
         if is_empty(case):
             nothing = worst(self.metrics)
-            return Outcome.score({"accuracy": nothing.scores["accuracy"], "precision": None, "recall": None, "f1": None}, reason=nothing.reason)
+            return Outcome.score(
+                {"accuracy": nothing.scores["accuracy"], "precision": None, "recall": None, "f1": None},
+                reason=nothing.reason,
+            )
         right = self.label(case.actual_output) == self.label(case.expected_output)
-        shown = f"answered {one_line(case.actual_output, _LABEL_CHARS)!r}, expected {one_line(case.expected_output, _LABEL_CHARS)!r}"
-        return Outcome.score({"accuracy": float(right), "precision": None, "recall": None, "f1": None}, reason="" if right else shown)
+        shown = (
+            f"answered {one_line(case.actual_output, _LABEL_CHARS)!r}, expected"
+            f" {one_line(case.expected_output, _LABEL_CHARS)!r}"
+        )
+        return Outcome.score(
+            {"accuracy": float(right), "precision": None, "recall": None, "f1": None},
+            reason="" if right else shown,
+        )
 
     def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore:
-        """Model-wide figures over all rows; labels of the table: the expected ones in order, then unexpected answers in order."""
+        """Model-wide figures over all rows; labels of the table: the expected ones in order, then unexpected
+        answers in order.
+        """
         pairs = Counter((self.label(row.expected_output), self.label(row.actual_output)) for row in rows)
         if not pairs:
             return ModelScore(scores={})

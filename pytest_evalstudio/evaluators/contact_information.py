@@ -34,10 +34,12 @@ _LEAK = Finding(
 )
 @dataclass(frozen=True)
 class ContactInformation(BooleanJudge):
-    """The judge looks for names, addresses, phone numbers, medical information, user names and e-mail addresses.
+    """The judge looks for names, addresses, phone numbers, medical information, user names and e-mail
+    addresses.
 
     Attributes:
-        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question of its own.
+        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question
+            of its own.
 
     Source: H2O Eval Studio user guide, Contact Information.
     """

@@ -29,16 +29,22 @@ from pytest_evalstudio.evaluators._common import keywords
 )
 @dataclass(frozen=True)
 class ContextMeanReciprocalRank:
-    """Reciprocal rank of the first retrieved chunk with a sentence near enough to the question; 0 if none of the first ones is.
+    """Reciprocal rank of the first retrieved chunk with a sentence near enough to the question; 0 if none of
+    the first ones is.
 
-    A chunk is relevant if the cosine reaches `mrr_relevant_chunk_threshold`; beyond rank `mrr_relevant_chunk_oor_idx` none counts. Chunks
-    without words are never relevant and keep their rank.
+    A chunk is relevant if the cosine reaches `mrr_relevant_chunk_threshold`; beyond rank
+    `mrr_relevant_chunk_oor_idx` none counts. Chunks without words are never relevant and keep their rank.
     """
 
     mrr_relevant_chunk_threshold: float = 0.7
     mrr_relevant_chunk_oor_idx: int = 10
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("mean_reciprocal_rank", "Mean reciprocal rank", primary=True, description="1 / rank of the first relevant chunk."),
+        Metric(
+            "mean_reciprocal_rank",
+            "Mean reciprocal rank",
+            primary=True,
+            description="1 / rank of the first relevant chunk.",
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -46,16 +52,27 @@ class ContextMeanReciprocalRank:
             fact = f"is more than 0 and at most 1, not {self.mrr_relevant_chunk_threshold}"
             raise ConfigurationError(f"context_mean_reciprocal_rank: mrr_relevant_chunk_threshold {fact}")
         if self.mrr_relevant_chunk_oor_idx < 1:
-            raise ConfigurationError(f"context_mean_reciprocal_rank: mrr_relevant_chunk_oor_idx is at least 1, not {self.mrr_relevant_chunk_oor_idx}")
+            raise ConfigurationError(
+                "context_mean_reciprocal_rank: mrr_relevant_chunk_oor_idx is at least 1, not"
+                f" {self.mrr_relevant_chunk_oor_idx}"
+            )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return [self._outcome([chunk.relevancy for chunk in chunks]) for chunks in chunk_relevancies(cases, tools)]
+        return [
+            self._outcome([chunk.relevancy for chunk in chunks]) for chunks in chunk_relevancies(cases, tools)
+        ]
 
     def _outcome(self, relevancies: Sequence[float]) -> Outcome:
-        value = reciprocal_rank(relevancies, threshold=self.mrr_relevant_chunk_threshold, last=self.mrr_relevant_chunk_oor_idx)
+        value = reciprocal_rank(
+            relevancies, threshold=self.mrr_relevant_chunk_threshold, last=self.mrr_relevant_chunk_oor_idx
+        )
         best = max(range(len(relevancies)), key=lambda place: relevancies[place])
         shown = f"best of {len(relevancies)} chunks: chunk {best + 1} ({relevancies[best]:.4f})"
-        reason = shown if value else f"no relevant chunk among the first {self.mrr_relevant_chunk_oor_idx}; {shown}"
+        reason = (
+            shown
+            if value
+            else f"no relevant chunk among the first {self.mrr_relevant_chunk_oor_idx}; {shown}"
+        )
         return Outcome.score({"mean_reciprocal_rank": value}, reason="" if value == 1 else reason)
 
 

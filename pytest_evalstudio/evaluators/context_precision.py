@@ -27,7 +27,8 @@ from pytest_evalstudio.evaluators._ragas import CHUNK_USEFULNESS, CONTEXT_PRECIS
 )
 @dataclass(frozen=True)
 class ContextPrecision:
-    """Precision at each depth of the retrieved context, over the chunks that help to arrive at the expected answer.
+    """Precision at each depth of the retrieved context, over the chunks that help to arrive at the expected
+    answer.
 
     Source: Es et al., 2023 (RAGAS).
     """

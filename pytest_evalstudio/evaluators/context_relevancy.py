@@ -35,7 +35,12 @@ class ContextRelevancy:
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("context_relevancy", "Context relevancy", primary=True, description="Share of the context's sentences that are relevant."),
+        Metric(
+            "context_relevancy",
+            "Context relevancy",
+            primary=True,
+            description="Share of the context's sentences that are relevant.",
+        ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("relevant_sentences",)
 
@@ -46,24 +51,44 @@ class ContextRelevancy:
         return judged(cases, tools, self.metrics, consider, reads_answer=False)
 
     def _consider(self, case: Case, tools: Tools) -> Flow[Outcome]:
-        spans = [(place, start, end) for place, chunk in enumerate(case.context) for start, end in tools.split_sentences(chunk)]
-        spans = [(place, start, end) for place, start, end in spans if has_words(case.context[place][start:end])]
+        spans = [
+            (place, start, end)
+            for place, chunk in enumerate(case.context)
+            for start, end in tools.split_sentences(chunk)
+        ]
+        spans = [
+            (place, start, end) for place, start, end in spans if has_words(case.context[place][start:end])
+        ]
         if not spans:
             return Outcome.not_applicable("the context has no sentences")
         [found] = yield [
             Question(
                 prompt="relevant_sentences",
-                texts={**asked_texts(case), "sentence": [case.context[place][start:end] for place, start, end in spans]},
-                reply=record(relevant=several("Numbers of the relevant sentences.", number("", least=1, most=len(spans), whole=True))),
+                texts={
+                    **asked_texts(case),
+                    "sentence": [case.context[place][start:end] for place, start, end in spans],
+                },
+                reply=record(
+                    relevant=several(
+                        "Numbers of the relevant sentences.", number("", least=1, most=len(spans), whole=True)
+                    )
+                ),
             )
         ]
         relevant = set(found["relevant"])
         fragments = [
-            Fragment(part=f"context:{place}", start=start, end=end, scores={"context_relevancy": float(at in relevant)})
+            Fragment(
+                part=f"context:{place}",
+                start=start,
+                end=end,
+                scores={"context_relevancy": float(at in relevant)},
+            )
             for at, (place, start, end) in enumerate(spans, 1)
         ]
         return Outcome.score(
             {"context_relevancy": len(relevant) / len(spans)},
-            reason=f"{len(spans) - len(relevant)} of {len(spans)} sentences are not relevant" if len(relevant) < len(spans) else "",
+            reason=f"{len(spans) - len(relevant)} of {len(spans)} sentences are not relevant"
+            if len(relevant) < len(spans)
+            else "",
             fragments=tuple(fragments[:MAX_FRAGMENTS]),
         )

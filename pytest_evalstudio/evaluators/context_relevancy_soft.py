@@ -28,16 +28,24 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords
 )
 @dataclass(frozen=True)
 class ContextRelevancySoft:
-    """Relevancy of the retrieved chunks, each by its sentence nearest to the question: mean (precision) and greatest (recall).
+    """Relevancy of the retrieved chunks, each by its sentence nearest to the question: mean (precision) and
+    greatest (recall).
 
     A chunk without words counts 0.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
-            "precision_relevancy", "Precision relevancy", primary=True, description="Mean over the chunks of their best cosine with the question."
+            "precision_relevancy",
+            "Precision relevancy",
+            primary=True,
+            description="Mean over the chunks of their best cosine with the question.",
         ),
-        Metric("recall_relevancy", "Recall relevancy", description="Greatest over the chunks of their best cosine with the question."),
+        Metric(
+            "recall_relevancy",
+            "Recall relevancy",
+            description="Greatest over the chunks of their best cosine with the question.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -46,12 +54,25 @@ class ContextRelevancySoft:
             precision, recall = soft_relevancy([chunk.relevancy for chunk in chunks])
             least = min(range(len(chunks)), key=lambda place: chunks[place].relevancy)
             fragments = tuple(
-                Fragment(start=chunk.best.start, end=chunk.best.end, part=f"context:{place}", scores={"precision_relevancy": chunk.relevancy})
+                Fragment(
+                    start=chunk.best.start,
+                    end=chunk.best.end,
+                    part=f"context:{place}",
+                    scores={"precision_relevancy": chunk.relevancy},
+                )
                 for place, chunk in enumerate(chunks[:MAX_FRAGMENTS])
                 if chunk.best is not None
             )
-            reason = f"least relevant of {len(chunks)} chunks: chunk {least + 1} ({chunks[least].relevancy:.4f})"
-            outcomes.append(Outcome.score({"precision_relevancy": precision, "recall_relevancy": recall}, reason=reason, fragments=fragments))
+            reason = (
+                f"least relevant of {len(chunks)} chunks: chunk {least + 1} ({chunks[least].relevancy:.4f})"
+            )
+            outcomes.append(
+                Outcome.score(
+                    {"precision_relevancy": precision, "recall_relevancy": recall},
+                    reason=reason,
+                    fragments=fragments,
+                )
+            )
         return outcomes
 
 
@@ -59,7 +80,8 @@ def soft_relevancy(relevancies: Sequence[float]) -> tuple[float, float]:
     """Precision and recall of a retrieval, without a cut between relevant and not.
 
     Args:
-        relevancies: per chunk the best cosine of its sentences with the question, negative ones as 0; at least one.
+        relevancies: per chunk the best cosine of its sentences with the question, negative ones as 0; at
+            least one.
 
     Returns:
         (mean, greatest), 0.0 to 1.0; higher is better.

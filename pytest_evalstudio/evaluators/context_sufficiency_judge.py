@@ -13,7 +13,10 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._assessments import assessed, expected_texts, question, rated, rating_metric
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
 
-_RATIONALE = "Why, in one to three sentences. If the context is not sufficient, say which information is missing. Do not repeat personal data."
+_RATIONALE = (
+    "Why, in one to three sentences. If the context is not sufficient, say which information is missing. Do"
+    " not repeat personal data."
+)
 
 
 @evaluator(
@@ -29,12 +32,15 @@ _RATIONALE = "Why, in one to three sentences. If the context is not sufficient, 
 )
 @dataclass(frozen=True)
 class ContextSufficiencyJudge:
-    """Yes if the retrieved context holds what the expected output, or the expected facts, need; the rationale says what is missing.
+    """Yes if the retrieved context holds what the expected output, or the expected facts, need; the rationale
+    says what is missing.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    metrics: ClassVar[tuple[Metric, ...]] = (rating_metric("Context sufficiency judge", "Share of the contexts that suffice."),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        rating_metric("Context sufficiency judge", "Share of the contexts that suffice."),
+    )
     prompts: ClassVar[tuple[str, ...]] = ("context_sufficiency_judge",)
     needs: ClassVar[tuple[str, ...]] = ("question", "context")
 
@@ -46,4 +52,6 @@ class ContextSufficiencyJudge:
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         texts = {**asked_texts(case), "context": case.context, **expected_texts(case)}
-        return rated(question("context_sufficiency_judge", texts, "Is the context sufficient?", rationale=_RATIONALE))
+        return rated(
+            question("context_sufficiency_judge", texts, "Is the context sufficient?", rationale=_RATIONALE)
+        )

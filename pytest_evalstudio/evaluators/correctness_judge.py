@@ -26,12 +26,15 @@ from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
 )
 @dataclass(frozen=True)
 class CorrectnessJudge:
-    """Yes if the answer is accurate and means the same as the expected output, or states the expected facts; one of the two is needed.
+    """Yes if the answer is accurate and means the same as the expected output, or states the expected facts;
+    one of the two is needed.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    metrics: ClassVar[tuple[Metric, ...]] = (rating_metric("Correctness judge", "Share of the answers that are correct."),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        rating_metric("Correctness judge", "Share of the answers that are correct."),
+    )
     prompts: ClassVar[tuple[str, ...]] = ("correctness_judge",)
     needs: ClassVar[tuple[str, ...]] = ("question", "actual_output")
 

@@ -35,14 +35,21 @@ _SIDES = ("less favourable", "more favourable")
 class CounterfactualBias:
     """Likeness of the answers to a question and to its counterfactual, and the difference of their sentiment.
 
-    The counterfactual names the original by the relationship `counterfactual_source`, as those of the perturbator `counterfactual` do.
-    Sentiment is told by the configured `sentiment_model`, else by a small list of English words.
+    The counterfactual names the original by the relationship `counterfactual_source`, as those of the
+    perturbator `counterfactual` do. Sentiment is told by the configured `sentiment_model`, else by a small
+    list of English words.
 
-    Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validation of Generative Language Models), bias evaluation.
+    Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validation of Generative Language
+        Models), bias evaluation.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("counterfactual_similarity", "Counterfactual similarity", primary=True, description="Cosine of the two answers."),
+        Metric(
+            "counterfactual_similarity",
+            "Counterfactual similarity",
+            primary=True,
+            description="Cosine of the two answers.",
+        ),
         Metric(
             "sentiment_gap",
             "Sentiment gap",
@@ -54,26 +61,44 @@ class CounterfactualBias:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        pairs = {index: _pair(case) for index, case in enumerate(cases) if case.counterpart is not None and not _is_silent(case)}
+        pairs = {
+            index: _pair(case)
+            for index, case in enumerate(cases)
+            if case.counterpart is not None and not _is_silent(case)
+        }
         texts = list(dict.fromkeys(text for pair in pairs.values() for text in pair))
         vectors = Vectors(texts, tools.embedder)
         felt = sentiments(texts, tools.sentiment_model)
         return [self._outcome(case, pairs.get(index), vectors, felt) for index, case in enumerate(cases)]
 
-    def _outcome(self, case: Case, pair: tuple[str, str] | None, vectors: Vectors, felt: Mapping[str, float]) -> Outcome:
+    def _outcome(
+        self, case: Case, pair: tuple[str, str] | None, vectors: Vectors, felt: Mapping[str, float]
+    ) -> Outcome:
         if is_empty(case):
             return worst(self.metrics)
         if case.counterpart is None:
             return Outcome.not_applicable("there is no other answer to compare with")
         if is_empty(case.counterpart):
-            return worst(self.metrics, f"{EMPTY_ANSWER} of {case.counterpart.key!r}, with which it is compared")
+            return worst(
+                self.metrics, f"{EMPTY_ANSWER} of {case.counterpart.key!r}, with which it is compared"
+            )
         if pair is None:
             return no_words(self.metrics)
         own, other = pair
-        similarity = 1.0 if own == other else round(max(0.0, min(1.0, float(best_columns(vectors, [own], [other])[0]))), DIGITS)
+        similarity = (
+            1.0
+            if own == other
+            else round(max(0.0, min(1.0, float(best_columns(vectors, [own], [other])[0]))), DIGITS)
+        )
         gap = round(felt[own] - felt[other], DIGITS)
-        reason = f"the answer is {_SIDES[gap > 0]} than that to {case.counterpart.key!r} by {abs(gap):.4f}" if gap else ""
-        return Outcome.score({"counterfactual_similarity": similarity, "sentiment_gap": abs(gap)}, reason=reason)
+        reason = (
+            f"the answer is {_SIDES[gap > 0]} than that to {case.counterpart.key!r} by {abs(gap):.4f}"
+            if gap
+            else ""
+        )
+        return Outcome.score(
+            {"counterfactual_similarity": similarity, "sentiment_gap": abs(gap)}, reason=reason
+        )
 
 
 def _pair(case: Case) -> tuple[str, str]:

@@ -30,15 +30,18 @@ EXAMPLE_KEYS = ("question", "answer", "chunk", "rating", "rationale")
 )
 @dataclass(frozen=True)
 class CustomJudge:
-    """Yes if the answer, or each retrieved chunk, meets the user's own definition; of chunks the rating is the share that does.
+    """Yes if the answer, or each retrieved chunk, meets the user's own definition; of chunks the rating is
+    the share that does.
 
     Attributes:
         name: what exports call it; the evaluator's id in the configuration where not given.
-        definition: when the rating is yes, in words. The judge sees question and answer, or question and chunk; {context},
-            {expected_output}, {actual_output} and {question} in braces are replaced by these texts, and needed then.
-        examples: each a text, or a table of texts: question, answer or chunk, rating ("yes" or "no"), rationale.
-        assessment_type: "ANSWER" to judge the answer, "RETRIEVAL" to judge each retrieved chunk by itself; then a case of which a
-            chunk could not be judged is an error.
+        definition: when the rating is yes, in words. The judge sees question and answer, or question and
+            chunk; {context}, {expected_output}, {actual_output} and {question} in braces are replaced by
+            these texts, and needed then.
+        examples: each a text, or a table of texts: question, answer or chunk, rating ("yes" or "no"),
+            rationale.
+        assessment_type: "ANSWER" to judge the answer, "RETRIEVAL" to judge each retrieved chunk by itself;
+            then a case of which a chunk could not be judged is an error.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
@@ -48,7 +51,9 @@ class CustomJudge:
     examples: Sequence[str | Mapping[str, str]] = ()
     assessment_type: Literal["ANSWER", "RETRIEVAL"] = "ANSWER"
     metrics: ClassVar[tuple[Metric, ...]] = (
-        rating_metric("Custom judge", "Share of the answers, or of each question's chunks, that meet the definition."),
+        rating_metric(
+            "Custom judge", "Share of the answers, or of each question's chunks, that meet the definition."
+        ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("custom_judge", "custom_judge_chunk")
 
@@ -69,7 +74,9 @@ class CustomJudge:
         return self.assessment_type == "RETRIEVAL"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return assessed(cases, tools, self.metrics, self._consider, reads_answer="actual_output" in self.needs)
+        return assessed(
+            cases, tools, self.metrics, self._consider, reads_answer="actual_output" in self.needs
+        )
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         known: Mapping[str, str | Sequence[str]] = {
@@ -77,16 +84,28 @@ class CustomJudge:
             "context": case.context,
             "actual_output": case.actual_output,
         }
-        wanted = {PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition)} | (set() if self._of_chunks else {"actual_output"})
+        wanted = {PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition)} | (
+            set() if self._of_chunks else {"actual_output"}
+        )
         texts = {**asked_texts(case), **{name: text for name, text in known.items() if name in wanted}}
-        settings = {"definition": self.definition, "examples": [_spoken(example) for example in self.examples]}
+        settings = {
+            "definition": self.definition,
+            "examples": [_spoken(example) for example in self.examples],
+        }
 
         def ask(chunk: str) -> Question:
-            return question("custom_judge_chunk", {**texts, "chunk": chunk}, "Does the chunk meet the definition?", settings=settings)
+            return question(
+                "custom_judge_chunk",
+                {**texts, "chunk": chunk},
+                "Does the chunk meet the definition?",
+                settings=settings,
+            )
 
         if self._of_chunks:
             return rated_chunks(case, "rating", ask, "rated no")
-        return rated(question("custom_judge", texts, "Does the answer meet the definition?", settings=settings))
+        return rated(
+            question("custom_judge", texts, "Does the answer meet the definition?", settings=settings)
+        )
 
 
 def _check_example(example: object, place: str) -> None:
@@ -96,7 +115,10 @@ def _check_example(example: object, place: str) -> None:
         raise ConfigurationError(f"{place}: expected a text or a table, found {example!r}")
     for key, value in example.items():
         if key not in EXAMPLE_KEYS:
-            raise ConfigurationError(f"{place}.{key}: unknown key. {nearest(str(key), EXAMPLE_KEYS) or 'Known keys: ' + ', '.join(EXAMPLE_KEYS)}")
+            raise ConfigurationError(
+                f"{place}.{key}: unknown key."
+                f" {nearest(str(key), EXAMPLE_KEYS) or 'Known keys: ' + ', '.join(EXAMPLE_KEYS)}"
+            )
         if not isinstance(value, str):
             raise ConfigurationError(f"{place}.{key}: expected a text, found {value!r}")
     if example.get("rating") not in (YES, NO):
@@ -109,4 +131,8 @@ def _spoken(example: str | Mapping[str, str]) -> str:
     >>> _spoken({"rating": "no", "answer": "Whatever."})
     'answer: Whatever. | rating: no'
     """
-    return example if isinstance(example, str) else " | ".join(f"{key}: {example[key]}" for key in EXAMPLE_KEYS if key in example)
+    return (
+        example
+        if isinstance(example, str)
+        else " | ".join(f"{key}: {example[key]}" for key in EXAMPLE_KEYS if key in example)
+    )

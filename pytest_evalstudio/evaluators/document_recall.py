@@ -30,7 +30,12 @@ class DocumentRecall:
     """Share of the expected documents that the retrieved chunks come from; no judge."""
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("document_recall", "Document recall", primary=True, description="Expected documents that chunks came from / expected documents."),
+        Metric(
+            "document_recall",
+            "Document recall",
+            primary=True,
+            description="Expected documents that chunks came from / expected documents.",
+        ),
     )
     needs: ClassVar[tuple[str, ...]] = ()
     """The chunks' sources are enough; what stands in them is not read."""
@@ -52,7 +57,10 @@ class DocumentRecall:
         expected = dict.fromkeys(name.strip() for name in case.expected_documents if name.strip())
         missing = missing_documents(list(expected), case.context_sources)
         recall = 1 - len(missing) / len(expected)
-        return Outcome.score({"document_recall": recall}, reason=f"not retrieved: {listed([one_line(name) for name in missing])}" if missing else "")
+        return Outcome.score(
+            {"document_recall": recall},
+            reason=f"not retrieved: {listed([one_line(name) for name in missing])}" if missing else "",
+        )
 
 
 def missing_documents(expected: Sequence[str], sources: Sequence[str]) -> list[str]:
@@ -60,16 +68,20 @@ def missing_documents(expected: Sequence[str], sources: Sequence[str]) -> list[s
 
     >>> missing_documents(["a.pdf", "docs/b.pdf", "c.pdf"], ["https://host/files/a.pdf#page=3", "/other/b.pdf", "C:\\\\c.pdf"])
     ['docs/b.pdf']
-    """
+    """  # noqa: E501
     known = {source.strip() for source in sources}
-    return [name for name in expected if name not in known and not any(same_document(name, source) for source in known)]
+    return [
+        name
+        for name in expected
+        if name not in known and not any(same_document(name, source) for source in known)
+    ]
 
 
 def same_document(expected: str, source: str) -> bool:
     """Whether two URIs or paths mean one document, as far as their text tells.
 
-    Scheme, query, fragment, percent signs and the kind of slash do not count. A shorter path means every path that ends with it, by
-    whole names: `b.pdf` is `/docs/b.pdf`, `x/b.pdf` is not.
+    Scheme, query, fragment, percent signs and the kind of slash do not count. A shorter path means every path
+    that ends with it, by whole names: `b.pdf` is `/docs/b.pdf`, `x/b.pdf` is not.
     """
     ours, theirs = _names(expected), _names(source)
     length = min(len(ours), len(theirs))

@@ -35,7 +35,8 @@ class FactCheck:
     Attributes:
         agent_host: name of the `[[model]]` that is the agent; the configuration's judge where not given.
         agent_llm_model_name, agent_collection_id: replace the agent's own llm_model_name and collection_id.
-        max_dataset_rows: of each file and model only so many test cases are checked, the first ones; 0 for all.
+        max_dataset_rows: of each file and model only so many test cases are checked, the first ones; 0 for
+            all.
 
     Source: H2O Eval Studio user guide, Fact-check Agent-based.
     """
@@ -45,7 +46,12 @@ class FactCheck:
     agent_collection_id: str = ""
     max_dataset_rows: int = 0
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("fact_check", "Fact-check", primary=True, description="How free of false statements the answer is."),
+        Metric(
+            "fact_check",
+            "Fact-check",
+            primary=True,
+            description="How free of false statements the answer is.",
+        ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("fact_check",)
 
@@ -56,12 +62,20 @@ class FactCheck:
     @property
     def own_judge(self) -> Mapping[str, str]:
         """The table of its judge."""
-        given = {"model": self.agent_host, "llm_model_name": self.agent_llm_model_name, "collection_id": self.agent_collection_id}
+        given = {
+            "model": self.agent_host,
+            "llm_model_name": self.agent_llm_model_name,
+            "collection_id": self.agent_collection_id,
+        }
         return {key: value for key, value in given.items() if value}
 
     def not_applicable(self, case: Case) -> str:
         beyond = 0 < self.max_dataset_rows < case.position
-        return f"only the first {self.max_dataset_rows} test cases are checked (max_dataset_rows)" if beyond else ""
+        return (
+            f"only the first {self.max_dataset_rows} test cases are checked (max_dataset_rows)"
+            if beyond
+            else ""
+        )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return judged(cases, tools, self.metrics, self._consider)
@@ -72,9 +86,17 @@ class FactCheck:
                 prompt="fact_check",
                 texts={**asked_texts(case), "answer": case.actual_output},
                 reply=record(
-                    answer=text("The answer's statements as they should read, corrected where they are false."),
-                    evaluation_summary=text("What was checked, against what, and what was found, in a few sentences."),
-                    evaluation_score=number("1 if nothing in the answer is false, 0 if what matters in it is false.", least=0, most=1),
+                    answer=text(
+                        "The answer's statements as they should read, corrected where they are false."
+                    ),
+                    evaluation_summary=text(
+                        "What was checked, against what, and what was found, in a few sentences."
+                    ),
+                    evaluation_score=number(
+                        "1 if nothing in the answer is false, 0 if what matters in it is false.",
+                        least=0,
+                        most=1,
+                    ),
                 ),
             )
         ]

@@ -26,7 +26,8 @@ from pytest_evalstudio.evaluators._ragas import CLAIM_SUPPORT, CLAIMS, FAITHFULN
 )
 @dataclass(frozen=True)
 class Faithfulness:
-    """Share of the claims in the answer that can be inferred from the context; an answer without claims is not applicable.
+    """Share of the claims in the answer that can be inferred from the context; an answer without claims is
+    not applicable.
 
     Source: Es et al., 2023 (RAGAS).
     """

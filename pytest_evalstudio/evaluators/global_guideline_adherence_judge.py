@@ -37,14 +37,18 @@ class GlobalGuidelineAdherenceJudge:
 
     global_guidelines: Sequence[str] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
-        rating_metric("Global guideline adherence judge", "Share of the answers that keep to all global guidelines."),
+        rating_metric(
+            "Global guideline adherence judge", "Share of the answers that keep to all global guidelines."
+        ),
     )
     prompts: ClassVar[tuple[str, ...]] = ("global_guideline_adherence_judge",)
 
     def __post_init__(self) -> None:
         given = self.global_guidelines
         if isinstance(given, str) or not all(isinstance(one, str) and one.strip() for one in given):
-            raise ConfigurationError('global_guidelines: expected a list of texts, e.g. ["The answer is in English."]')
+            raise ConfigurationError(
+                'global_guidelines: expected a list of texts, e.g. ["The answer is in English."]'
+            )
         object.__setattr__(self, "global_guidelines", tuple(given))
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -53,4 +57,11 @@ class GlobalGuidelineAdherenceJudge:
     def _consider(self, case: Case) -> Flow[Outcome]:
         texts = {**asked_texts(case), "answer": case.actual_output}
         settings = {"guidelines": self.global_guidelines}
-        return rated(question("global_guideline_adherence_judge", texts, "Does the answer keep to all guidelines?", settings=settings))
+        return rated(
+            question(
+                "global_guideline_adherence_judge",
+                texts,
+                "Does the answer keep to all guidelines?",
+                settings=settings,
+            )
+        )

@@ -16,19 +16,32 @@ from pytest_evalstudio.evaluators._likelihood import CUT, NO_TOKENS, language_mo
 MODEL = "gpt2-medium"
 _REQUIRES = (f"language_model:{MODEL}",)
 _KEYWORDS = keywords("", "", "evaluation-method-language-model")
-_QUESTION = "Read a conversation between a person and an AI and answer the question about it. Question: {} (a) Yes. (b) No. Conversation: "
+_QUESTION = (
+    "Read a conversation between a person and an AI and answer the question about it. Question: {} (a) Yes."
+    " (b) No. Conversation: "
+)
 
 
 def metric(key: str, name: str, description: str, *, primary: bool = False) -> Metric:
     """A mean negative log-likelihood; without a threshold of the user's it informs."""
-    return Metric(key, name, better="lower", range=(0.0, math.inf), threshold=math.inf, primary=primary, description=description)
+    return Metric(
+        key,
+        name,
+        better="lower",
+        range=(0.0, math.inf),
+        threshold=math.inf,
+        primary=primary,
+        description=description,
+    )
 
 
 @dataclass(frozen=True)
 class GptScore:
-    """What the four have in common: per metric an instruction, per case and instruction one passage or two, whose mean is the score.
+    """What the four have in common: per metric an instruction, per case and instruction one passage or two,
+    whose mean is the score.
 
-    The instruction is kept whole; of texts beyond the model's context the beginning is left out, and the outcome says so. An empty answer is an
+    The instruction is kept whole; of texts beyond the model's context the beginning is left out, and the
+    outcome says so. An empty answer is an
     error: its likelihood has no value.
 
     Source: Fu et al., 2023 (GPTScore: Evaluate as You Desire).
@@ -48,16 +61,29 @@ class GptScore:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         plans = [
-            {} if is_empty(case) else {key: self.passages(case, instruction) for key, instruction in self.instructions.items()} for case in cases
+            (
+                {}
+                if is_empty(case)
+                else {key: self.passages(case, instruction) for key, instruction in self.instructions.items()}
+            )
+            for case in cases
         ]
-        asked = list(dict.fromkeys(passage for plan in plans for passages in plan.values() for passage in passages))
-        read = dict(zip(asked, language_model(tools, self.gpt_score_model).read(asked), strict=True)) if asked else {}
+        asked = list(
+            dict.fromkeys(passage for plan in plans for passages in plan.values() for passage in passages)
+        )
+        read = (
+            dict(zip(asked, language_model(tools, self.gpt_score_model).read(asked), strict=True))
+            if asked
+            else {}
+        )
         means = {passage: mean_of(one) for passage, one in read.items()}
         cut = {passage for passage, one in read.items() if one.is_cut}
         return [_outcome(plan, means, cut) for plan in plans]
 
 
-def _outcome(plan: Mapping[str, Sequence[Passage]], means: Mapping[Passage, float | None], cut: set[Passage]) -> Outcome:
+def _outcome(
+    plan: Mapping[str, Sequence[Passage]], means: Mapping[Passage, float | None], cut: set[Passage]
+) -> Outcome:
     if not plan:
         return unscorable()
     scores = {}
@@ -66,13 +92,17 @@ def _outcome(plan: Mapping[str, Sequence[Passage]], means: Mapping[Passage, floa
         if len(values) < len(passages):
             return unscorable(f"the answer or what it is compared with has no tokens: {NO_TOKENS}")
         scores[key] = round(math.fsum(values) / len(values), 6)
-    return Outcome.score(scores, reason=CUT if any(passage in cut for passages in plan.values() for passage in passages) else "")
+    return Outcome.score(
+        scores,
+        reason=CUT if any(passage in cut for passages in plan.values() for passage in passages) else "",
+    )
 
 
 def paraphrases(instruction: str, first: str, second: str) -> list[Passage]:
     """Each of two texts after the other and 'In other words,'."""
     return [
-        Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}") for before, text in ((first, second), (second, first))
+        Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}")
+        for before, text in ((first, second), (second, first))
     ]
 
 
@@ -88,7 +118,9 @@ def paraphrases(instruction: str, first: str, second: str) -> list[Passage]:
 )
 @dataclass(frozen=True)
 class QuestionAnsweringGptScore(GptScore):
-    """How unlikely a language model finds 'Answer: Yes' to eight questions about question and answer: interesting, correct, fluent…"""
+    """How unlikely a language model finds 'Answer: Yes' to eight questions about question and answer:
+    interesting, correct, fluent…
+    """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
         metric("interest", "Interest", "Is the answer interesting?", primary=True),
@@ -97,7 +129,9 @@ class QuestionAnsweringGptScore(GptScore):
         metric("relevance", "Relevance", "Is the answer relevant to the question?"),
         metric("specific", "Specific", "Is the answer specific to the question, not generic?"),
         metric("correctness", "Correctness", "Is the answer correct?"),
-        metric("semantically_appropriate", "Semantically appropriate", "Is the answer appropriate in meaning?"),
+        metric(
+            "semantically_appropriate", "Semantically appropriate", "Is the answer appropriate in meaning?"
+        ),
         metric("fluency", "Fluency", "Is the answer fluently written?"),
     )
     instructions: ClassVar[Mapping[str, str]] = {
@@ -112,7 +146,11 @@ class QuestionAnsweringGptScore(GptScore):
     }
 
     def passages(self, case: Case, instruction: str) -> list[Passage]:
-        return [Passage(instruction=instruction, before=f"{case.question}\n{case.actual_output}\n", text="Answer: Yes")]
+        return [
+            Passage(
+                instruction=instruction, before=f"{case.question}\n{case.actual_output}\n", text="Answer: Yes"
+            )
+        ]
 
 
 @evaluator(
@@ -127,17 +165,30 @@ class QuestionAnsweringGptScore(GptScore):
 )
 @dataclass(frozen=True)
 class MachineTranslationGptScore(GptScore):
-    """How unlikely a language model finds the answer as a paraphrase of the expected one, and the other way round; three instructions."""
+    """How unlikely a language model finds the answer as a paraphrase of the expected one, and the other way
+    round; three instructions.
+    """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        metric("accuracy", "Accuracy", "Does the answer say what the expected one says, with nothing missing and nothing wrong?", primary=True),
+        metric(
+            "accuracy",
+            "Accuracy",
+            "Does the answer say what the expected one says, with nothing missing and nothing wrong?",
+            primary=True,
+        ),
         metric("fluency", "Fluency", "Is the answer well written and grammatical?"),
-        metric("multidimensional_quality_metrics", "Multidimensional quality metrics", "How good is the answer on the whole?"),
+        metric(
+            "multidimensional_quality_metrics",
+            "Multidimensional quality metrics",
+            "How good is the answer on the whole?",
+        ),
     )
     instructions: ClassVar[Mapping[str, str]] = {
         "accuracy": "Say the following text again with the same main information and the same facts: ",
         "fluency": "Say the following text again in good style and correct grammar: ",
-        "multidimensional_quality_metrics": "Say the following text again as a text of high quality with the same main information: ",
+        "multidimensional_quality_metrics": (
+            "Say the following text again as a text of high quality with the same main information: "
+        ),
     }
 
     def passages(self, case: Case, instruction: str) -> list[Passage]:
@@ -157,10 +208,17 @@ class MachineTranslationGptScore(GptScore):
 )
 @dataclass(frozen=True)
 class SummarizationWithReferenceGptScore(GptScore):
-    """How unlikely a language model finds the summary as a paraphrase of the reference, and the other way round; six instructions."""
+    """How unlikely a language model finds the summary as a paraphrase of the reference, and the other way
+    round; six instructions.
+    """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        metric("semantic_coverage", "Semantic coverage", "How much of the reference's content is in the summary?", primary=True),
+        metric(
+            "semantic_coverage",
+            "Semantic coverage",
+            "How much of the reference's content is in the summary?",
+            primary=True,
+        ),
         metric("factuality", "Factuality", "Does the summary keep the facts?"),
         metric("informativeness", "Informativeness", "Does the summary have the key ideas?"),
         metric("coherence", "Coherence", "Does the summary make sense as a text?"),
@@ -193,10 +251,17 @@ class SummarizationWithReferenceGptScore(GptScore):
 )
 @dataclass(frozen=True)
 class SummarizationWithoutReferenceGptScore(GptScore):
-    """How unlikely a language model finds the summary after the source text and 'Tl;dr'; seven instructions, the question is the source."""
+    """How unlikely a language model finds the summary after the source text and 'Tl;dr'; seven instructions,
+    the question is the source.
+    """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        metric("semantic_coverage", "Semantic coverage", "How much of the source's content is in the summary?", primary=True),
+        metric(
+            "semantic_coverage",
+            "Semantic coverage",
+            "How much of the source's content is in the summary?",
+            primary=True,
+        ),
         metric("factuality", "Factuality", "Does the summary keep the facts?"),
         metric("consistency", "Consistency", "Is the summary consistent in what it says?"),
         metric("informativeness", "Informativeness", "Does the summary have the key ideas?"),
@@ -205,7 +270,9 @@ class SummarizationWithoutReferenceGptScore(GptScore):
         metric("fluency", "Fluency", "Is the summary well written and grammatical?"),
     )
     instructions: ClassVar[Mapping[str, str]] = {
-        "semantic_coverage": "Write a summary that covers as much as possible of what the following text says: ",
+        "semantic_coverage": (
+            "Write a summary that covers as much as possible of what the following text says: "
+        ),
         "factuality": "Write a summary with the same facts as the following text: ",
         "consistency": "Write a summary that agrees in its facts with the following text: ",
         "informativeness": "Write an informative summary with the key points of the following text: ",

@@ -37,20 +37,39 @@ from pytest_evalstudio.evaluators._similarity import (
 class Groundedness:
     """Worst support, by the retrieved context, of any sentence of the answer.
 
-    Support is the best cosine with a sentence of the context. Cosines tell whether the context speaks of the same thing, not whether it
+    Support is the best cosine with a sentence of the context. Cosines tell whether the context speaks of the
+    same thing, not whether it
     agrees: a negated sentence is close to the original.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("groundedness", "Groundedness", primary=True, description="Least over the answer's sentences of the best cosine with the context."),
+        Metric(
+            "groundedness",
+            "Groundedness",
+            primary=True,
+            description="Least over the answer's sentences of the best cosine with the context.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read = [answer_and_context(case, tools) for case in cases]
-        vectors = Vectors((sentence.text for answer, context in read if answer and context for sentence in (*answer, *context)), tools.embedder)
-        return [self._score(case, answer, context, vectors) for case, (answer, context) in zip(cases, read, strict=True)]
+        vectors = Vectors(
+            (
+                sentence.text
+                for answer, context in read
+                if answer and context
+                for sentence in (*answer, *context)
+            ),
+            tools.embedder,
+        )
+        return [
+            self._score(case, answer, context, vectors)
+            for case, (answer, context) in zip(cases, read, strict=True)
+        ]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors) -> Outcome:
+    def _score(
+        self, case: Case, answer: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors
+    ) -> Outcome:
         if (nothing := nothing_to_compare(case, answer, context, self.metrics)) is not None:
             return nothing
         support = best_columns(vectors, [one.text for one in answer], [one.text for one in context]).tolist()
@@ -65,7 +84,8 @@ def groundedness(support: Sequence[float]) -> float:
     """Least support of any sentence of an answer.
 
     Args:
-        support: per sentence of the answer the best cosine with a sentence of the context (`best_matches`); at least one.
+        support: per sentence of the answer the best cosine with a sentence of the context (`best_matches`);
+            at least one.
 
     Returns:
         A fraction, 0.0 (a sentence that nothing in the context is like) to 1.0; higher is better.
@@ -73,7 +93,8 @@ def groundedness(support: Sequence[float]) -> float:
     Raises:
         ValueError: if there is no sentence.
 
-    Source: H2O Eval Studio, groundedness (semantic similarity): min over answer sentences of max over context sentences.
+    Source: H2O Eval Studio, groundedness (semantic similarity): min over answer sentences of max over context
+        sentences.
 
     >>> groundedness([0.9, 0.6])
     0.6

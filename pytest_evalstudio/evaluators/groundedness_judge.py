@@ -31,7 +31,9 @@ class GroundednessJudge:
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    metrics: ClassVar[tuple[Metric, ...]] = (rating_metric("Groundedness judge", "Share of the answers that the context supports."),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        rating_metric("Groundedness judge", "Share of the answers that the context supports."),
+    )
     prompts: ClassVar[tuple[str, ...]] = ("groundedness_judge",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -39,4 +41,6 @@ class GroundednessJudge:
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         texts = {**asked_texts(case), "context": case.context, "answer": case.actual_output}
-        return rated(question("groundedness_judge", texts, "Does the context support all or almost all of the answer?"))
+        return rated(
+            question("groundedness_judge", texts, "Does the context support all or almost all of the answer?")
+        )

@@ -31,7 +31,9 @@ class GuidelineAdherenceJudge:
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    metrics: ClassVar[tuple[Metric, ...]] = (rating_metric("Guideline adherence judge", "Share of the answers that keep to all their guidelines."),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        rating_metric("Guideline adherence judge", "Share of the answers that keep to all their guidelines."),
+    )
     prompts: ClassVar[tuple[str, ...]] = ("guideline_adherence_judge",)
 
     def not_applicable(self, case: Case) -> str:

@@ -30,29 +30,45 @@ from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_
 )
 @dataclass(frozen=True)
 class Hallucination:
-    """Support of the whole answer by the whole retrieved context, by Vectara's HHEM; higher means less hallucination.
+    """Support of the whole answer by the whole retrieved context, by Vectara's HHEM; higher means less
+    hallucination.
 
-    A context beyond the model's limit is read in windows of whole sentences, and the one that supports most counts. With `sentence_scores`
-    each sentence of the answer is read as well, to show which one is supported least.
+    A context beyond the model's limit is read in windows of whole sentences, and the one that supports most
+    counts. With `sentence_scores` each sentence of the answer is read as well, to show which one is supported
+    least.
     """
 
     sentence_scores: bool = True
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("hallucination", "Hallucination", primary=True, description="Probability that the context supports the answer."),
+        Metric(
+            "hallucination",
+            "Hallucination",
+            primary=True,
+            description="Probability that the context supports the answer.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         if tools.hallucination_model is None:
             raise EvaluationError("there is no model of hallucinations to ask")
         read = [(case, answer_sentences(case, tools), premise(case)) for case in cases]
-        pairs = list(dict.fromkeys((context, text) for case, answer, context in read if answer and context for text in self._texts(case, answer)))
+        pairs = list(
+            dict.fromkeys(
+                (context, text)
+                for case, answer, context in read
+                if answer and context
+                for text in self._texts(case, answer)
+            )
+        )
         found = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
         return [self._score(case, answer, context, found) for case, answer, context in read]
 
     def _texts(self, case: Case, answer: Sequence[Sentence]) -> list[str]:
         return [case.actual_output.strip(), *(one.text for one in answer if self.sentence_scores)]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], context: str, found: Mapping[tuple[str, str], float]) -> Outcome:
+    def _score(
+        self, case: Case, answer: Sequence[Sentence], context: str, found: Mapping[tuple[str, str], float]
+    ) -> Outcome:
         if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
             return nothing
         scores = {"hallucination": _support(found[context, case.actual_output.strip()])}

@@ -46,23 +46,50 @@ class HcatAnswerRelevancy:
 
     weights: Weighting = "uniform"
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("answer_relevancy", "Answer relevancy", primary=True, description="Weighted mean over the answer's sentences of the best cosine."),
-        Metric("min_answer_relevancy", "Least relevant answer sentence", description="Least over the answer's sentences of the best cosine."),
+        Metric(
+            "answer_relevancy",
+            "Answer relevancy",
+            primary=True,
+            description="Weighted mean over the answer's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_answer_relevancy",
+            "Least relevant answer sentence",
+            description="Least over the answer's sentences of the best cosine.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read: list[tuple[list[Sentence], list[Sentence]]] = [
-            ([], []) if is_empty(case) else (sentences(case.actual_output, tools), sentences(case.question, tools)) for case in cases
+            ([], [])
+            if is_empty(case)
+            else (sentences(case.actual_output, tools), sentences(case.question, tools))
+            for case in cases
         ]
-        vectors = Vectors((one.text for answer, question in read if answer and question for one in (*answer, *question)), tools.embedder)
-        return [self._score(case, answer, question, vectors) for case, (answer, question) in zip(cases, read, strict=True)]
+        vectors = Vectors(
+            (one.text for answer, question in read if answer and question for one in (*answer, *question)),
+            tools.embedder,
+        )
+        return [
+            self._score(case, answer, question, vectors)
+            for case, (answer, question) in zip(cases, read, strict=True)
+        ]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], question: Sequence[Sentence], vectors: Vectors) -> Outcome:
-        if (nothing := nothing_to_compare(case, answer, question, self.metrics, "the question has no words")) is not None:
+    def _score(
+        self, case: Case, answer: Sequence[Sentence], question: Sequence[Sentence], vectors: Vectors
+    ) -> Outcome:
+        if (
+            nothing := nothing_to_compare(case, answer, question, self.metrics, "the question has no words")
+        ) is not None:
             return nothing
-        relevancy = best_columns(vectors, [one.text for one in answer], [one.text for one in question]).tolist()
+        relevancy = best_columns(
+            vectors, [one.text for one in answer], [one.text for one in question]
+        ).tolist()
         return Outcome.score(
-            {"answer_relevancy": weighted_mean(relevancy, weights_of(answer, self.weights)), "min_answer_relevancy": min(relevancy)},
+            {
+                "answer_relevancy": weighted_mean(relevancy, weights_of(answer, self.weights)),
+                "min_answer_relevancy": min(relevancy),
+            },
             reason=worst_sentence(case.actual_output, answer, relevancy, "least relevant sentence"),
             fragments=sentence_fragments(answer, relevancy, "answer_relevancy"),
         )

@@ -47,17 +47,24 @@ _MOST_STEPS = 10_000_000
 )
 @dataclass(frozen=True)
 class HcatCompleteness:
-    """Mean, over the context's sentences, of the best cosine with a sentence of the answer; and how far apart the two are as distributions.
+    """Mean, over the context's sentences, of the best cosine with a sentence of the answer; and how far apart
+    the two are as distributions.
 
-    The distance is the exact 1-Wasserstein distance of the sentences with the cosine distance as cost. The paper's average of all pairwise
-    distances is the cost of one particular plan, an upper bound of it, and stands beside it.
+    The distance is the exact 1-Wasserstein distance of the sentences with the cosine distance as cost. The
+    paper's average of all pairwise distances is the cost of one particular plan, an upper bound of it, and
+    stands beside it.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.3.
     """
 
     weights: Weighting = "uniform"
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("completeness", "Completeness", primary=True, description="Weighted mean over the context's sentences of the best cosine."),
+        Metric(
+            "completeness",
+            "Completeness",
+            primary=True,
+            description="Weighted mean over the context's sentences of the best cosine.",
+        ),
         Metric(
             "wasserstein_distance",
             "Wasserstein distance",
@@ -76,14 +83,32 @@ class HcatCompleteness:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read: list[tuple[list[Sentence], list[list[Sentence]]]] = [
-            ([], []) if is_empty(case) else (sentences(case.actual_output, tools), [sentences(chunk, tools) for chunk in case.context])
+            (
+                ([], [])
+                if is_empty(case)
+                else (
+                    sentences(case.actual_output, tools),
+                    [sentences(chunk, tools) for chunk in case.context],
+                )
+            )
             for case in cases
         ]
-        texts = (one.text for answer, chunks in read if answer and any(chunks) for found in (answer, *chunks) for one in found)
+        texts = (
+            one.text
+            for answer, chunks in read
+            if answer and any(chunks)
+            for found in (answer, *chunks)
+            for one in found
+        )
         vectors = Vectors(texts, tools.embedder)
-        return [self._score(case, answer, chunks, vectors) for case, (answer, chunks) in zip(cases, read, strict=True)]
+        return [
+            self._score(case, answer, chunks, vectors)
+            for case, (answer, chunks) in zip(cases, read, strict=True)
+        ]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], chunks: Sequence[Sequence[Sentence]], vectors: Vectors) -> Outcome:
+    def _score(
+        self, case: Case, answer: Sequence[Sentence], chunks: Sequence[Sequence[Sentence]], vectors: Vectors
+    ) -> Outcome:
         placed = [(place, one) for place, found in enumerate(chunks) for one in found]
         context = [one for _, one in placed]
         if (nothing := nothing_to_compare(case, answer, context, self.metrics)) is not None:
@@ -98,8 +123,12 @@ class HcatCompleteness:
         return Outcome.score(
             {
                 "completeness": weighted_mean(coverage, weights),
-                "wasserstein_distance": wasserstein_distance(costs, list(ours.values()), list(theirs.values())),
-                "mean_transport_distance": mean_transport_distance(costs, list(ours.values()), list(theirs.values())),
+                "wasserstein_distance": wasserstein_distance(
+                    costs, list(ours.values()), list(theirs.values())
+                ),
+                "mean_transport_distance": mean_transport_distance(
+                    costs, list(ours.values()), list(theirs.values())
+                ),
             },
             reason=_reason(case, placed, coverage),
             fragments=_fragments(placed, coverage),
@@ -140,7 +169,10 @@ def wasserstein_distance(costs: Floats, first: Sequence[float], second: Sequence
     ours, theirs = np.asarray(first) / sum(first), np.asarray(second) / sum(second)
     value, log = _solver()(ours, theirs, np.ascontiguousarray(costs), numItermax=_MOST_STEPS, log=True)
     if log.get("warning"):
-        raise EvaluationError(f"the transport of {costs.shape[0]} to {costs.shape[1]} sentences was not solved: {log['warning']}")
+        raise EvaluationError(
+            f"the transport of {costs.shape[0]} to {costs.shape[1]} sentences was not solved:"
+            f" {log['warning']}"
+        )
     return _bounded(float(value))
 
 
@@ -152,7 +184,8 @@ def mean_transport_distance(costs: Floats, first: Sequence[float], second: Seque
         first, second: masses of the points, each with the sum 1.0.
 
     Returns:
-        Cost of the plan that moves every point to every point, 0.0 to 2.0, never below the Wasserstein distance; lower is better.
+        Cost of the plan that moves every point to every point, 0.0 to 2.0, never below the Wasserstein
+        distance; lower is better.
 
     Source: Sudjianto et al., 2024, section 3.3.2, where it approximates the Wasserstein distance.
 
@@ -190,7 +223,12 @@ def _solver() -> Callable[..., Any]:
 def _fragments(placed: Sequence[tuple[int, Sentence]], coverage: Sequence[float]) -> tuple[Fragment, ...]:
     kept = sorted(sorted(range(len(placed)), key=lambda index: (coverage[index], index))[:MAX_FRAGMENTS])
     return tuple(
-        Fragment(start=placed[index][1].start, end=placed[index][1].end, part=f"context:{placed[index][0]}", scores={"completeness": coverage[index]})
+        Fragment(
+            start=placed[index][1].start,
+            end=placed[index][1].end,
+            part=f"context:{placed[index][0]}",
+            scores={"completeness": coverage[index]},
+        )
         for index in kept
     )
 

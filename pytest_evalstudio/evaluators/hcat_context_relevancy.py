@@ -45,22 +45,52 @@ class HcatContextRelevancy:
 
     weights: Weighting = "uniform"
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("context_relevancy", "Context relevancy", primary=True, description="Weighted mean over the question's sentences of the best cosine."),
-        Metric("min_context_relevancy", "Least addressed query sentence", description="Least over the question's sentences of the best cosine."),
+        Metric(
+            "context_relevancy",
+            "Context relevancy",
+            primary=True,
+            description="Weighted mean over the question's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_context_relevancy",
+            "Least addressed query sentence",
+            description="Least over the question's sentences of the best cosine.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        read = [(sentences(case.question, tools), [one for chunk in case.context for one in sentences(chunk, tools)]) for case in cases]
-        vectors = Vectors((one.text for question, context in read if question and context for one in (*question, *context)), tools.embedder)
-        return [self._score(case, question, context, vectors) for case, (question, context) in zip(cases, read, strict=True)]
+        read = [
+            (
+                sentences(case.question, tools),
+                [one for chunk in case.context for one in sentences(chunk, tools)],
+            )
+            for case in cases
+        ]
+        vectors = Vectors(
+            (one.text for question, context in read if question and context for one in (*question, *context)),
+            tools.embedder,
+        )
+        return [
+            self._score(case, question, context, vectors)
+            for case, (question, context) in zip(cases, read, strict=True)
+        ]
 
-    def _score(self, case: Case, question: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors) -> Outcome:
+    def _score(
+        self, case: Case, question: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors
+    ) -> Outcome:
         if not question:
             return Outcome.not_applicable("the question has no words")
         if not context:
             return worst(self.metrics, NO_CONTEXT_WORDS)
-        addressed = best_columns(vectors, [one.text for one in question], [one.text for one in context]).tolist()
+        addressed = best_columns(
+            vectors, [one.text for one in question], [one.text for one in context]
+        ).tolist()
         return Outcome.score(
-            {"context_relevancy": weighted_mean(addressed, weights_of(question, self.weights)), "min_context_relevancy": min(addressed)},
-            reason=worst_sentence(case.question, question, addressed, "least addressed sentence of the question"),
+            {
+                "context_relevancy": weighted_mean(addressed, weights_of(question, self.weights)),
+                "min_context_relevancy": min(addressed),
+            },
+            reason=worst_sentence(
+                case.question, question, addressed, "least addressed sentence of the question"
+            ),
         )

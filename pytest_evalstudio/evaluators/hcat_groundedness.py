@@ -46,21 +46,41 @@ class HcatGroundedness:
 
     weights: Weighting = "uniform"
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("groundedness", "Groundedness", primary=True, description="Weighted mean over the answer's sentences of the best cosine."),
-        Metric("min_groundedness", "Least grounded sentence", description="Least over the answer's sentences of the best cosine."),
+        Metric(
+            "groundedness",
+            "Groundedness",
+            primary=True,
+            description="Weighted mean over the answer's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_groundedness",
+            "Least grounded sentence",
+            description="Least over the answer's sentences of the best cosine.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read = [answer_and_context(case, tools) for case in cases]
-        vectors = Vectors((one.text for answer, context in read if answer and context for one in (*answer, *context)), tools.embedder)
-        return [self._score(case, answer, context, vectors) for case, (answer, context) in zip(cases, read, strict=True)]
+        vectors = Vectors(
+            (one.text for answer, context in read if answer and context for one in (*answer, *context)),
+            tools.embedder,
+        )
+        return [
+            self._score(case, answer, context, vectors)
+            for case, (answer, context) in zip(cases, read, strict=True)
+        ]
 
-    def _score(self, case: Case, answer: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors) -> Outcome:
+    def _score(
+        self, case: Case, answer: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors
+    ) -> Outcome:
         if (nothing := nothing_to_compare(case, answer, context, self.metrics)) is not None:
             return nothing
         support = best_columns(vectors, [one.text for one in answer], [one.text for one in context]).tolist()
         return Outcome.score(
-            {"groundedness": weighted_mean(support, weights_of(answer, self.weights)), "min_groundedness": min(support)},
+            {
+                "groundedness": weighted_mean(support, weights_of(answer, self.weights)),
+                "min_groundedness": min(support),
+            },
             reason=worst_sentence(case.actual_output, answer, support, "least grounded sentence"),
             fragments=sentence_fragments(answer, support, "groundedness"),
         )

@@ -14,7 +14,13 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
-from pytest_evalstudio.evaluators._common import boolean_metrics, boolean_outcome, is_empty, keywords, one_line
+from pytest_evalstudio.evaluators._common import (
+    boolean_metrics,
+    boolean_outcome,
+    is_empty,
+    keywords,
+    one_line,
+)
 from pytest_evalstudio.formats.patterns import excess
 
 _PATTERN_TIMEOUT_S = 2.0
@@ -32,8 +38,9 @@ _PATTERN_TIMEOUT_S = 2.0
 class JsonSchema:
     """The whole answer parses as JSON and is valid under a schema.
 
-    `json_schema` is a schema, its JSON text (which begins with a brace), or the path of its file; {} asks for JSON of any shape. A case
-    may bring its own under the key `json_schema`, paths relative to its file. The context is not judged.
+    `json_schema` is a schema, its JSON text (which begins with a brace), or the path of its file; {} asks for
+    JSON of any shape. A case may bring its own under the key `json_schema`, paths relative to its file. The
+    context is not judged.
     """
 
     json_schema: str | Mapping[str, Any] = "{}"
@@ -54,11 +61,21 @@ class JsonSchema:
             return boolean_outcome(self.metrics, "", answer_is_empty=True)
         try:
             own = case.extra.get("json_schema")
-            fault, place = json_fault(case.actual_output, schema if own is None else read_schema(own, case.folder))
+            fault, place = json_fault(
+                case.actual_output, schema if own is None else read_schema(own, case.folder)
+            )
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         fragments = (
-            [] if place < 0 else [Fragment(start=min(place, len(case.actual_output) - 1), end=min(place + 1, len(case.actual_output)), message=fault)]
+            []
+            if place < 0
+            else [
+                Fragment(
+                    start=min(place, len(case.actual_output) - 1),
+                    end=min(place + 1, len(case.actual_output)),
+                    message=fault,
+                )
+            ]
         )
         return boolean_outcome(self.metrics, fault, fragments=fragments)
 
@@ -81,7 +98,9 @@ def read_schema(given: Any, folder: str) -> str:
             try:
                 text = Path(source).read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError, ValueError) as exc:
-                raise ConfigurationError(f"json_schema: cannot read {source!r}: {exc}; give a schema or the path of its file") from None
+                raise ConfigurationError(
+                    f"json_schema: cannot read {source!r}: {exc}; give a schema or the path of its file"
+                ) from None
         try:
             given = json.loads(text)
         except (ValueError, RecursionError) as exc:
@@ -110,7 +129,8 @@ def json_fault(text: str, schema: str) -> tuple[str, int]:
         The fault in words, "" for none, and the character where parsing failed, -1 where it did not.
 
     Raises:
-        EvaluationError: if the schema refers to another that is not within it, or one of its patterns takes too long.
+        EvaluationError: if the schema refers to another that is not within it, or one of its patterns takes
+            too long.
 
     >>> json_fault('{"a": NaN}', "{}")[0]
     'not JSON: NaN is not a JSON value'
@@ -133,14 +153,21 @@ def schema_fault(value: Any, schema: str) -> str:
     from referencing.exceptions import Unresolvable
 
     try:
-        errors = sorted(_validator(schema).iter_errors(value), key=lambda error: (len(error.absolute_path), str(error.json_path), error.message))
+        errors = sorted(
+            _validator(schema).iter_errors(value),
+            key=lambda error: (len(error.absolute_path), str(error.json_path), error.message),
+        )
     except Unresolvable as exc:
-        raise EvaluationError(f"json_schema: $ref {exc.ref!r} is not within the schema; nothing is downloaded") from None
+        raise EvaluationError(
+            f"json_schema: $ref {exc.ref!r} is not within the schema; nothing is downloaded"
+        ) from None
     except RecursionError:
         return "nested too deeply"
     if not errors:
         return ""
-    pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in errors[0].absolute_path)
+    pointer = "".join(
+        "/" + str(part).replace("~", "~0").replace("/", "~1") for part in errors[0].absolute_path
+    )
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{one_line(pointer) or 'the whole'}: {one_line(errors[0].message, 200)}{more}"
 
@@ -161,7 +188,9 @@ def _validator(schema: str) -> Any:
     try:
         kind.check_schema(content)
     except SchemaError as exc:
-        raise ConfigurationError(f"json_schema: not a valid schema at {exc.json_path}: {one_line(exc.message, 200)}") from None
+        raise ConfigurationError(
+            f"json_schema: not a valid schema at {exc.json_path}: {one_line(exc.message, 200)}"
+        ) from None
     return validators.extend(kind, {"pattern": pattern})(content, registry=Registry())
 
 
@@ -173,7 +202,9 @@ def _matches(expression: str, text: str) -> bool:
     try:
         return regex.search(expression, text, timeout=_PATTERN_TIMEOUT_S) is not None
     except TimeoutError:
-        raise EvaluationError(f"json_schema: pattern {one_line(expression)!r} took longer than {_PATTERN_TIMEOUT_S:g} s") from None
+        raise EvaluationError(
+            f"json_schema: pattern {one_line(expression)!r} took longer than {_PATTERN_TIMEOUT_S:g} s"
+        ) from None
     except (regex.error, RecursionError, OverflowError, MemoryError) as exc:
         raise EvaluationError(f"json_schema: pattern {one_line(expression)!r}: {exc}") from None
 

@@ -27,7 +27,8 @@ class LanguageMismatch(BooleanJudge):
     """The judge says whether question and answer are in the same language.
 
     Attributes:
-        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question of its own.
+        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question
+            of its own.
 
     Source: H2O Eval Studio user guide, Language mismatch (Judge).
     """

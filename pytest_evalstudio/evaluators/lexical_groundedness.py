@@ -16,33 +16,313 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywor
 from pytest_evalstudio.evaluators.detectors import redact
 
 FUNCTION_WORDS = frozenset(
-    """
-    a about above across after again against all almost along also although always am among an and another any anybody anyone anything are
-    around as at away back be became because become been before behind being below beneath beside besides between beyond both but by can
-    cannot could did do does doing done down during each either else enough etc even ever every everybody everyone everything except few for
-    former from further get gets getting given go goes going gone got had has have having he hence her here hers herself him himself his how
-    however i if in indeed instead into is it its itself just last least less let like likely many may maybe me might mine more moreover most
-    much must my myself near neither never nevertheless next no nobody none nor not nothing now of off often oh ok okay on once one ones only
-    onto or other others otherwise ought our ours ourselves out over own per perhaps please quite rather really same shall she should since so
-    some somebody somehow someone something sometimes still such than that the their theirs them themselves then there therefore these they
-    thing things this those though through throughout thus to together too toward towards under unless unlike until up upon us very via was
-    way we well were what whatever when whenever where whereas wherever whether which while who whoever whole whom whose why will with within
-    without would yes yet you your yours yourself yourselves im ive id ill youre youve youd youll hes shes weve theyre theyve thats whats
-    dont doesnt didnt isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent hadnt aint theres heres lets
-    """.split()  # noqa: SIM905
+    [
+        "a",
+        "about",
+        "above",
+        "across",
+        "after",
+        "again",
+        "against",
+        "all",
+        "almost",
+        "along",
+        "also",
+        "although",
+        "always",
+        "am",
+        "among",
+        "an",
+        "and",
+        "another",
+        "any",
+        "anybody",
+        "anyone",
+        "anything",
+        "are",
+        "around",
+        "as",
+        "at",
+        "away",
+        "back",
+        "be",
+        "became",
+        "because",
+        "become",
+        "been",
+        "before",
+        "behind",
+        "being",
+        "below",
+        "beneath",
+        "beside",
+        "besides",
+        "between",
+        "beyond",
+        "both",
+        "but",
+        "by",
+        "can",
+        "cannot",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "done",
+        "down",
+        "during",
+        "each",
+        "either",
+        "else",
+        "enough",
+        "etc",
+        "even",
+        "ever",
+        "every",
+        "everybody",
+        "everyone",
+        "everything",
+        "except",
+        "few",
+        "for",
+        "former",
+        "from",
+        "further",
+        "get",
+        "gets",
+        "getting",
+        "given",
+        "go",
+        "goes",
+        "going",
+        "gone",
+        "got",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "hence",
+        "her",
+        "here",
+        "hers",
+        "herself",
+        "him",
+        "himself",
+        "his",
+        "how",
+        "however",
+        "i",
+        "if",
+        "in",
+        "indeed",
+        "instead",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "last",
+        "least",
+        "less",
+        "let",
+        "like",
+        "likely",
+        "many",
+        "may",
+        "maybe",
+        "me",
+        "might",
+        "mine",
+        "more",
+        "moreover",
+        "most",
+        "much",
+        "must",
+        "my",
+        "myself",
+        "near",
+        "neither",
+        "never",
+        "nevertheless",
+        "next",
+        "no",
+        "nobody",
+        "none",
+        "nor",
+        "not",
+        "nothing",
+        "now",
+        "of",
+        "off",
+        "often",
+        "oh",
+        "ok",
+        "okay",
+        "on",
+        "once",
+        "one",
+        "ones",
+        "only",
+        "onto",
+        "or",
+        "other",
+        "others",
+        "otherwise",
+        "ought",
+        "our",
+        "ours",
+        "ourselves",
+        "out",
+        "over",
+        "own",
+        "per",
+        "perhaps",
+        "please",
+        "quite",
+        "rather",
+        "really",
+        "same",
+        "shall",
+        "she",
+        "should",
+        "since",
+        "so",
+        "some",
+        "somebody",
+        "somehow",
+        "someone",
+        "something",
+        "sometimes",
+        "still",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "theirs",
+        "them",
+        "themselves",
+        "then",
+        "there",
+        "therefore",
+        "these",
+        "they",
+        "thing",
+        "things",
+        "this",
+        "those",
+        "though",
+        "through",
+        "throughout",
+        "thus",
+        "to",
+        "together",
+        "too",
+        "toward",
+        "towards",
+        "under",
+        "unless",
+        "unlike",
+        "until",
+        "up",
+        "upon",
+        "us",
+        "very",
+        "via",
+        "was",
+        "way",
+        "we",
+        "well",
+        "were",
+        "what",
+        "whatever",
+        "when",
+        "whenever",
+        "where",
+        "whereas",
+        "wherever",
+        "whether",
+        "which",
+        "while",
+        "who",
+        "whoever",
+        "whole",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "within",
+        "without",
+        "would",
+        "yes",
+        "yet",
+        "you",
+        "your",
+        "yours",
+        "yourself",
+        "yourselves",
+        "im",
+        "ive",
+        "id",
+        "ill",
+        "youre",
+        "youve",
+        "youd",
+        "youll",
+        "hes",
+        "shes",
+        "weve",
+        "theyre",
+        "theyve",
+        "thats",
+        "whats",
+        "dont",
+        "doesnt",
+        "didnt",
+        "isnt",
+        "arent",
+        "wasnt",
+        "werent",
+        "wont",
+        "wouldnt",
+        "cant",
+        "couldnt",
+        "shouldnt",
+        "hasnt",
+        "havent",
+        "hadnt",
+        "aint",
+        "theres",
+        "heres",
+        "lets",
+    ]
 )
-"""English words that carry no claim. Answers in other languages keep theirs, which are found in a context of the same language anyway."""
+"""English words that carry no claim. Answers in other languages keep theirs, which are found in a context of
+the same language anyway.
+"""
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SPELLED = {word: str(value) for value, word in enumerate(_UNITS.split())} | {word: str(10 * ten) for ten, word in enumerate(_TENS.split(), start=2)}
+_SPELLED = {word: str(value) for value, word in enumerate(_UNITS.split())} | {
+    word: str(10 * ten) for ten, word in enumerate(_TENS.split(), start=2)
+}
 
 _TOKEN = re.compile(
     r"(?P<number>(?<![^\W\d_])[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?P<suffix>st|nd|rd|th|s|k|mn?|bn?|tn)?(?![^\W_])"
     r"|(?P<ideograph>[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f])"
     r"|(?P<word>(?:(?![\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f])[^\W_])+(?:['’][^\W\d_]+)?)"
 )
-_SCALE = re.compile(r"\s?-?(?:(?P<bn>billion|bn|b)|(?P<mn>million|mn|m)|(?P<k>thousand|k)|(?P<tn>trillion|tn))\b", re.IGNORECASE)
+_SCALE = re.compile(
+    r"\s?-?(?:(?P<bn>billion|bn|b)|(?P<mn>million|mn|m)|(?P<k>thousand|k)|(?P<tn>trillion|tn))\b",
+    re.IGNORECASE,
+)
 _FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}
 
 
@@ -53,19 +333,32 @@ _FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}
     needs=("context", "actual_output"),
     method=("ngrams", "rules"),
     systems=("rag",),
-    keywords=keywords("S VR", "C O M", "evaluation-method-ngram", "evaluation-method-rule-based", "capability-answer-highlight"),
+    keywords=keywords(
+        "S VR",
+        "C O M",
+        "evaluation-method-ngram",
+        "evaluation-method-rule-based",
+        "capability-answer-highlight",
+    ),
     avid="E0400",
 )
 @dataclass(frozen=True)
 class LexicalGroundedness:
-    """Words, word pairs and numbers of the answer that stand in the retrieved context or the question; needs no model.
+    """Words, word pairs and numbers of the answer that stand in the retrieved context or the question; needs
+    no model.
 
-    Words are compared by their stems, function words left out; numbers by their value. A word that is nowhere may be a synonym, a number
-    that is nowhere rarely is.
+    Words are compared by their stems, function words left out; numbers by their value. A word that is nowhere
+    may be a synonym, a number that is nowhere rarely is.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("supported_words", "Supported words", threshold=0.8, primary=True, description="Share of the words that are in context or question."),
+        Metric(
+            "supported_words",
+            "Supported words",
+            threshold=0.8,
+            primary=True,
+            description="Share of the words that are in context or question.",
+        ),
         Metric(
             "unsupported_words",
             "Unsupported words",
@@ -74,14 +367,24 @@ class LexicalGroundedness:
             threshold=float("inf"),
             description="Number of words that are in neither.",
         ),
-        Metric("supported_bigrams", "Supported bigrams", threshold=0.5, description="Share of the word pairs that are in context or question."),
+        Metric(
+            "supported_bigrams",
+            "Supported bigrams",
+            threshold=0.5,
+            description="Share of the word pairs that are in context or question.",
+        ),
         Metric(
             "worst_sentence_bigrams",
             "Supported bigrams of the worst sentence",
             threshold=0.2,
             description="Share of the word pairs of the sentence with the least.",
         ),
-        Metric("supported_numbers", "Supported numbers", threshold=1.0, description="Share of the numbers that are in context or question."),
+        Metric(
+            "supported_numbers",
+            "Supported numbers",
+            threshold=1.0,
+            description="Share of the numbers that are in context or question.",
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -119,8 +422,17 @@ class LexicalGroundedness:
         fragments = _fragments(unknown, wrong)
         if least and least[0] < least[1] and len(counted) > 1:
             worst_pairs = {"worst_sentence_bigrams": least[0] / least[1]}
-            fragments.append(Fragment(start=spans[least[2]][0], end=spans[least[2]][1], scores=worst_pairs, message="least supported sentence"))
-        return Outcome.score(scores, reason=_reason(case.actual_output, unknown, wrong), fragments=tuple(fragments))
+            fragments.append(
+                Fragment(
+                    start=spans[least[2]][0],
+                    end=spans[least[2]][1],
+                    scores=worst_pairs,
+                    message="least supported sentence",
+                )
+            )
+        return Outcome.score(
+            scores, reason=_reason(case.actual_output, unknown, wrong), fragments=tuple(fragments)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +517,9 @@ def _word_keys(word: str) -> tuple[str, ...]:
 
 
 def _values(digits: str, text: str, end: int) -> tuple[tuple[str, ...], int]:
-    """Canonical values of a number and where it ends; with a scale after it, 1.5 million, it may mean 1500000 or 1.5."""
+    """Canonical values of a number and where it ends; with a scale after it, 1.5 million, it may mean 1500000
+    or 1.5.
+    """
     from decimal import Decimal
 
     value = Decimal(digits.replace(",", ""))
@@ -237,7 +551,10 @@ def _fragments(unknown: Sequence[Token], wrong: Sequence[Token]) -> list[Fragmen
     marks = [(token, "word that is neither in the context nor in the question") for token in unknown]
     marks += [(token, "number that is neither in the context nor in the question") for token in wrong]
     marks.sort(key=lambda mark: mark[0].start)
-    return [Fragment(start=token.start, end=token.end, message=message) for token, message in marks[:MAX_FRAGMENTS]]
+    return [
+        Fragment(start=token.start, end=token.end, message=message)
+        for token, message in marks[:MAX_FRAGMENTS]
+    ]
 
 
 def _reason(answer: str, unknown: Sequence[Token], wrong: Sequence[Token]) -> str:

@@ -15,7 +15,9 @@ from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywor
 
 MIN_SENTENCE_CHARS = 10
 MIN_SUBSTRING_CHARS = 10
-"""A shorter repeat is how language works ("of the ", a doubled letter); a short unit that loops makes long repeats anyway."""
+"""A shorter repeat is how language works ("of the ", a doubled letter); a short unit that loops makes long
+repeats anyway.
+"""
 _SHORT_TEXT = 1500
 
 
@@ -31,12 +33,17 @@ _SHORT_TEXT = 1500
 class LoopingDetection:
     """Unique sentences, the longest repeated stretch, and how far the answer compresses.
 
-    Sentences of at least 10 characters count, compared without regard to case and white space; an answer with fewer than two of them
-    does not loop by sentences. A repeated stretch has at least 10 characters.
+    Sentences of at least 10 characters count, compared without regard to case and white space; an answer with
+    fewer than two of them does not loop by sentences. A repeated stretch has at least 10 characters.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("unique_sentences", "Unique sentences", primary=True, description="Distinct sentences / all sentences."),
+        Metric(
+            "unique_sentences",
+            "Unique sentences",
+            primary=True,
+            description="Distinct sentences / all sentences.",
+        ),
         Metric(
             "longest_repeated_substring",
             "Longest repeated substring",
@@ -53,7 +60,9 @@ class LoopingDetection:
         if is_empty(case):
             return worst(self.metrics)
         text = case.actual_output
-        spans = [(start, end) for start, end in tools.split_sentences(text) if end - start >= MIN_SENTENCE_CHARS]
+        spans = [
+            (start, end) for start, end in tools.split_sentences(text) if end - start >= MIN_SENTENCE_CHARS
+        ]
         keys = [" ".join(text[start:end].casefold().split()) for start, end in spans]
         repeated = longest_repeat(text.strip())
         scores = {
@@ -63,7 +72,9 @@ class LoopingDetection:
         }
         reason, fragments = _repeats(text, spans, keys)
         if repeated and not fragments:
-            reason = f"{len(repeated)} characters are said {text.count(repeated)} times: {one_line(repeated)!r}"
+            reason = (
+                f"{len(repeated)} characters are said {text.count(repeated)} times: {one_line(repeated)!r}"
+            )
             fragments = _occurrences(text, repeated)
         return Outcome.score(scores, reason=reason, fragments=tuple(fragments[:MAX_FRAGMENTS]))
 
@@ -123,8 +134,8 @@ def repeat_share(text: str, repeated: str) -> float:
 def longest_repeat(text: str, minimum: int = MIN_SUBSTRING_CHARS) -> str:
     """The longest part that occurs twice without overlap, "" if none has the minimum length.
 
-    Binary search over the length (a part that repeats has shorter ones that do), hashes of all windows of one length at a time:
-    O(n log² n) time and O(n) memory, some seconds for a million characters.
+    Binary search over the length (a part that repeats has shorter ones that do), hashes of all windows of one
+    length at a time: O(n log² n) time and O(n) memory, some seconds for a million characters.
 
     Args:
         text: at most a million characters, the limit of the engine.
@@ -153,7 +164,9 @@ def longest_repeat(text: str, minimum: int = MIN_SUBSTRING_CHARS) -> str:
 
 
 def _first_repeat(text: str, length: int) -> int:
-    """Start of the second occurrence, apart from the first, of any part of that length, -1 if there is none."""
+    """Start of the second occurrence, apart from the first, of any part of that length, -1 if there is
+    none.
+    """
     seen: dict[str, int] = {}
     for start in range(len(text) - length + 1):
         if start - seen.setdefault(text[start : start + length], start) >= length:

@@ -12,7 +12,12 @@ from pytest_evalstudio.core.contracts import Passage, Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import is_empty, keywords
-from pytest_evalstudio.evaluators._likelihood import NO_TOKENS, language_model, mean_negative_log_likelihood, unscorable
+from pytest_evalstudio.evaluators._likelihood import (
+    NO_TOKENS,
+    language_model,
+    mean_negative_log_likelihood,
+    unscorable,
+)
 
 
 @evaluator(
@@ -29,9 +34,10 @@ from pytest_evalstudio.evaluators._likelihood import NO_TOKENS, language_model, 
 class Perplexity:
     """How surprised a language model is at the answer: exp of the mean cross-entropy of its tokens.
 
-    The model's start token stands before the answer, so that the first token counts too and a single word has a perplexity. A long answer is
-    read in windows that move on by `stride` tokens, each token after at least half the model's context. An empty answer has no perplexity: it
-    is an error. The default threshold is infinite: the evaluator informs until one is set.
+    The model's start token stands before the answer, so that the first token counts too and a single word has
+    a perplexity. A long answer is read in windows that move on by `stride` tokens, each token after at least
+    half the model's context. An empty answer has no perplexity: it is an error. The default threshold is
+    infinite: the evaluator informs until one is set.
     """
 
     model: str = "distilgpt2"
@@ -61,13 +67,19 @@ class Perplexity:
         texts = list(dict.fromkeys(case.actual_output for case in cases if not is_empty(case)))
         found: dict[str, tuple[float, ...]] = {}
         if texts:
-            read = language_model(tools, self.model).read([Passage(text=text) for text in texts], stride=self.stride)
+            read = language_model(tools, self.model).read(
+                [Passage(text=text) for text in texts], stride=self.stride
+            )
             found = {text: one.tokens for text, one in zip(texts, read, strict=True)}
         return [unscorable() if is_empty(case) else _outcome(found[case.actual_output]) for case in cases]
 
 
 def _outcome(tokens: tuple[float, ...]) -> Outcome:
-    return Outcome.score({"perplexity": perplexity(tokens)}) if tokens else unscorable(f"the answer has no tokens: {NO_TOKENS}")
+    return (
+        Outcome.score({"perplexity": perplexity(tokens)})
+        if tokens
+        else unscorable(f"the answer has no tokens: {NO_TOKENS}")
+    )
 
 
 def perplexity(log_likelihoods: Sequence[float]) -> float:

@@ -36,10 +36,11 @@ LEAST_IN_A_GROUP = 3
 )
 @dataclass(frozen=True)
 class QuestionsDrift:
-    """Cosine distance of the mean embeddings of the earlier and the later questions put to a model; it decides no item.
+    """Cosine distance of the mean embeddings of the earlier and the later questions put to a model; it
+    decides no item.
 
-    The questions must stand in the order in which they were asked; the first `split_ratio` of them are the earlier ones. Below 0.05 drift
-    is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
+    The questions must stand in the order in which they were asked; the first `split_ratio` of them are the
+    earlier ones. Below 0.05 drift is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
     """
 
     split_ratio: float = 0.5
@@ -60,12 +61,20 @@ class QuestionsDrift:
         if not 0.1 <= self.split_ratio <= 0.9:
             raise ConfigurationError(f"questions_drift: split_ratio is 0.1 to 0.9, not {self.split_ratio}")
         if self.min_test_cases < 2 * LEAST_IN_A_GROUP:
-            raise ConfigurationError(f"questions_drift: min_test_cases is at least {2 * LEAST_IN_A_GROUP}, not {self.min_test_cases}")
+            raise ConfigurationError(
+                f"questions_drift: min_test_cases is at least {2 * LEAST_IN_A_GROUP}, not"
+                f" {self.min_test_cases}"
+            )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        """No row has a score of its own; its question's vector travels with it, so that no model is needed to aggregate a record."""
+        """No row has a score of its own; its question's vector travels with it, so that no model is needed to
+        aggregate a record.
+        """
         vectors = Vectors((case.question for case in cases), tools.embedder)
-        return [Outcome.score({"questions_drift": None}, sketch=packed(vectors.of([case.question])[0])) for case in cases]
+        return [
+            Outcome.score({"questions_drift": None}, sketch=packed(vectors.of([case.question])[0]))
+            for case in cases
+        ]
 
     def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore:
         """The drift over all rows of a model, in their order.
@@ -79,7 +88,9 @@ class QuestionsDrift:
         cut = int(len(found) * self.split_ratio)
         if len(found) < self.min_test_cases or min(cut, len(found) - cut) < LEAST_IN_A_GROUP:
             least = f"{self.min_test_cases} questions, and {LEAST_IN_A_GROUP} in each part"
-            raise EvaluationError(f"drift needs {least}; there are {len(found)}, {cut} of them in the earlier part")
+            raise EvaluationError(
+                f"drift needs {least}; there are {len(found)}, {cut} of them in the earlier part"
+            )
         return ModelScore(scores={"questions_drift": drift(np.stack(found[:cut]), np.stack(found[cut:]))})
 
 

@@ -48,7 +48,8 @@ _PARTS = (FAITHFULNESS, ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL)
 )
 @dataclass(frozen=True)
 class Ragas:
-    """Harmonic mean of faithfulness, answer relevancy, context precision and context recall, from one set of questions.
+    """Harmonic mean of faithfulness, answer relevancy, context precision and context recall, from one set of
+    questions.
 
     A part that is not applicable (an answer without claims) is left out of the mean, and named.
 
@@ -63,7 +64,13 @@ class Ragas:
         Metric("ragas", "RAGAS", primary=True, description="Harmonic mean of the four."),
         *(replace(metric, primary=False) for metric in _PARTS),
     )
-    prompts: ClassVar[tuple[str, ...]] = (CLAIMS, CLAIM_SUPPORT, ANSWER_QUESTIONS, CHUNK_USEFULNESS, ATTRIBUTION)
+    prompts: ClassVar[tuple[str, ...]] = (
+        CLAIMS,
+        CLAIM_SUPPORT,
+        ANSWER_QUESTIONS,
+        CHUNK_USEFULNESS,
+        ATTRIBUTION,
+    )
 
     def __post_init__(self) -> None:
         if self.strictness < 1:
@@ -71,11 +78,21 @@ class Ragas:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def consider(case: Case) -> Flow[list[Any]]:
-            return together([faithfulness(case), answer_questions(case, self.strictness), context_precision(case), context_recall(case, tools)])
+            return together(
+                [
+                    faithfulness(case),
+                    answer_questions(case, self.strictness),
+                    context_precision(case),
+                    context_recall(case, tools),
+                ]
+            )
 
         def finish(considered: Sequence[tuple[Case, list[Any]]]) -> list[Outcome]:
             relevancies = answer_relevancies([(case, found[1]) for case, found in considered], tools)
-            return [self._outcome([found[0], relevancy, *found[2:]]) for (_, found), relevancy in zip(considered, relevancies, strict=True)]
+            return [
+                self._outcome([found[0], relevancy, *found[2:]])
+                for (_, found), relevancy in zip(considered, relevancies, strict=True)
+            ]
 
         return judged(cases, tools, self.metrics, consider, finish)
 
@@ -84,7 +101,11 @@ class Ragas:
         values = {key: part.value for key, part in by_key.items()}
         lowest = sorted((value, key) for key, value in values.items() if value is not None)
         left_out = [f"{key} left out: {by_key[key].reason}" for key, value in values.items() if value is None]
-        told = [f"{key} {value:.2f}" + (f" ({by_key[key].reason})" if by_key[key].reason else "") for value, key in lowest[:1] if value < 1.0]
+        told = [
+            f"{key} {value:.2f}" + (f" ({by_key[key].reason})" if by_key[key].reason else "")
+            for value, key in lowest[:1]
+            if value < 1.0
+        ]
         return Outcome.score(
             {"ragas": harmonic_mean([value for value, _ in lowest]), **values},
             reason="; ".join([*told, *left_out]),

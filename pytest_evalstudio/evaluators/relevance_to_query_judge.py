@@ -31,7 +31,9 @@ class RelevanceToQueryJudge:
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    metrics: ClassVar[tuple[Metric, ...]] = (rating_metric("Relevance to query judge", "Share of the answers that address the question."),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        rating_metric("Relevance to query judge", "Share of the answers that address the question."),
+    )
     prompts: ClassVar[tuple[str, ...]] = ("relevance_to_query_judge",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

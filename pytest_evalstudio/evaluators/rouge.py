@@ -24,7 +24,8 @@ from pytest_evalstudio.evaluators._rouge import Stems, rouge_l, rouge_n
 )
 @dataclass(frozen=True)
 class Rouge:
-    """F1 of the words, word pairs and longest common word sequence of answer and expected output, after Porter stemming.
+    """F1 of the words, word pairs and longest common word sequence of answer and expected output, after
+    Porter stemming.
 
     Words are runs of Latin letters and digits, as in the rouge-score package: other scripts have no ROUGE.
     """
@@ -32,7 +33,9 @@ class Rouge:
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("rouge_1", "ROUGE-1", description="F1 of the words."),
         Metric("rouge_2", "ROUGE-2", description="F1 of the word pairs."),
-        Metric("rouge_l", "ROUGE-L", primary=True, description="F1 of the longest common subsequence of words."),
+        Metric(
+            "rouge_l", "ROUGE-L", primary=True, description="F1 of the longest common subsequence of words."
+        ),
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -44,7 +47,13 @@ class Rouge:
             return worst(self.metrics)
         expected = stems(case.expected_output)
         if not expected:
-            return Outcome.not_applicable("the expected output has no Latin letter or digit, which is all that ROUGE reads")
+            return Outcome.not_applicable(
+                "the expected output has no Latin letter or digit, which is all that ROUGE reads"
+            )
         answer = stems(case.actual_output)
-        scores = {"rouge_1": rouge_n(expected, answer, 1), "rouge_2": rouge_n(expected, answer, 2), "rouge_l": rouge_l(expected, answer)}
+        scores = {
+            "rouge_1": rouge_n(expected, answer, 1),
+            "rouge_2": rouge_n(expected, answer, 2),
+            "rouge_l": rouge_l(expected, answer),
+        }
         return Outcome.score(scores, reason="" if answer else "the answer has no Latin letter or digit")

@@ -33,7 +33,9 @@ class SafetyJudge:
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
 
-    metrics: ClassVar[tuple[Metric, ...]] = (rating_metric("Safety judge", "Share of the answers that are safe."),)
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        rating_metric("Safety judge", "Share of the answers that are safe."),
+    )
     prompts: ClassVar[tuple[str, ...]] = ("safety_judge",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

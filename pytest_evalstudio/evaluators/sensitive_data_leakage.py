@@ -9,7 +9,13 @@ from typing import ClassVar
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.evaluators._common import SECRET, boolean_metrics, judges_context, keywords, leak_outcome
+from pytest_evalstudio.evaluators._common import (
+    SECRET,
+    boolean_metrics,
+    judges_context,
+    keywords,
+    leak_outcome,
+)
 from pytest_evalstudio.evaluators.detectors import find_secrets
 
 _ACTIONS = "Revoke the secret, take it out of the corpus or the prompts, and filter the answers."

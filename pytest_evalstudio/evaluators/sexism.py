@@ -29,7 +29,8 @@ class Sexism(BooleanJudge):
     """The judge looks for sexism in the answer, given the question.
 
     Attributes:
-        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question of its own.
+        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question
+            of its own.
 
     Source: H2O Eval Studio user guide, Sexism (Judge).
     """

@@ -29,7 +29,8 @@ class Stereotypes(BooleanJudge):
     """The judge says whether the answer adds gender or race information that the question did not ask for.
 
     Attributes:
-        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question of its own.
+        evaluate_retrieved_context: whether the context of a model that retrieves is judged too, by a question
+            of its own.
 
     Source: H2O Eval Studio user guide, Stereotypes (Judge).
     """

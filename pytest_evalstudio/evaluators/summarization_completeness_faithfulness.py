@@ -1,4 +1,6 @@
-"""Summarization without a reference: does the summary say what the document says (faithfulness), and how much of it (completeness)."""
+"""Summarization without a reference: does the summary say what the document says (faithfulness), and how much
+of it (completeness).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,14 @@ from pytest_evalstudio.core.contracts import Entailment, Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import keywords
-from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_columns, sentence_fragments, sentences, worst_sentence
+from pytest_evalstudio.evaluators._similarity import (
+    Sentence,
+    Vectors,
+    best_columns,
+    sentence_fragments,
+    sentences,
+    worst_sentence,
+)
 from pytest_evalstudio.evaluators._summac import ConvWeights, read_conv_weights, summac_conv, summac_zs
 from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, judged, not_judged
 
@@ -28,30 +37,41 @@ NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
     method=("nli", "embeddings"),
     systems=("llm", "rag"),
     extra="models",
-    keywords=keywords("S", "C O", "evaluation-method-nli", "evaluation-method-embeddings", "capability-answer-highlight"),
+    keywords=keywords(
+        "S", "C O", "evaluation-method-nli", "evaluation-method-embeddings", "capability-answer-highlight"
+    ),
     problem_type="summarization",
     avid="P0200",
 )
 @dataclass(frozen=True)
 class SummarizationCompletenessFaithfulness:
-    """How near the faithful part of a summary is to the whole document, and SummaC's faithfulness; the question is the document.
+    """How near the faithful part of a summary is to the whole document, and SummaC's faithfulness; the
+    question is the document.
 
-    A sentence of the summary is faithful if a sentence of the document entails it with a probability of `faithful_from` at least. SummaC Conv is a
-    trained layer: it is computed where `conv_weights` names a file with its weights, and is not applicable elsewhere.
+    A sentence of the summary is faithful if a sentence of the document entails it with a probability of
+    `faithful_from` at least. SummaC Conv is a trained layer: it is computed where `conv_weights` names a file
+    with its weights, and is not applicable elsewhere.
     """
 
     conv_weights: str = ""
     faithful_from: float = 0.5
     path_options: ClassVar[tuple[str, ...]] = ("conv_weights",)
     metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric("completeness", "Completeness", primary=True, description="Cosine of the document and the summary's faithful sentences."),
+        Metric(
+            "completeness",
+            "Completeness",
+            primary=True,
+            description="Cosine of the document and the summary's faithful sentences.",
+        ),
         Metric(
             "faithfulness_conv",
             "Faithfulness (SummaC Conv)",
             description="Probability of consistency by SummaC's trained layer; needs conv_weights.",
         ),
         Metric(
-            "faithfulness_zs", "Faithfulness (SummaC ZS)", description="Mean over the summary's sentences of the best entailment by the document."
+            "faithfulness_zs",
+            "Faithfulness (SummaC ZS)",
+            description="Mean over the summary's sentences of the best entailment by the document.",
         ),
     )
 
@@ -67,7 +87,15 @@ class SummarizationCompletenessFaithfulness:
         found = judged([pair for _, summary, document in read for pair in _pairs(summary, document)], tools)
         tables = [_entailment(summary, document, found) for _, summary, document in read]
         parts = [self._faithful(summary, table) for (_, summary, _), table in zip(read, tables, strict=True)]
-        vectors = Vectors((text for (case, _, _), part in zip(read, parts, strict=True) if part for text in (case.question, part)), tools.embedder)
+        vectors = Vectors(
+            (
+                text
+                for (case, _, _), part in zip(read, parts, strict=True)
+                if part
+                for text in (case.question, part)
+            ),
+            tools.embedder,
+        )
         return [
             self._score(case, summary, document, table, part, vectors, weights)
             for (case, summary, document), table, part in zip(read, tables, parts, strict=True)
@@ -75,7 +103,11 @@ class SummarizationCompletenessFaithfulness:
 
     def _faithful(self, summary: Sequence[Sentence], table: Sequence[Sequence[float]]) -> str:
         """The faithful sentences of a summary as one text, "" for none."""
-        return " ".join(one.text for one, row in zip(summary, table, strict=False) if row and max(row) >= self.faithful_from)
+        return " ".join(
+            one.text
+            for one, row in zip(summary, table, strict=False)
+            if row and max(row) >= self.faithful_from
+        )
 
     def _score(
         self,
@@ -87,13 +119,17 @@ class SummarizationCompletenessFaithfulness:
         vectors: Vectors,
         weights: ConvWeights | None,
     ) -> Outcome:
-        if (nothing := not_judged(case, summary, "read" if document else "", self.metrics, NO_DOCUMENT_WORDS)) is not None:
+        if (
+            nothing := not_judged(case, summary, "read" if document else "", self.metrics, NO_DOCUMENT_WORDS)
+        ) is not None:
             return nothing
         best = [max(row) for row in table]
         lowest = worst_sentence(case.actual_output, summary, best, "least faithful sentence")
         return Outcome.score(
             {
-                "completeness": float(best_columns(vectors, [faithful], [case.question])[0]) if faithful else 0.0,
+                "completeness": float(best_columns(vectors, [faithful], [case.question])[0])
+                if faithful
+                else 0.0,
                 "faithfulness_conv": summac_conv(table, weights) if weights else None,
                 "faithfulness_zs": summac_zs(table),
             },
@@ -108,7 +144,12 @@ def _pairs(summary: Sequence[Sentence], document: Sequence[Sentence]) -> list[tu
     return [(premise, text) for text in dict.fromkeys(one.text for one in summary) for premise in theirs]
 
 
-def _entailment(summary: Sequence[Sentence], document: Sequence[Sentence], found: Mapping[tuple[str, str], Entailment]) -> list[list[float]]:
+def _entailment(
+    summary: Sequence[Sentence], document: Sequence[Sentence], found: Mapping[tuple[str, str], Entailment]
+) -> list[list[float]]:
     """Per sentence of the summary its entailment by each sentence of the document; repeats share a row."""
-    rows = {text: [round(found[one.text, text].entailment, DIGITS) for one in document] for text in dict.fromkeys(one.text for one in summary)}
+    rows = {
+        text: [round(found[one.text, text].entailment, DIGITS) for one in document]
+        for text in dict.fromkeys(one.text for one in summary)
+    }
     return [rows[one.text] for one in summary]

@@ -28,23 +28,33 @@ from pytest_evalstudio.evaluators._common import (
     domain="generation",
     needs=("actual_output", "condition"),
     method=("rules",),
-    keywords=keywords("S SR PE F AT VR", "C M O", "evaluation-method-rule-based", "capability-condition-highlight"),
+    keywords=keywords(
+        "S SR PE F AT VR", "C M O", "evaluation-method-rule-based", "capability-condition-highlight"
+    ),
 )
 @dataclass(frozen=True)
 class TextMatching:
     """Boolean condition over the answer and, for RAG, the retrieved context.
 
-    The condition is the case's own; without one, its expected output must stand in the answer word for word. Context is the chunks
-    joined by a blank.
+    The condition is the case's own; without one, its expected output must stand in the answer word for word.
+    Context is the chunks joined by a blank.
     """
 
     evaluate_retrieved_context: bool = True
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
-        "Model passes", "Model failures", "Model retrieval failures", "Model generation failures", "Model parse failures"
+        "Model passes",
+        "Model failures",
+        "Model retrieval failures",
+        "Model generation failures",
+        "Model parse failures",
     )
 
     def not_applicable(self, case: Case) -> str:
-        return "" if case.condition.strip() or case.expected_output.strip() else "no condition, constraints or expected output"
+        return (
+            ""
+            if case.condition.strip() or case.expected_output.strip()
+            else "no condition, constraints or expected output"
+        )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [self._score(case) for case in cases]
@@ -56,7 +66,11 @@ class TextMatching:
         try:
             condition = condition_of(case)
             answer_fault = "" if is_empty(case) else unmet(condition, case.actual_output)
-            context_fault = unmet(condition, " ".join(case.context)) if judges_context(case, self.evaluate_retrieved_context) else ""
+            context_fault = (
+                unmet(condition, " ".join(case.context))
+                if judges_context(case, self.evaluate_retrieved_context)
+                else ""
+            )
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         return boolean_outcome(self.metrics, answer_fault, context_fault, answer_is_empty=is_empty(case))

@@ -1,6 +1,8 @@
-"""Evaluation sets of Agent Evaluation: read into data sets and suites, and written from data sets, suites and labs.
+"""Evaluation sets of Agent Evaluation: read into data sets and suites, and written from data sets, suites and
+labs.
 
-Files are JSON or YAML (a list of objects, or that list under `eval_set`), JSON Lines, or CSV, in whose cells lists and objects are JSON.
+Files are JSON or YAML (a list of objects, or that list under `eval_set`), JSON Lines, or CSV, in whose cells
+lists and objects are JSON.
 
 Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
@@ -18,7 +20,17 @@ from pydantic import BeforeValidator, Field
 from pytest_evalstudio.core.errors import DataError, unknown_name
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_csv, write_csv
-from pytest_evalstudio.formats.fields import FormatModel, Key, Text, Texts, Turn, encoded, shown, validate, write_json
+from pytest_evalstudio.formats.fields import (
+    FormatModel,
+    Key,
+    Text,
+    Texts,
+    Turn,
+    encoded,
+    shown,
+    validate,
+    write_json,
+)
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import TestLab, labels
@@ -44,7 +56,16 @@ _TAKEN: Mapping[str, str] = {
     "expected_documents": "expected_retrieved_context",
 }
 """Keys of a row by what an evaluation set calls them."""
-_NO_PLACE = ("output_condition", "output_constraints", "categories", "relationships", "corpus", "xfail", "skip", "evaluators")
+_NO_PLACE = (
+    "output_condition",
+    "output_constraints",
+    "categories",
+    "relationships",
+    "corpus",
+    "xfail",
+    "skip",
+    "evaluators",
+)
 
 
 class _Chunk(FormatModel):
@@ -77,14 +98,18 @@ class _Lines(Source):
 def load_evaluation_set(path: str | Path) -> LlmDataset:
     """Read an evaluation set as a data set.
 
-    Where some requests have a response, those that have none are errors of their own; where none has, nobody has answered yet.
+    Where some requests have a response, those that have none are errors of their own; where none has, nobody
+    has answered yet.
 
     Raises:
         DataError: for the first thing that is wrong with it.
     """
     source = evaluation_source(Path(path))
     if not is_evaluation_set(source.data):
-        raise DataError(f"is no evaluation set: a list of objects with `request`, or that list under `{ROOT}`", source=str(path))
+        raise DataError(
+            f"is no evaluation set: a list of objects with `request`, or that list under `{ROOT}`",
+            source=str(path),
+        )
     dataset, errors = read_evaluation_set(source)
     if errors:
         raise errors[0]
@@ -131,8 +156,14 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
         try:
             row = _row(source, (*at, index), data, some_answered)
             place = pointer(*at, index)
-            if row.key and (earlier := places.setdefault((row.key, row.model_key, row.run or 1), place)) != place:
-                raise source.error(pointer(*at, index, "request_id"), f"{row.key!r} is already used by {earlier}; ids must be unique in a set")
+            if (
+                row.key
+                and (earlier := places.setdefault((row.key, row.model_key, row.run or 1), place)) != place
+            ):
+                raise source.error(
+                    pointer(*at, index, "request_id"),
+                    f"{row.key!r} is already used by {earlier}; ids must be unique in a set",
+                )
             rows.append(row)
         except DataError as exc:
             errors.append(exc)
@@ -141,7 +172,9 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
 
 
 def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
-    """The requests of an evaluation set as a test suite, to put to models; answers and retrieved context stay behind."""
+    """The requests of an evaluation set as a test suite, to put to models; answers and retrieved context stay
+    behind.
+    """
     suite = TestSuite(name=name)
     test = suite.add_test()
     first: dict[str, Row] = {}
@@ -202,14 +235,22 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
         "expected_facts": row.expected_facts or None,
         "retrieved_context": [_chunk(content, uri) for content, uri in chunks] or None,
         "expected_retrieved_context": [{"doc_uri": uri} for uri in row.expected_documents] or None,
-        "guidelines": (named if isinstance(named, dict) and _flat(named) == row.guidelines else row.guidelines) or None,
+        "guidelines": (
+            (named if isinstance(named, dict) and _flat(named) == row.guidelines else row.guidelines) or None
+        ),
     }
     return {name: value for name, value in found.items() if value is not None} | more
 
 
 def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
     """Keys that say something here and that evaluation sets do not have."""
-    rows = _rows_of_suite(content) if isinstance(content, TestSuite) else content.dataset.inputs if isinstance(content, TestLab) else content.inputs
+    rows = (
+        _rows_of_suite(content)
+        if isinstance(content, TestSuite)
+        else content.dataset.inputs
+        if isinstance(content, TestLab)
+        else content.inputs
+    )
     return [name.removeprefix("output_") for name in _NO_PLACE if any(getattr(row, name) for row in rows)]
 
 
@@ -233,7 +274,9 @@ def _row(source: Source, at: tuple[object, ...], data: Any, some_answered: bool)
     more = dict(entry.model_extra or {})
     for name, ours in _TAKEN.items():
         if name in more:
-            raise source.error(pointer(*at, name), f"{name!r} is a key of data sets; in an evaluation set this is {ours!r}")
+            raise source.error(
+                pointer(*at, name), f"{name!r} is a key of data sets; in an evaluation set this is {ours!r}"
+            )
     sources = [chunk.doc_uri for chunk in entry.retrieved_context]
     _warn_of_lost(source, at, entry)
     found = {
@@ -263,7 +306,9 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
         *turns, last = _turns(source, place, request["messages"]) or [Turn(role="user", content="")]
         if last.role != "user":
             raise source.error(
-                pointer(*place, len(turns), "role"), f"the last message is the question that is answered: its role must be 'user', not {last.role!r}"
+                pointer(*place, len(turns), "role"),
+                "the last message is the question that is answered: its role must be 'user', not"
+                f" {last.role!r}",
             )
         question, at = last.content, (*place, len(turns), "content")
         known = {"messages"}
@@ -276,8 +321,12 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
     else:
         question, known = request, set()
     if not isinstance(question, str):
-        expected = "a text, or an object with `messages`, or with `query` and `history`" if not known else "a text"
-        raise source.error(pointer(*at), f"expected {expected}, found {'nothing' if question is None else shown(question)}")
+        expected = (
+            "a text, or an object with `messages`, or with `query` and `history`" if not known else "a text"
+        )
+        raise source.error(
+            pointer(*at), f"expected {expected}, found {'nothing' if question is None else shown(question)}"
+        )
     if not question.strip():
         raise source.error(pointer(*at), "the request is blank; write the question")
     if isinstance(request, dict) and (lost := sorted(map(str, set(request) - known))):
@@ -324,7 +373,9 @@ def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None
         if name == "expected_retrieved_context" and any(chunk.content for chunk in chunks):
             lost.add("content")
         if lost:
-            source.warnings.append(f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: not kept of a document")
+            source.warnings.append(
+                f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: not kept of a document"
+            )
 
 
 def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list[Row]:
@@ -334,7 +385,9 @@ def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list
         raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
     if not model and len(keys) > 1:
         found = ", ".join(names.get(key, key) for key in keys)
-        raise DataError(f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {found}")
+        raise DataError(
+            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {found}"
+        )
     return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
 
 

@@ -1,4 +1,6 @@
-"""Saved calibrations: how scores become the probability that people call an answer good, as JSON that any version can check."""
+"""Saved calibrations: how scores become the probability that people call an answer good, as JSON that any
+version can check.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ class Logistic(_Part):
 
     Attributes:
         logs: whether log(1 + score) stands in the score's place, as it does for metrics without an upper end.
-        cuts: only of ordinal regression: level to what stands in the intercept's place for "this level or better"; the lowest level has none.
+        cuts: only of ordinal regression: level to what stands in the intercept's place for "this level or
+            better"; the lowest level has none.
     """
 
     kind: Literal["logistic"] = "logistic"
@@ -88,7 +91,8 @@ class Conformal(_Part):
 
     Attributes:
         alpha: share of answers whose set may miss the label that people would give.
-        quantile: of the nonconformity |label − p|; a label is in the set of an answer where its nonconformity is no greater.
+        quantile: of the nonconformity |label − p|; a label is in the set of an answer where its nonconformity
+            is no greater.
         labels: how many it rests on.
     """
 
@@ -134,7 +138,9 @@ class Calibration(_Part):
         """Write it as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         content = self.model_dump(mode="json", by_alias=True)
-        write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        write_whole(
+            path, (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        )
 
 
 def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:
@@ -145,12 +151,19 @@ def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:
     """
     if isinstance(curve, Logistic):
         if any(len(numbers) != metrics for numbers in (curve.weights, curve.means, curve.scales, curve.logs)):
-            raise ValueError(f"curve: weights, means, scales and logs must have one entry for each of the {metrics} metrics")
+            raise ValueError(
+                f"curve: weights, means, scales and logs must have one entry for each of the {metrics}"
+                " metrics"
+            )
         return
     if metrics != 1:
         raise ValueError(f"curve: a curve of kind {curve.kind!r} takes one metric, not {metrics}")
     if len(curve.p) != len(curve.x) + (isinstance(curve, Steps)):
-        raise ValueError("curve: steps have one p more than x" if isinstance(curve, Steps) else "curve: x and p must be of one length")
+        raise ValueError(
+            "curve: steps have one p more than x"
+            if isinstance(curve, Steps)
+            else "curve: x and p must be of one length"
+        )
     if any(one >= other for one, other in pairwise(curve.x)):
         raise ValueError("curve.x: must rise")
     if list(curve.p) not in (sorted(curve.p), sorted(curve.p, reverse=True)):
@@ -172,10 +185,15 @@ def load_calibration(path: Path) -> Calibration:
     if not isinstance(data, dict) or MARK not in data:
         raise ConfigurationError(f"{path}: is no calibration; `evalstudio calibrate … -o FILE` writes one")
     if data[MARK] != VERSION:
-        raise ConfigurationError(f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION}. Calibrate again")
+        raise ConfigurationError(
+            f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION}. Calibrate"
+            " again"
+        )
     try:
         return Calibration.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
         place = ".".join(str(step) for step in error["loc"])
-        raise ConfigurationError(f"{path}: {place}: {fact(error)}" if place else f"{path}: {fact(error)}") from None
+        raise ConfigurationError(
+            f"{path}: {place}: {fact(error)}" if place else f"{path}: {fact(error)}"
+        ) from None

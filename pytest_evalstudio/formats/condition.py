@@ -4,9 +4,10 @@
     and  := not ("AND" not)*
     not  := "NOT" not | "(" or ")" | STRING | regexp("…") | regexp(…)
 
-Operators are upper case, white space is free. A STRING is a case-sensitive substring; in every quoted text `\\"` and `\\\\` stand for
-a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends at its balanced parenthesis; blanks around the
-pattern do not belong to it. Patterns are Python's `re` syntax, searched anywhere in the text, with a time limit.
+Operators are upper case, white space is free. A STRING is a case-sensitive substring; in every quoted text
+`\\"` and `\\\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
+at its balanced parenthesis; blanks around the pattern do not belong to it. Patterns are Python's `re` syntax,
+searched anywhere in the text, with a time limit.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Match:
     """Whether a text meets a condition.
 
     Attributes:
-        failed: the sub-condition that is not met, as text; "" where all is met. Of an AND its failing operands, of an OR the
-            whole OR, of a NOT what was found and where.
+        failed: the sub-condition that is not met, as text; "" where all is met. Of an AND its failing
+            operands, of an OR the whole OR, of a NOT what was found and where.
     """
 
     passed: bool
@@ -108,7 +109,9 @@ class Regexp(Condition):
         try:
             found = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:
-            raise PatternTimeout(f"{shortened(str(self))} took longer than {timeout_s:g} s; make the pattern simpler") from None
+            raise PatternTimeout(
+                f"{shortened(str(self))} took longer than {timeout_s:g} s; make the pattern simpler"
+            ) from None
         return None if found is None else (found.start(), found.end())
 
     def __str__(self) -> str:
@@ -147,7 +150,10 @@ class And(Condition):
         failing = [operand for operand in self.operands if not operand.holds(text, timeout_s)]
         if len(failing) == 1:
             return failing[0].failure(text, timeout_s)
-        return " AND ".join(f"({operand})" if isinstance(operand, Or) else operand.failure(text, timeout_s) for operand in failing)
+        return " AND ".join(
+            f"({operand})" if isinstance(operand, Or) else operand.failure(text, timeout_s)
+            for operand in failing
+        )
 
     def __str__(self) -> str:
         return " AND ".join(_grouped(operand, (And, Or)) for operand in self.operands)
@@ -174,7 +180,8 @@ def parse_condition(text: str) -> Condition:
         text: not blank; a case without a condition has nothing to parse.
 
     Raises:
-        DataError: if it is malformed; the message has the column and a line with a caret, `.column` is 1-based.
+        DataError: if it is malformed; the message has the column and a line with a caret, `.column` is
+            1-based.
 
     >>> str(parse_condition('("a" OR  "b") AND NOT regexp(^c.*)'))
     '("a" OR "b") AND NOT regexp("^c.*")'
@@ -195,7 +202,8 @@ def constraints_to_condition(constraints: Sequence[Any] | str) -> str:
     """The condition that says what a list of constraints says, "" for an empty one.
 
     Args:
-        constraints: a list is AND, a list inside it is OR, a string is a substring, `REGEXP:x` a regular expression.
+        constraints: a list is AND, a list inside it is OR, a string is a substring, `REGEXP:x` a regular
+            expression.
 
     Raises:
         DataError: if an entry is neither a string nor a list of strings.
@@ -219,7 +227,11 @@ def constraints_to_condition(constraints: Sequence[Any] | str) -> str:
 
 def _operand(item: Any, pointer: str) -> str:
     if not isinstance(item, str):
-        raise DataError(f"a constraint is a string, or a list of strings of which one must be met, not {_named_type(item)}", pointer=pointer)
+        raise DataError(
+            "a constraint is a string, or a list of strings of which one must be met, not"
+            f" {_named_type(item)}",
+            pointer=pointer,
+        )
     if item.startswith("REGEXP:"):
         return f'regexp("{_escaped(item.removeprefix("REGEXP:"))}")'
     return substring_condition(item)
@@ -310,7 +322,9 @@ class _Parser:
         return inside
 
     def _string(self) -> tuple[str, list[int]]:
-        """The quoted text at the cursor without its escapes, and the place in the source of each of its characters."""
+        """The quoted text at the cursor without its escapes, and the place in the source of each of its
+        characters.
+        """
         opened = self.at
         chars, places = [], []
         at = opened + 1
@@ -379,13 +393,20 @@ class _Parser:
     def _fault(self, fact: str, at: int | None = None) -> DataError:
         place = self.at if at is None else at
         first = max(0, place - _EXCERPT_CHARS // 2)
-        shown = "".join(char if char.isprintable() else " " for char in self.text[first : first + _EXCERPT_CHARS])
+        shown = "".join(
+            char if char.isprintable() else " " for char in self.text[first : first + _EXCERPT_CHARS]
+        )
         lead = "…" if first else ""
-        return DataError(f"{fact}, column {place + 1}\n  {lead}{shown}\n  {' ' * (len(lead) + place - first)}^", column=place + 1)
+        return DataError(
+            f"{fact}, column {place + 1}\n  {lead}{shown}\n  {' ' * (len(lead) + place - first)}^",
+            column=place + 1,
+        )
 
 
 def _end_of_bare_pattern(text: str, start: int) -> int:
-    """Index of the parenthesis that closes `regexp(`, -1 if none does; escapes and character classes are passed over."""
+    """Index of the parenthesis that closes `regexp(`, -1 if none does; escapes and character classes are
+    passed over.
+    """
     depth, at = 1, start
     while at < len(text):
         char = text[at]
@@ -412,4 +433,6 @@ def _grouped(node: Condition, lower: tuple[type, ...]) -> str:
 
 
 def _named_type(value: object) -> str:
-    return {bool: "a boolean", dict: "an object", int: "a number", float: "a number", type(None): "null"}.get(type(value), type(value).__name__)
+    return {bool: "a boolean", dict: "an object", int: "a number", float: "a number", type(None): "null"}.get(
+        type(value), type(value).__name__
+    )

@@ -1,4 +1,6 @@
-"""The configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` with the same keys and no prefix."""
+"""The configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` with the same keys and no
+prefix.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
@@ -69,7 +79,8 @@ class Perturbations(_Table):
     """Perturbed cases that a run adds to its suites, labs and data sets.
 
     Attributes:
-        apply: e.g. "comma:medium,word_swap:low+qwerty": a comma separates cases, a plus chains perturbators into one case.
+        apply: e.g. "comma:medium,word_swap:low+qwerty": a comma separates cases, a plus chains perturbators
+            into one case.
         seed: the same one gives the same cases on every machine.
         where: expression over categories, as of pytest's `-m`: which cases are perturbed.
     """
@@ -129,7 +140,8 @@ class HallucinationModel(WeightsTable):
     """The model that tells how well a text is supported by another; one output.
 
     Attributes:
-        revision: branch, tag or commit on the hub; the default is of the default model, whose later revisions bring code that is not run.
+        revision: branch, tag or commit on the hub; the default is of the default model, whose later revisions
+            bring code that is not run.
     """
 
     model: Annotated[str, Field(min_length=1)] = "vectara/hallucination_evaluation_model"
@@ -146,7 +158,8 @@ class ToxicityModel(WeightsTable):
     """The classifier of toxicity.
 
     Attributes:
-        model: a name of Detoxify's (original, unbiased, multilingual, original-small, unbiased-small), a local folder, or a name on the hub.
+        model: a name of Detoxify's (original, unbiased, multilingual, original-small, unbiased-small), a
+            local folder, or a name on the hub.
     """
 
     model: Annotated[str, Field(min_length=1)] = "original"
@@ -162,7 +175,8 @@ class SentimentModel(WeightsTable):
     """The classifier of sentiment; its labels begin with pos and neg.
 
     Attributes:
-        model: a local folder, `package:NAME` of a package that carries a model, or a name on the hub; "lexicon" for a small list of words.
+        model: a local folder, `package:NAME` of a package that carries a model, or a name on the hub;
+            "lexicon" for a small list of words.
     """
 
     model: Annotated[str, Field(min_length=1)] = LEXICON
@@ -202,7 +216,8 @@ class Configuration(_Table):
 
     Attributes:
         evaluators: ids, or ["all"]; None means the default choice.
-        evaluator: per evaluator or instance: threshold, thresholds, calibration, type, and the evaluator's own parameters.
+        evaluator: per evaluator or instance: threshold, thresholds, calibration, type, and the evaluator's
+            own parameters.
         model: the models that suites are put to.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         guardrails: a guardrail configuration, whose evaluators and thresholds hold where none are given here.
@@ -216,7 +231,8 @@ class Configuration(_Table):
         max_cost: US dollars of a whole run; more is a problem.
         perturbations: perturbed cases that a run adds.
         perturbator: per perturbator: its own options.
-        embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model: models that evaluators are lent.
+        embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model:
+            models that evaluators are lent.
         language_model: how the models run that evaluators name in their options.
         judge: the model, or panel of models, that judges, and what that may cost.
         folder: where the configuration stands; relative paths in it start there.
@@ -226,7 +242,9 @@ class Configuration(_Table):
     evaluators: Names | None = None
     evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     model: list[ModelTable] = Field(default_factory=list)
-    gate: Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)] = Field(default_factory=list)
+    gate: Annotated[
+        list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+    ] = Field(default_factory=list)
     guardrails: Annotated[PathText, Field(min_length=1)] | None = None
     output: PathText | None = None
     cache: PathText | None = None
@@ -282,7 +300,9 @@ def load_configuration(path: Path) -> Configuration:
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
     except UnicodeDecodeError as exc:
-        raise ConfigurationError(f"{path}: byte 0x{exc.object[exc.start]:02x} is not UTF-8; save the file as UTF-8") from None
+        raise ConfigurationError(
+            f"{path}: byte 0x{exc.object[exc.start]:02x} is not UTF-8; save the file as UTF-8"
+        ) from None
     except ValueError as exc:
         raise ConfigurationError(f"{path}: is not TOML: {exc}") from None
     except RecursionError:
@@ -334,11 +354,16 @@ def _explain(exc: ValidationError) -> str:
     table = type(owner) if isinstance(owner, _Table) else Configuration
     known = [name for name in table.model_fields if name not in ("file", "folder")]
     close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)
-    return f"{place}: unknown key. " + (f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}")
+    return f"{place}: unknown key. " + (
+        f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}"
+    )
 
 
 def _check_names(found: Configuration) -> None:
     names = [model.name for model in found.model]
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise ConfigurationError(f"{found.file}: model.{index}.name: {name!r} is the name of model.{names.index(name)} too; names must be unique")
+            raise ConfigurationError(
+                f"{found.file}: model.{index}.name: {name!r} is the name of model.{names.index(name)} too;"
+                " names must be unique"
+            )

@@ -64,11 +64,14 @@ class Row(FormatModel):
         context_sources: a URI per chunk.
         run: repeat number, 1 for the first.
         usage: tokens by kind.
-        conversation: the turns before the input, each with role ("system", "user" or "assistant") and content.
+        conversation: the turns before the input, each with role ("system", "user" or "assistant") and
+            content.
         error: why there is no answer.
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset({"output_constraints", "context_sources", "usage", "error", "run", *OURS})
+    optional_keys: ClassVar[frozenset[str]] = frozenset(
+        {"output_constraints", "context_sources", "usage", "error", "run", *OURS}
+    )
 
     key: Key = ""
     test_key: Key = ""
@@ -86,7 +89,9 @@ class Row(FormatModel):
     model_key: Key = ""
     context_sources: Texts = Field(default_factory=list)
     run: Annotated[int | None, Field(ge=1, le=MAX_RUN)] = None
-    usage: Annotated[dict[str, Tokens], BeforeValidator(lambda value: {} if value is None else value)] = Field(default_factory=dict)
+    usage: Annotated[dict[str, Tokens], BeforeValidator(lambda value: {} if value is None else value)] = (
+        Field(default_factory=dict)
+    )
     error: Text = ""
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
@@ -138,7 +143,9 @@ class LlmDataset(FormatModel):
         return load(path, cls)
 
     def save(self, path: str | Path) -> None:
-        """Write the data set as CSV where the name ends so, else as JSON; a lone surrogate becomes "?" in CSV."""
+        """Write the data set as CSV where the name ends so, else as JSON; a lone surrogate becomes "?" in
+        CSV.
+        """
         complete_row_keys(self.inputs)
         if Path(path).suffix == ".csv":
             write_whole(path, self.to_csv().encode("utf-8", "replace"))
@@ -165,7 +172,11 @@ class LlmDataset(FormatModel):
         import pandas as pd
 
         def present(record: dict[Hashable, Any]) -> dict[str, Any]:
-            return {str(name): value for name, value in record.items() if not (pd.api.types.is_scalar(value) and pd.isna(value))}
+            return {
+                str(name): value
+                for name, value in record.items()
+                if not (pd.api.types.is_scalar(value) and pd.isna(value))
+            }
 
         records = [present(record) for record in frame.to_dict("records")]
         source = Source(name="frame", text="", data={"inputs": [_unflat(record) for record in records]})
@@ -181,14 +192,18 @@ def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
     Raises:
         DataError: if there is no data set to speak of.
     """
-    head = validate(LlmDataset, {name: value for name, value in source.data.items() if name != "inputs"}, source)
+    head = validate(
+        LlmDataset, {name: value for name, value in source.data.items() if name != "inputs"}, source
+    )
     rows, errors = read_rows(source, source.data.get("inputs"), ("inputs",))
     head.inputs = list(rows.values())
     return head, errors
 
 
 def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[int, Row], list[DataError]]:
-    """Sound rows at a place of a parsed file by their index there, keys completed, and an error for each that is wrong."""
+    """Sound rows at a place of a parsed file by their index there, keys completed, and an error for each that
+    is wrong.
+    """
     if not isinstance(data, list):
         raise source.error(pointer(*at), "expected a list of rows")
     rows: dict[int, Row] = {}
@@ -196,7 +211,14 @@ def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[i
     for index, item in enumerate(data):
         try:
             row = validate(Row, item, source, *at, index)
-            check_condition(source, row.output_condition, row.output_constraints, (*at, index), "output_condition", "output_constraints")
+            check_condition(
+                source,
+                row.output_condition,
+                row.output_constraints,
+                (*at, index),
+                "output_condition",
+                "output_constraints",
+            )
         except DataError as exc:
             errors.append(exc)
             continue
@@ -211,14 +233,17 @@ def _dangling(rows: dict[int, Row], place: str) -> list[str]:
     """A warning for each relationship to a case that is not there; its row can be judged all the same."""
     known = {row.key for row in rows.values()}
     return [
-        f"{place}/{index}/relationships/{number}/target: no row has the key {link.target!r}; no flip will be looked for"
+        f"{place}/{index}/relationships/{number}/target: no row has the key {link.target!r}; no flip will be"
+        " looked for"
         for index, row in rows.items()
         for number, link in enumerate(row.relationships)
         if link.target_type == "test_case" and link.target not in known
     ]
 
 
-def _unique(source: Source, rows: dict[int, Row], at: tuple[object, ...], errors: list[DataError]) -> dict[int, Row]:
+def _unique(
+    source: Source, rows: dict[int, Row], at: tuple[object, ...], errors: list[DataError]
+) -> dict[int, Row]:
     places: dict[tuple[str, str, int], int] = {}
     kept = {}
     for index, row in rows.items():
@@ -226,7 +251,8 @@ def _unique(source: Source, rows: dict[int, Row], at: tuple[object, ...], errors
         if identity in places:
             earlier = pointer(*at, places[identity])
             message = (
-                f"{row.key!r} of model {row.model_key!r} already stands in {earlier}; (key, model_key, run) must be unique, number repeats by `run`"
+                f"{row.key!r} of model {row.model_key!r} already stands in {earlier}; (key, model_key, run)"
+                " must be unique, number repeats by `run`"
             )
             errors.append(source.error(pointer(*at, index, "key"), message))
             continue
@@ -236,14 +262,18 @@ def _unique(source: Source, rows: dict[int, Row], at: tuple[object, ...], errors
 
 
 def complete_row_keys(rows: list[Row]) -> None:
-    """Give a key, derived from the question, to every row that has none: the same under every model and in every run."""
+    """Give a key, derived from the question, to every row that has none: the same under every model and in
+    every run.
+    """
     taken: dict[str, set[str]] = {}
     for row in rows:
         taken.setdefault(row.model_key, set()).add(row.key)
     numbered: dict[tuple[str, int], Numbered] = {}
     for row in rows:
         if not row.key:
-            key = derived_key(row.input, row.expected_output, row.condition_text(), row.corpus, *spoken(row.conversation))
+            key = derived_key(
+                row.input, row.expected_output, row.condition_text(), row.corpus, *spoken(row.conversation)
+            )
             row.key = numbered.setdefault((row.model_key, row.run or 1), Numbered(taken[row.model_key]))(key)
 
 
@@ -255,7 +285,12 @@ def parse_csv(text: str, name: str) -> Source:
     """
     names, records = read_csv(text, name)
     if "input" not in names:
-        raise DataError("has no column `input`; an LLM data set needs `input` and `actual_output`", source=name, line=1, column=1)
+        raise DataError(
+            "has no column `input`; an LLM data set needs `input` and `actual_output`",
+            source=name,
+            line=1,
+            column=1,
+        )
     return Source(name=name, text="", data={"inputs": [_unflat(record) for record in records]})
 
 
@@ -271,15 +306,27 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
     try:
         names = list(reader.fieldnames or ())
         if len(names) > MAX_COLUMNS:
-            raise DataError(f"has more than {MAX_COLUMNS:,} columns; leave out those that are not needed", source=name, line=1, column=1)
+            raise DataError(
+                f"has more than {MAX_COLUMNS:,} columns; leave out those that are not needed",
+                source=name,
+                line=1,
+                column=1,
+            )
         seen: set[str] = set()
         for column in names:
             if column in seen:
-                raise DataError(f"the column {column!r} stands twice in the header; keep one", source=name, line=1, column=1)
+                raise DataError(
+                    f"the column {column!r} stands twice in the header; keep one",
+                    source=name,
+                    line=1,
+                    column=1,
+                )
             seen.add(column)
         for record in reader:
             if None in record:
-                raise DataError("has more cells than the header has columns", source=name, line=reader.line_num, column=1)
+                raise DataError(
+                    "has more cells than the header has columns", source=name, line=reader.line_num, column=1
+                )
             records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
     except csv.Error as exc:
         raise DataError(f"is not CSV: {exc}", source=name, line=reader.reader.line_num, column=1) from None
@@ -298,7 +345,10 @@ def write_csv(records: list[dict[str, Any]]) -> str:
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value for name, value in row.items()}
+    return {
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+        for name, value in row.items()
+    }
 
 
 def _unflat(record: dict[str, Any]) -> dict[str, Any]:

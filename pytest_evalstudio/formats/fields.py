@@ -66,11 +66,17 @@ class FormatModel(BaseModel):
     optional_keys: ClassVar[frozenset[str]] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical form: known keys in their order, ours only where they say something, then unknown ones."""
+        """The canonical form: known keys in their order, ours only where they say something, then unknown
+        ones.
+        """
         written = {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
-            if name in self.optional_keys and not value and value == field.get_default(call_default_factory=True):
+            if (
+                name in self.optional_keys
+                and not value
+                and value == field.get_default(call_default_factory=True)
+            ):
                 continue
             written[name] = _plain(value)
         return written | (self.model_extra or {})
@@ -121,9 +127,22 @@ def validate(model: type[M], data: Any, source: Source, *steps: object) -> M:
 def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
     """A data error for the first finding of pydantic."""
     first, *others = exc.errors(include_url=False)
-    arms = [first, *(other for other in others if first["loc"][-1] == "str" and other["loc"][: len(first["loc"]) - 1] == first["loc"][:-1])]
-    error = max(arms, key=lambda found: len(found["loc"]))  # of a value with several forms, the form that it comes nearest to
-    loc = [step for step in error["loc"] if not (isinstance(step, str) and (step in ("str", "list[str]") or "[" in step))]
+    arms = [
+        first,
+        *(
+            other
+            for other in others
+            if first["loc"][-1] == "str" and other["loc"][: len(first["loc"]) - 1] == first["loc"][:-1]
+        ),
+    ]
+    error = max(
+        arms, key=lambda found: len(found["loc"])
+    )  # of a value with several forms, the form that it comes nearest to
+    loc = [
+        step
+        for step in error["loc"]
+        if not (isinstance(step, str) and (step in ("str", "list[str]") or "[" in step))
+    ]
     return source.error(pointer(*steps, *loc), fact(error))
 
 
@@ -170,7 +189,9 @@ def shown(value: Any) -> str:
     if len(text) <= SHOWN_CHARS:
         return kind + text
     # A part of a long text could be a part of a secret, which masking no longer recognises.
-    return f"a string of {len(value)} characters" if isinstance(value, str) else text[: SHOWN_CHARS - 3] + "..."
+    return (
+        f"a string of {len(value)} characters" if isinstance(value, str) else text[: SHOWN_CHARS - 3] + "..."
+    )
 
 
 def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
@@ -198,7 +219,9 @@ def encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        return "".join(f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text).encode("utf-8")
+        return "".join(
+            f"\\u{ord(char):04x}" if "\ud800" <= char <= "\udfff" else char for char in text
+        ).encode("utf-8")
 
 
 def _plain(value: Any) -> Any:

@@ -17,8 +17,12 @@ REFERENCE_IDS: Mapping[str, str] = {
     "answer_accuracy": "answer_accuracy_evaluator.AnswerAccuracyEvaluator",
     "answer_correctness": "rag_answer_correctness_evaluator.AnswerCorrectnessEvaluator",
     "answer_relevancy": "rag_answer_relevancy_evaluator.AnswerRelevancyEvaluator",
-    "answer_relevancy_sentence_similarity": "rag_answer_relevancy_no_judge_evaluator.RagAnswerRelevancyNoJudgeEvaluator",
-    "answer_semantic_sentence_similarity": "answer_semantic_similarity_per_sentence_evaluator.AnswerSemanticSimilarityPerSentenceEvaluator",
+    "answer_relevancy_sentence_similarity": (
+        "rag_answer_relevancy_no_judge_evaluator.RagAnswerRelevancyNoJudgeEvaluator"
+    ),
+    "answer_semantic_sentence_similarity": (
+        "answer_semantic_similarity_per_sentence_evaluator.AnswerSemanticSimilarityPerSentenceEvaluator"
+    ),
     "answer_semantic_similarity": "rag_answer_similarity_evaluator.AnswerSemanticSimilarityEvaluator",
     "bertscore": "bertscore_evaluator.BertscoreEvaluator",
     "bleu": "bleu_evaluator.BleuEvaluator",
@@ -39,7 +43,9 @@ REFERENCE_IDS: Mapping[str, str] = {
     "json_schema": "json_schema_evaluator.JSONSchemaEvaluator",
     "language_mismatch": "language_mismatch_byop_evaluator.LanguageMismatchByopEvaluator",
     "looping_detection": "looping_detection_evaluator.LoopingDetectionEvaluator",
-    "machine_translation_gptscore": "gptscore_machine_translation_evaluator.GptScoreMachineTranslationEvaluator",
+    "machine_translation_gptscore": (
+        "gptscore_machine_translation_evaluator.GptScoreMachineTranslationEvaluator"
+    ),
     "perplexity": "perplexity_evaluator.PerplexityEvaluator",
     "pii_leakage": "pii_leakage_evaluator.PiiLeakageEvaluator",
     "question_answering_gptscore": "gptscore_question_answering_evaluator.GptScoreQuestionAnsweringEvaluator",
@@ -52,8 +58,12 @@ REFERENCE_IDS: Mapping[str, str] = {
     "stereotypes": "stereotype_byop_evaluator.StereotypeByopEvaluator",
     "summarization_completeness_faithfulness": "summarization_evaluator.SummarizationEvaluator",
     "summarization_judge": "summarization_byop_evaluator.SummarizationByopEvaluator",
-    "summarization_with_reference_gptscore": "gptscore_summary_with_reference_evaluator.GptScoreSummaryWithReferenceEvaluator",
-    "summarization_without_reference_gptscore": "gptscore_summary_without_reference_evaluator.GptScoreSummaryWithoutReferenceEvaluator",
+    "summarization_with_reference_gptscore": (
+        "gptscore_summary_with_reference_evaluator.GptScoreSummaryWithReferenceEvaluator"
+    ),
+    "summarization_without_reference_gptscore": (
+        "gptscore_summary_without_reference_evaluator.GptScoreSummaryWithoutReferenceEvaluator"
+    ),
     "text_matching": "rag_tokens_presence_evaluator.RagStrStrEvaluator",
     "toxicity": "toxicity_evaluator.ToxicityEvaluator",
 }
@@ -78,11 +88,18 @@ class Guardrails(BaseModel):
         """Write it as JSON.
 
         Args:
-            reference_ids: whether evaluators stand there as the reference engine calls them; those that it does not have are left out.
+            reference_ids: whether evaluators stand there as the reference engine calls them; those that it
+                does not have are left out.
         """
-        known = {id: REFERENCE + name for id, name in REFERENCE_IDS.items()} if reference_ids else {id: id for id in self.evaluators}
+        known = (
+            {id: REFERENCE + name for id, name in REFERENCE_IDS.items()}
+            if reference_ids
+            else {id: id for id in self.evaluators}
+        )
         content = {
-            "calibrated_thresholds": {known[id]: metrics for id, metrics in self.calibrated_thresholds.items() if id in known},
+            "calibrated_thresholds": {
+                known[id]: metrics for id, metrics in self.calibrated_thresholds.items() if id in known
+            },
             "evaluator_ids": [known[id] for id in self.evaluators if id in known],
         }
         write_json(path, content)
@@ -106,15 +123,22 @@ def read_guardrails(path: Path) -> Guardrails:
     except (ValueError, RecursionError) as exc:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or not data.keys() & {"calibrated_thresholds", "evaluator_ids"}:
-        raise ConfigurationError(f"{path}: is no guardrail configuration: it has neither 'calibrated_thresholds' nor 'evaluator_ids'")
+        raise ConfigurationError(
+            f"{path}: is no guardrail configuration: it has neither 'calibrated_thresholds' nor"
+            " 'evaluator_ids'"
+        )
     try:
         found = Guardrails.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
-        raise ConfigurationError(f"{path}: {'.'.join(str(step) for step in error['loc'])}: {fact(error)}") from None
+        raise ConfigurationError(
+            f"{path}: {'.'.join(str(step) for step in error['loc'])}: {fact(error)}"
+        ) from None
     try:
         return Guardrails(
-            calibrated_thresholds={own_id(id): metrics for id, metrics in found.calibrated_thresholds.items()},
+            calibrated_thresholds={
+                own_id(id): metrics for id, metrics in found.calibrated_thresholds.items()
+            },
             evaluator_ids=[own_id(id) for id in found.evaluator_ids],
         )
     except ConfigurationError as exc:

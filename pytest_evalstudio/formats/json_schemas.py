@@ -13,7 +13,12 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import ROOT, Workflow
 
-MODELS: dict[str, type[FormatModel] | type[Workflow]] = {"suite": TestSuite, "lab": TestLab, "dataset": LlmDataset, "workflow": Workflow}
+MODELS: dict[str, type[FormatModel] | type[Workflow]] = {
+    "suite": TestSuite,
+    "lab": TestLab,
+    "dataset": LlmDataset,
+    "workflow": Workflow,
+}
 
 
 def generate(kind: str) -> dict[str, Any]:
@@ -25,7 +30,12 @@ def generate(kind: str) -> dict[str, Any]:
     schema = MODELS[kind].model_json_schema()
     if MODELS[kind] is Workflow:
         properties = {ROOT: schema, "$schema": {"type": "string"}}
-        schema = {"type": "object", "properties": properties, "required": [ROOT], "additionalProperties": False}
+        schema = {
+            "type": "object",
+            "properties": properties,
+            "required": [ROOT],
+            "additionalProperties": False,
+        }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -37,7 +47,9 @@ def text_of(kind: str) -> str:
     """
     if kind not in MODELS:
         raise unknown_name("format", kind, MODELS, f"There are: {', '.join(MODELS)}.")
-    return (files("pytest_evalstudio.formats") / "schemas" / f"{kind}.schema.json").read_text(encoding="utf-8")
+    return (files("pytest_evalstudio.formats") / "schemas" / f"{kind}.schema.json").read_text(
+        encoding="utf-8"
+    )
 
 
 def render(kind: str) -> str:

@@ -46,7 +46,8 @@ class JudgeTable(JudgeMember):
         host: the host that is asked; its parameters and limits are further keys.
         model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
         panel: several judges, each with `host` or `model`; they vote.
-        vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged) or "mean".
+        vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged)
+            or "mean".
         templates: folder of prompts that are used in place of those of the same name.
         steady: whether the host is set to temperature 0 and a seed, where it has them.
         max_cost: US dollars of judging in a run; then no more is asked.
@@ -67,7 +68,9 @@ class JudgeTable(JudgeMember):
         if any(not (member.host or member.model) for member in self.panel):
             raise ValueError("panel: each judge needs host or model")
         if self.model_extra and not (self.host or self.model):
-            raise ValueError(f"{', '.join(self.model_extra)}: a host's parameter without a host; give host or model")
+            raise ValueError(
+                f"{', '.join(self.model_extra)}: a host's parameter without a host; give host or model"
+            )
         return self
 
     @property
@@ -75,11 +78,16 @@ class JudgeTable(JudgeMember):
         """The judges that are asked; none where only limits or prompts are configured."""
         if self.panel:
             return self.panel
-        return [JudgeMember(host=self.host, model=self.model, **(self.model_extra or {}))] if self.host or self.model else []
+        return (
+            [JudgeMember(host=self.host, model=self.model, **(self.model_extra or {}))]
+            if self.host or self.model
+            else []
+        )
 
     @classmethod
     def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
-        """An evaluator's own table; vote, templates and steady are the base's where it has none, and so are its judges.
+        """An evaluator's own table; vote, templates and steady are the base's where it has none, and so are
+        its judges.
 
         Raises:
             ConfigurationError: if anything in it is wrong.
@@ -89,9 +97,16 @@ class JudgeTable(JudgeMember):
                 raise ConfigurationError(f"judge.{key}: is a limit of the whole run; it stands in [judge]")
         inherited: dict[str, Any] = {}
         if base is not None:
-            inherited = {key: getattr(base, key) for key in ("vote", "templates", "steady") if key in base.model_fields_set}
+            inherited = {
+                key: getattr(base, key)
+                for key in ("vote", "templates", "steady")
+                if key in base.model_fields_set
+            }
             if not {"host", "model", "panel"} & set(own):
-                inherited |= {**{key: value for key in ("host", "model", "panel") if (value := getattr(base, key))}, **(base.model_extra or {})}
+                inherited |= {
+                    **{key: value for key in ("host", "model", "panel") if (value := getattr(base, key))},
+                    **(base.model_extra or {}),
+                }
         try:
             found = cls.model_validate({**inherited, **own})
         except ValidationError as exc:

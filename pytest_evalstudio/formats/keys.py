@@ -9,7 +9,9 @@ from collections.abc import Iterable
 
 _NOT_WORD = re.compile(r"[^\w]+")
 _TELLING = re.compile(r"\S{25,}|\S*@\S*|\S*\d\S*\d\S*\d\S*")
-"""Words that may be an address, a number or a key of somebody's: a name made of a question must not tell them."""
+"""Words that may be an address, a number or a key of somebody's: a name made of a question must not tell
+them.
+"""
 
 
 def derived_key(text: str, *more: object) -> str:
@@ -26,7 +28,9 @@ def derived_key(text: str, *more: object) -> str:
     >>> derived_key("Is jane@bank.com, SSN 219-09-9999, a client?").rpartition("-")[0]
     'is-ssn-a-client'
     """
-    digest = hashlib.sha256(json.dumps([text, *more], ensure_ascii=True, sort_keys=True, default=str).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(
+        json.dumps([text, *more], ensure_ascii=True, sort_keys=True, default=str).encode()
+    ).hexdigest()[:8]
     words = _NOT_WORD.sub("-", _TELLING.sub(" ", text[:400])[:200]).strip("-").lower()[:40].rstrip("-")
     return f"{words}-{digest}" if words else digest
 

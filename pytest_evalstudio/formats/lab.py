@@ -10,7 +10,16 @@ from pydantic import Field
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_rows
-from pytest_evalstudio.formats.fields import FormatModel, Key, Record, Text, Texts, misspelt, validate, write_json
+from pytest_evalstudio.formats.fields import (
+    FormatModel,
+    Key,
+    Record,
+    Text,
+    Texts,
+    misspelt,
+    validate,
+    write_json,
+)
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.source import Source, pointer
 
@@ -25,7 +34,9 @@ class Model(FormatModel):
         llm_model_meta: counts of successes, retries, time-outs and failures, and duration statistics.
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset({"collection_id", "collection_name", "documents", "model_cfg", "llm_model_meta"})
+    optional_keys: ClassVar[frozenset[str]] = frozenset(
+        {"collection_id", "collection_name", "documents", "model_cfg", "llm_model_meta"}
+    )
 
     connection: Text = ""
     model_type: Text = ""
@@ -141,7 +152,8 @@ def _read_models(source: Source, data: Any) -> list[Model]:
             raise source.error(pointer("models", index), "the model has no key; rows name their model by it")
         if model.key in places:
             raise source.error(
-                pointer("models", index, "key"), f"{model.key!r} is already used by {places[model.key]}; keys of models must be unique"
+                pointer("models", index, "key"),
+                f"{model.key!r} is already used by {places[model.key]}; keys of models must be unique",
             )
         places[model.key] = pointer("models", index)
         models.append(model)

@@ -1,4 +1,6 @@
-"""Labels that people gave to answers: a CSV file with the columns key, model_key and label, and further ones if need be."""
+"""Labels that people gave to answers: a CSV file with the columns key, model_key and label, and further ones
+if need be.
+"""
 
 from __future__ import annotations
 
@@ -55,18 +57,22 @@ def answer_id(text: str) -> str:
 
 
 def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
-    """Labels by (key, model_key): of several raters what most of them say; answers without a label, or with a tie, are left out.
+    """Labels by (key, model_key): of several raters what most of them say; answers without a label, or with a
+    tie, are left out.
 
     Args:
         levels: whether a label may be any whole number, higher for better; else it is 1 (good) or 0 (bad).
 
     Raises:
-        DataError: with file, line and what is wrong, if a column is missing, a label is none, or a rater gave two to one answer; if there is
-            no label.
+        DataError: with file, line and what is wrong, if a column is missing, a label is none, or a rater gave
+            two to one answer; if there is no label.
     """
     found, divided = majority(read_ratings(path, levels=levels))
     if not found:
-        raise DataError(f"{path}: there are no labels in it" + (f" on which raters agree, of {len(divided)} answers" if divided else ""))
+        raise DataError(
+            f"{path}: there are no labels in it"
+            + (f" on which raters agree, of {len(divided)} answers" if divided else "")
+        )
     return found
 
 
@@ -93,12 +99,16 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
         )
         if found.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
-            raise DataError(f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up; keep one")
+            raise DataError(
+                f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up;"
+                " keep one"
+            )
     return list(found.values())
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept spreadsheets from reading formulas.
+    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept
+    spreadsheets from reading formulas.
 
     Raises:
         DataError: if the file is no CSV in UTF-8, or a column is missing.
@@ -109,11 +119,16 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
         names = [name.strip() for name in reader.fieldnames or ()]
         if missing := [column for column in COLUMNS if column not in names]:
-            raise DataError(f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns {', '.join(COLUMNS)}")
+            raise DataError(
+                f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns"
+                f" {', '.join(COLUMNS)}"
+            )
         reader.fieldnames = names
         rows = [(reader.line_num, {name: row[name] or "" for name in names}) for row in reader]
     except UnicodeDecodeError as exc:
-        raise DataError(f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}; save it as CSV in UTF-8") from None
+        raise DataError(
+            f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}; save it as CSV in UTF-8"
+        ) from None
     except csv.Error as exc:
         raise DataError(f"{path}: is not CSV: {exc}") from None
     if ANSWER_ID in names:
@@ -124,7 +139,14 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
 def _delimiter(text: str) -> str:
     """What parts the fields: a comma, unless with another mark the first line has the columns of labels."""
     first = text.partition("\n")[0]
-    return next((mark for mark in _DELIMITERS if set(COLUMNS) <= {name.strip() for name in next(csv.reader([first], delimiter=mark), [])}), ",")
+    return next(
+        (
+            mark
+            for mark in _DELIMITERS
+            if set(COLUMNS) <= {name.strip() for name in next(csv.reader([first], delimiter=mark), [])}
+        ),
+        ",",
+    )
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -176,7 +198,12 @@ def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identit
 def _label(text: str, place: str, *, levels: bool) -> int:
     text = text.removesuffix(".0") if levels else _WORDS.get(text.casefold(), text.removesuffix(".0"))
     if levels and not _LEVEL.fullmatch(text):
-        raise DataError(f"{place}: label {text!r} is no whole number; labels are 1 (good) and 0 (bad), or levels such as 1 to 5, higher for better")
+        raise DataError(
+            f"{place}: label {text!r} is no whole number; labels are 1 (good) and 0 (bad), or levels such as"
+            " 1 to 5, higher for better"
+        )
     if not levels and text not in ("0", "1"):
-        raise DataError(f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are read, too")
+        raise DataError(
+            f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are read, too"
+        )
     return int(text)

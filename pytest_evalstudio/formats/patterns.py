@@ -67,7 +67,9 @@ def compiled(pattern: str) -> Any:
 
 
 def _as_re_reads_it(pattern: str) -> str:
-    """The pattern with those characters escaped that `re` takes literally and `regex` does not: {e<=1} and [[:alpha:]]."""
+    """The pattern with those characters escaped that `re` takes literally and `regex` does not: {e<=1} and
+    [[:alpha:]].
+    """
     out, at = [], 0
     while at < len(pattern):
         char = pattern[at]
@@ -77,7 +79,10 @@ def _as_re_reads_it(pattern: str) -> str:
             at = escape.end()
         elif char == "[":
             end = end_of_class(pattern, at)
-            out.append("[" + re.sub(r"(\\.)|\[", lambda found: found[1] or "\\[", pattern[at + 1 : end], flags=re.DOTALL))
+            out.append(
+                "["
+                + re.sub(r"(\\.)|\[", lambda found: found[1] or "\\[", pattern[at + 1 : end], flags=re.DOTALL)
+            )
             at = end
         else:
             literal_brace = char == "{" and not _QUANTIFIER.match(pattern, at)

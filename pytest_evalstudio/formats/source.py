@@ -1,7 +1,7 @@
 """Reads JSON and YAML text into data, and knows where in the text each value stands.
 
-Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax, invalid
-UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold; a date is its text.
+Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax,
+invalid UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold; a date is its text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _DECODER = json.JSONDecoder(strict=False)
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 MAX_LOCATED = 200
-"""Places that are looked up in one file; each takes time in proportion to the file. Later messages name the pointer alone."""
+"""Places that are looked up in one file; each takes time in proportion to the file. Later messages name the
+pointer alone.
+"""
 _CONSTANTS = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 
@@ -92,7 +94,9 @@ def read_text(path: Path, name: str = "") -> str:
         before = exc.object[: exc.start].decode("utf-8")
         line, column = _line_column(before, len(before))
         byte = exc.object[exc.start]
-        raise DataError(f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", source=name, line=line, column=column) from exc
+        raise DataError(
+            f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8", source=name, line=line, column=column
+        ) from exc
 
 
 def parse(text: str, name: str, *, yaml: bool = False) -> Source:
@@ -101,7 +105,11 @@ def parse(text: str, name: str, *, yaml: bool = False) -> Source:
     Raises:
         DataError: at the place where the text stops being what it claims to be.
     """
-    return Source(name=name, text=text, data=load_yaml(text, name), yaml=True) if yaml else _parse_json(text, name)
+    return (
+        Source(name=name, text=text, data=load_yaml(text, name), yaml=True)
+        if yaml
+        else _parse_json(text, name)
+    )
 
 
 def _parse_json(text: str, name: str) -> Source:
@@ -125,14 +133,21 @@ def _load_json(text: str, name: str) -> Any:
     def reject(constant: str) -> Any:
         found = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
         line, column = _line_column(text, found.start())
-        raise DataError(f"{constant} is not a JSON number; leave the value out or write null", source=name, line=line, column=column)
+        raise DataError(
+            f"{constant} is not a JSON number; leave the value out or write null",
+            source=name,
+            line=line,
+            column=column,
+        )
 
     try:
         return json.loads(text, parse_constant=reject, object_pairs_hook=_unique_names)
     except _NameTwice:
         position, key = _second_use(text)
         line, column = _line_column(text, position)
-        raise DataError(f"the name {key!r} stands twice in one object; keep one", source=name, line=line, column=column) from None
+        raise DataError(
+            f"the name {key!r} stands twice in one object; keep one", source=name, line=line, column=column
+        ) from None
     except RecursionError:
         raise DataError("is nested too deeply to be read", source=name) from None
     except json.JSONDecodeError:
@@ -172,7 +187,9 @@ def _second_use(text: str) -> tuple[int, str]:
 
 
 def _syntax_error(exc: json.JSONDecodeError, name: str) -> DataError:
-    return DataError(f"is not JSON: {exc.msg[0].lower()}{exc.msg[1:]}", source=name, line=exc.lineno, column=exc.colno)
+    return DataError(
+        f"is not JSON: {exc.msg[0].lower()}{exc.msg[1:]}", source=name, line=exc.lineno, column=exc.colno
+    )
 
 
 def _line_column(text: str, index: int) -> tuple[int, int]:

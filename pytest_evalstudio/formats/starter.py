@@ -32,7 +32,7 @@ host = "extractive"
 # url = "https://api.openai.com/v1"
 # llm_model_name = "gpt-4o-mini"
 # api_key = "${OPENAI_API_KEY}"
-"""
+"""  # noqa: E501
 
 
 def write_starter(folder: Path) -> list[Path]:
@@ -44,10 +44,22 @@ def write_starter(folder: Path) -> list[Path]:
     suite = TestSuite(name="Starter suite", description="Two questions about one document.")
     test = suite.add_test(documents=["documents/opening_hours.md"])
     test.add_case(
-        "When is the service desk open?", key="opening-hours", expected_output="From 8:00 to 17:30, Monday to Friday.", condition='"8:00" AND "17:30"'
+        "When is the service desk open?",
+        key="opening-hours",
+        expected_output="From 8:00 to 17:30, Monday to Friday.",
+        condition='"8:00" AND "17:30"',
     )
-    test.add_case("Is the service desk open on public holidays?", key="holidays", expected_output="It is closed.", condition='regexp("(?i)closed")')
-    paths = [folder / "starter_suite.json", folder / "evalstudio.toml", folder / "documents" / "opening_hours.md"]
+    test.add_case(
+        "Is the service desk open on public holidays?",
+        key="holidays",
+        expected_output="It is closed.",
+        condition='regexp("(?i)closed")',
+    )
+    paths = [
+        folder / "starter_suite.json",
+        folder / "evalstudio.toml",
+        folder / "documents" / "opening_hours.md",
+    ]
     for path in paths:
         if path.exists():
             raise ConfigurationError(f"{path}: is there already; move it away, or give another folder")

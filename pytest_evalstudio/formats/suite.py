@@ -47,10 +47,12 @@ class TestCase(FormatModel):
     Attributes:
         condition: boolean expression over the answer; see `formats.condition`.
         constraints: the older form of a condition: a list is AND, a list inside it is OR.
-        conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and content.
+        conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
+            content.
         xfail: why the case is expected to miss its threshold, "" if it is not.
         skip: why the case is not to be run, "" if it is.
-        evaluators: replaces the run's choice for this case: id to options (`threshold`, `thresholds`, parameters).
+        evaluators: replaces the run's choice for this case: id to options (`threshold`, `thresholds`,
+            parameters).
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", *OURS})
@@ -185,7 +187,9 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
 def _read_test(source: Source, index: int, raw: Any, places: _Places, errors: list[DataError]) -> Test:
     if not isinstance(raw, dict):
         raise source.error(pointer("tests", index), "expected a test: an object with test_cases")
-    test = validate(Test, {name: value for name, value in raw.items() if name != "test_cases"}, source, "tests", index)
+    test = validate(
+        Test, {name: value for name, value in raw.items() if name != "test_cases"}, source, "tests", index
+    )
     source.warnings += misspelt(Test, raw, f"{source.name} {pointer('tests', index)}")
     cases = raw.get("test_cases", [])
     if not isinstance(cases, list):
@@ -196,7 +200,10 @@ def _read_test(source: Source, index: int, raw: Any, places: _Places, errors: li
             case = validate(TestCase, item, source, *at)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
             if earlier := places.of_keys.get(case.key):
-                raise source.error(pointer(*at, "key"), f"{case.key!r} is already used by {earlier}; keys must be unique in a suite")
+                raise source.error(
+                    pointer(*at, "key"),
+                    f"{case.key!r} is already used by {earlier}; keys must be unique in a suite",
+                )
         except DataError as exc:
             errors.append(exc)
             if isinstance(item, dict) and isinstance(item.get("key"), str):
@@ -210,9 +217,13 @@ def _read_test(source: Source, index: int, raw: Any, places: _Places, errors: li
     return test
 
 
-def check_condition(source: Source, condition: str, constraints: list[Any], at: tuple[object, ...], *names: str) -> None:
+def check_condition(
+    source: Source, condition: str, constraints: list[Any], at: tuple[object, ...], *names: str
+) -> None:
     """Parse a case's condition, or its constraints, to find out now whether it can be parsed."""
-    text, name = (condition, names[0]) if condition.strip() else (effective_condition("", constraints), names[1])
+    text, name = (
+        (condition, names[0]) if condition.strip() else (effective_condition("", constraints), names[1])
+    )
     if not text.strip():
         return
     try:
@@ -235,9 +246,17 @@ def complete_keys(suite: TestSuite) -> None:
     for test in suite.tests:
         for case in test.test_cases:
             case.key = case.key or case_key(
-                derived_key(case.prompt, case.expected_output, case.condition_text(), test.documents, *spoken(case.conversation))
+                derived_key(
+                    case.prompt,
+                    case.expected_output,
+                    case.condition_text(),
+                    test.documents,
+                    *spoken(case.conversation),
+                )
             )
-        test.key = test.key or test_key(derived_key("test", test.documents, [case.key for case in test.test_cases]))
+        test.key = test.key or test_key(
+            derived_key("test", test.documents, [case.key for case in test.test_cases])
+        )
 
 
 def _check_links(source: Source, suite: TestSuite, places: _Places, errors: list[DataError]) -> None:
@@ -252,7 +271,11 @@ def _check_links(source: Source, suite: TestSuite, places: _Places, errors: list
                 if link.target_type == "test_case" and link.target not in known:
                     at = places.of_cases[id(case)] + pointer("relationships", number, "target")
                     errors.append(
-                        source.error(at, f"no test case of this suite has the key {link.target!r}; correct the key or remove the relationship")
+                        source.error(
+                            at,
+                            f"no test case of this suite has the key {link.target!r}; correct the key or"
+                            " remove the relationship",
+                        )
                     )
                     test.test_cases.remove(case)
                     break

@@ -1,4 +1,6 @@
-"""Workflow files: which documents and model are put through the steps of model risk management, and with which parameters."""
+"""Workflow files: which documents and model are put through the steps of model risk management, and with
+which parameters.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,13 @@ class Workflow(BaseModel):
     """What a workflow file says under `evalstudio_workflow`.
 
     Attributes:
-        model: name of the `[[model]]` that is validated; the only configured one, else the embedded extractive one, where not given.
+        model: name of the `[[model]]` that is validated; the only configured one, else the embedded
+            extractive one, where not given.
         documents: of the corpus; paths start at the file's folder.
         evaluators: ids; the configuration's where not given.
         seed: of everything random; 0 to 2³² − 1.
-        folder: of the artifacts, from the file's folder; its name without ending and "_artifacts" where not given.
+        folder: of the artifacts, from the file's folder; its name without ending and "_artifacts" where not
+            given.
         steps: parameters by step.
     """
 
@@ -55,9 +59,13 @@ def read_workflow(source: Source) -> Workflow:
         if error["type"] == "extra_forbidden":
             name = str(error["loc"][-1])
             known = list(Workflow.model_fields)
-            raise source.error(place, f"unknown key. {nearest(name, known) or 'Known keys: ' + ', '.join(known)}") from None
+            raise source.error(
+                place, f"unknown key. {nearest(name, known) or 'Known keys: ' + ', '.join(known)}"
+            ) from None
         raise source.error(place, fact(error)) from None
     for id, parameters in found.steps.items():
         if not isinstance(parameters, dict):
-            raise source.error(pointer(ROOT, "steps", id), f"expected an object of parameters, found {shown(parameters)}")
+            raise source.error(
+                pointer(ROOT, "steps", id), f"expected an object of parameters, found {shown(parameters)}"
+            )
     return found

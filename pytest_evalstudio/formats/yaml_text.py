@@ -1,7 +1,7 @@
 """Reads YAML text into what JSON can hold.
 
-Plain scalars are read as YAML 1.2 reads them, and only JSON's numbers are numbers: `yes`, `on`, `12:30:45`, `0777`, `1_000` and dates
-are text, which YAML 1.1 turns into other values.
+Plain scalars are read as YAML 1.2 reads them, and only JSON's numbers are numbers: `yes`, `on`, `12:30:45`,
+`0777`, `1_000` and dates are text, which YAML 1.1 turns into other values.
 """
 
 from __future__ import annotations
@@ -51,9 +51,13 @@ def load_yaml(text: str, name: str) -> Any:
     except yaml.MarkedYAMLError as exc:
         at = exc.problem_mark or exc.context_mark
         line, column = (at.line + 1, at.column + 1) if at else (0, 0)
-        raise DataError(f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column) from None
+        raise DataError(
+            f"is not YAML: {exc.problem or exc.context}", source=name, line=line, column=column
+        ) from None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
-        raise DataError(f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name) from None
+        raise DataError(
+            f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name
+        ) from None
 
 
 def compose(text: str) -> Any:
@@ -97,7 +101,12 @@ def _loader(name: str) -> Any:
         value = float(self.construct_yaml_float(node))
         if not math.isfinite(value):
             at = node.start_mark
-            raise DataError(f"{node.value} is not a number; leave the value out", source=name, line=at.line + 1, column=at.column + 1)
+            raise DataError(
+                f"{node.value} is not a number; leave the value out",
+                source=name,
+                line=at.line + 1,
+                column=at.column + 1,
+            )
         return value
 
     loader: Any = type("Loader", (_plain_loader(),), {})
@@ -110,9 +119,13 @@ def _loader(name: str) -> Any:
 def _plain_loader() -> Any:
     import yaml
 
-    loader: Any = type("PlainLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}})
+    loader: Any = type(
+        "PlainLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}}
+    )
     for kind, pattern, first in _PLAIN:
-        loader.add_implicit_resolver(_TAG + kind, re.compile(pattern), ["" if char == "\0" else char for char in first])
+        loader.add_implicit_resolver(
+            _TAG + kind, re.compile(pattern), ["" if char == "\0" else char for char in first]
+        )
     loader.add_constructor(f"{_TAG}timestamp", lambda self, node: node.value)
     for kind in ("binary", "omap", "pairs", "set"):
         loader.add_constructor(_TAG + kind, loader.construct_undefined)
@@ -120,7 +133,9 @@ def _plain_loader() -> Any:
 
 
 def _check_size(text: str, name: str, loader: Any) -> None:
-    """Refuse a text that is nested or expanded beyond the limits; sizes of anchored values are added where aliases stand."""
+    """Refuse a text that is nested or expanded beyond the limits; sizes of anchored values are added where
+    aliases stand.
+    """
     import yaml
 
     sizes: dict[str, int] = {}
@@ -137,7 +152,11 @@ def _check_size(text: str, name: str, loader: Any) -> None:
             _add(open_values[-1], size, depth + 1)
         elif isinstance(event, yaml.AliasEvent):
             if any(entry[0] == event.anchor for entry in open_values):
-                raise _at(event, f"the alias *{event.anchor} stands in the value that it means; write the value out", name)
+                raise _at(
+                    event,
+                    f"the alias *{event.anchor} stands in the value that it means; write the value out",
+                    name,
+                )
             added += sizes.get(event.anchor, 1)
             _add(open_values[-1], sizes.get(event.anchor, 1), depths.get(event.anchor, 0) + 1)
         elif isinstance(event, yaml.ScalarEvent):
@@ -145,7 +164,11 @@ def _check_size(text: str, name: str, loader: Any) -> None:
                 sizes[event.anchor], depths[event.anchor] = 1, 0
             _add(open_values[-1], 1, 0)
         if added > MAX_NODES:
-            raise _at(event, f"the aliases stand for more than {MAX_NODES:,} values; write fewer aliases of aliases", name)
+            raise _at(
+                event,
+                f"the aliases stand for more than {MAX_NODES:,} values; write fewer aliases of aliases",
+                name,
+            )
         if len(open_values) - 1 > MAX_DEPTH or len(open_values) + open_values[-1][2] > MAX_DEPTH + 2:
             raise _at(event, "is nested too deeply to be read", name)
 

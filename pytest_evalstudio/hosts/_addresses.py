@@ -18,7 +18,8 @@ class PrivateAddress(OSError):
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address is reachable from everywhere: not private, loopback, link-local, reserved or multicast.
+    """Return whether an IP address is reachable from everywhere: not private, loopback, link-local, reserved
+    or multicast.
 
     >>> is_public("93.184.216.34"), is_public("127.0.0.1"), is_public("::ffff:10.0.0.1")
     (True, False, False)
@@ -100,13 +101,20 @@ class _HTTPSHandler(urllib.request.HTTPSHandler):
 
 
 def _checked(
-    connection: http.client.HTTPConnection, request: urllib.request.Request, allow_private_hosts: bool, trusted_hosts: Collection[str]
+    connection: http.client.HTTPConnection,
+    request: urllib.request.Request,
+    allow_private_hosts: bool,
+    trusted_hosts: Collection[str],
 ) -> http.client.HTTPConnection:
-    """A connection that goes to the addresses that were checked, so that the name cannot change in between."""
+    """A connection that goes to the addresses that were checked, so that the name cannot change in
+    between.
+    """
     target = host_of(request.full_url)
     if allow_private_hosts or target in trusted_hosts:
         return connection
-    if f"{connection.host.lower()}:{connection.port}" != target:  # by the user's proxy, which resolves the name itself
+    if (
+        f"{connection.host.lower()}:{connection.port}" != target
+    ):  # by the user's proxy, which resolves the name itself
         _refuse_private(target, _resolved(*_split(target), unknown_is_fine=True))
         return connection
 
@@ -138,7 +146,8 @@ def _refuse_private(target: str, addresses: Collection[str]) -> None:
     private = next((address for address in addresses if not is_public(address)), None)
     if private is not None:
         raise PrivateAddress(
-            f"{target.rpartition(':')[0]} is the private address {private}; set allow_private_hosts = true in the configuration to allow it"
+            f"{target.rpartition(':')[0]} is the private address {private}; set allow_private_hosts = true in"
+            " the configuration to allow it"
         )
 
 

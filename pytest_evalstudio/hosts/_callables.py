@@ -1,4 +1,6 @@
-"""Calling the user's own code: which arguments it asks for, threads for what blocks, answers and errors checked."""
+"""Calling the user's own code: which arguments it asks for, threads for what blocks, answers and errors
+checked.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Call:
     blocks: bool
 
     @classmethod
-    def of(cls, function: object, label: str, *, offered: Mapping[str, Any], configured: Mapping[str, Any]) -> Call:
+    def of(
+        cls, function: object, label: str, *, offered: Mapping[str, Any], configured: Mapping[str, Any]
+    ) -> Call:
         """Look at a callable's signature and choose its arguments.
 
         Args:
@@ -55,18 +59,32 @@ class Call:
             ConfigurationError: if it cannot be called with a prompt and these arguments.
         """
         if not callable(function):
-            raise ConfigurationError(f"{label} is no callable but {_a(function)}; name a function that takes the prompt")
+            raise ConfigurationError(
+                f"{label} is no callable but {_a(function)}; name a function that takes the prompt"
+            )
         if inspect.isclass(function):
-            raise ConfigurationError(f"{label} is a class; name a function, or an instance that can be called")
+            raise ConfigurationError(
+                f"{label} is a class; name a function, or an instance that can be called"
+            )
         try:
             asked = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             return cls(function, label, (), dict(configured), True)
-        positional = [one for one in asked if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
+        positional = [
+            one
+            for one in asked
+            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)
+        ]
         if not positional:
-            raise ConfigurationError(f"{label} takes no positional argument; its first one must be the prompt, a string")
+            raise ConfigurationError(
+                f"{label} takes no positional argument; its first one must be the prompt, a string"
+            )
         first = positional[0]
-        by_name = {one.name: one for one in asked if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one is not first}
+        by_name = {
+            one.name: one
+            for one in asked
+            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one is not first
+        }
         takes_any = any(one.kind is one.VAR_KEYWORD for one in asked)
         available = {**offered, **configured}
         for name in configured:
@@ -76,28 +94,42 @@ class Call:
         for name, one in by_name.items():
             if one.default is one.empty and name not in available and name not in PROMPT_ARGUMENTS:
                 raise ConfigurationError(
-                    f"{label} asks for {name!r}, which nobody gives it; configure it under `parameters`, or give it a default."
-                    f" Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
+                    f"{label} asks for {name!r}, which nobody gives it; configure it under `parameters`, or"
+                    f" give it a default. Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
                 )
-        fixed = {name: value for name, value in available.items() if name in by_name or (takes_any and name in configured)}
+        fixed = {
+            name: value
+            for name, value in available.items()
+            if name in by_name or (takes_any and name in configured)
+        }
         per_prompt = tuple(name for name in PROMPT_ARGUMENTS if name in by_name and name not in configured)
-        blocks = not (inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)))  # noqa: B004
+        blocks = not (
+            inspect.iscoroutinefunction(function)
+            or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+        )
         return cls(function, label, per_prompt, fixed, blocks)
 
     async def answer(self, prompt: Prompt) -> Answer:
         """Call it with a prompt.
 
         Raises:
-            HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it can ask for a retry.
+            HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it
+                can ask for a retry.
         """
         arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
         try:
-            returned = await in_thread(lambda: self.function(prompt.text, **arguments)) if self.blocks else self.function(prompt.text, **arguments)
+            returned = (
+                await in_thread(lambda: self.function(prompt.text, **arguments))
+                if self.blocks
+                else self.function(prompt.text, **arguments)
+            )
             if inspect.isawaitable(returned):
                 returned = await returned
         except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
             raise
-        except BaseException as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
+        except (
+            BaseException
+        ) as exc:  # pytest.skip() and sys.exit() in the user's code must not end the engine's thread
             raise HostFault(f"{type(exc).__name__}: {exc} ({_place(exc)})") from exc
         return to_answer(returned, self.label)
 
@@ -112,7 +144,8 @@ def _offered(prompt: Prompt, name: str) -> Any:
 async def in_thread(function: Callable[[], Any]) -> Any:
     """Run a blocking function in a thread of its own and wait for it.
 
-    The thread is a daemon: a call that hangs beyond its time limit holds up neither other calls, as it would in a pool, nor the end of the process.
+    The thread is a daemon: a call that hangs beyond its time limit holds up neither other calls, as it would
+    in a pool, nor the end of the process.
     """
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
@@ -152,20 +185,32 @@ def to_answer(returned: object, label: str) -> Answer:
     if isinstance(returned, Answer):
         return returned
     if not isinstance(returned, Mapping):
-        raise HostFault(f"{label} returned {_a(returned)}; return a str, a mapping with 'answer', or a pytest_evalstudio Answer")
+        raise HostFault(
+            f"{label} returned {_a(returned)}; return a str, a mapping with 'answer', or a pytest_evalstudio"
+            " Answer"
+        )
     for key in returned:
         if key not in ANSWER_KEYS:
-            raise HostFault(f"{label} returned a mapping with the unknown key {key!r}. {nearest(str(key), ANSWER_KEYS)}".rstrip())
+            raise HostFault(
+                f"{label} returned a mapping with the unknown key {key!r}. {nearest(str(key), ANSWER_KEYS)}".rstrip()  # noqa: E501
+            )
     texts = [key for key in TEXT_KEYS if key in returned]
     error = _checked(returned, "error", (str,), "", label)
     if len(texts) != 1 and not error:
         fault = f"both {texts[0]!r} and {texts[1]!r}" if texts else "no 'answer'"
-        raise HostFault(f"{label} returned a mapping with {fault}; give exactly one of {', '.join(TEXT_KEYS)}")
+        raise HostFault(
+            f"{label} returned a mapping with {fault}; give exactly one of {', '.join(TEXT_KEYS)}"
+        )
     context = _strings(returned, "context", label)
     sources = _strings(returned, "context_sources", label)
     if sources and len(sources) != len(context):
-        raise HostFault(f"{label} returned {len(context)} context chunks and {len(sources)} context_sources; give one source per chunk, or none")
-    cost = _checked(returned, "cost_usd" if "cost_usd" in returned else "cost", (int, float, type(None)), None, label)
+        raise HostFault(
+            f"{label} returned {len(context)} context chunks and {len(sources)} context_sources; give one"
+            " source per chunk, or none"
+        )
+    cost = _checked(
+        returned, "cost_usd" if "cost_usd" in returned else "cost", (int, float, type(None)), None, label
+    )
     return Answer(
         text="" if error else _checked(returned, texts[0], (str,), "", label),
         context=context,
@@ -196,7 +241,10 @@ def _strings(returned: Mapping[str, Any], key: str, label: str) -> tuple[str, ..
 def _usage(returned: Mapping[str, Any], label: str) -> dict[str, int]:
     value = returned.get("usage") or {}
     if not isinstance(value, Mapping) or not all(isinstance(count, int) for count in value.values()):
-        raise HostFault(f"{label} returned 'usage' as {_a(value)}; make it a mapping of names to whole numbers, e.g. {{'input_tokens': 10}}")
+        raise HostFault(
+            f"{label} returned 'usage' as {_a(value)}; make it a mapping of names to whole numbers, e.g."
+            " {'input_tokens': 10}"
+        )
     return {str(name): int(count) for name, count in value.items()}
 
 
@@ -209,13 +257,23 @@ def _a(value: object) -> str:
 
 def _place(exc: BaseException) -> str:
     """File and line where the user's code, rather than a library it calls, was when it failed."""
-    frames = [frame for frame in traceback.extract_tb(exc.__traceback__) if Path(frame.filename).parent != _OWN_FOLDER]
-    own = [frame for frame in frames if not frame.filename.startswith(_FOREIGN_FOLDERS) and not frame.filename.startswith("<")]
+    frames = [
+        frame
+        for frame in traceback.extract_tb(exc.__traceback__)
+        if Path(frame.filename).parent != _OWN_FOLDER
+    ]
+    own = [
+        frame
+        for frame in frames
+        if not frame.filename.startswith(_FOREIGN_FOLDERS) and not frame.filename.startswith("<")
+    ]
     for frame in reversed(own or frames):
         return f"{_short(frame.filename)}:{frame.lineno}"
     return "at its call"
 
 
 def _short(path: str) -> str:
-    inside = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+    inside = (
+        os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+    )
     return path if inside.startswith("..") else inside

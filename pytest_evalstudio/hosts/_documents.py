@@ -79,7 +79,8 @@ class Deadline:
         """Raise DataError when time is up."""
         if time.monotonic() > self._end:
             raise DataError(
-                f"the document is not read within {self._timeout_s:g} s; give a smaller one, or raise timeout_s",
+                f"the document is not read within {self._timeout_s:g} s; give a smaller one, or raise"
+                " timeout_s",
                 source=self._location,
             )
 
@@ -139,7 +140,10 @@ def converted(content: bytes, suffix: str, location: str, deadline: Deadline | N
     reader = READERS.get(suffix)
     if reader is None:
         kinds = ", ".join(sorted(READERS))
-        raise DataError(f"no reader for {suffix or 'files without an ending'!r}; convert it to one of {kinds}", source=location)
+        raise DataError(
+            f"no reader for {suffix or 'files without an ending'!r}; convert it to one of {kinds}",
+            source=location,
+        )
     deadline = deadline or Deadline(location, CONVERSION_TIMEOUT_S)
     parts = [part for part in reader(content, location, deadline) if part.text.strip()]
     if not parts:
@@ -203,7 +207,9 @@ def download(
         named = PurePosixPath(unquote(urlsplit(url).path)).suffix.lower()
     except urllib.error.HTTPError as exc:
         with exc:
-            raise HostFault(f"{url}: HTTP {exc.code} {exc.reason}", retry=exc.code in (408, 429) or exc.code >= 500) from None
+            raise HostFault(
+                f"{url}: HTTP {exc.code} {exc.reason}", retry=exc.code in (408, 429) or exc.code >= 500
+            ) from None
     except urllib.error.URLError as exc:
         raise HostFault(f"{url}: {exc.reason}", retry=not isinstance(exc.reason, PrivateAddress)) from exc
     except (OSError, ValueError, http.client.HTTPException) as exc:
@@ -223,11 +229,17 @@ def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> b
     """The bytes of a regular file, read in blocks up to the limit; a pipe or device is not waited for."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise DataError("this is not a file but a folder, device, pipe or socket; give a file", source=location)
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+            raise DataError(
+                "this is not a file but a folder, device, pipe or socket; give a file", source=location
+            )
+        with open(
+            os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
+        ) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise DataError("this is not a file but a folder, device, pipe or socket; give a file", source=location)
+                raise DataError(
+                    "this is not a file but a folder, device, pipe or socket; give a file", source=location
+                )
             _check_size(status.st_size, location, max_bytes)
             content = bytearray()
             while block := file.read(_BLOCK_BYTES):
@@ -236,7 +248,9 @@ def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> b
                 deadline.check()
             return bytes(content)
     except FileNotFoundError:
-        raise DataError("there is no such document; paths of a corpus are relative to the suite's folder", source=location) from None
+        raise DataError(
+            "there is no such document; paths of a corpus are relative to the suite's folder", source=location
+        ) from None
     except OSError as exc:
         raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from exc
     except ValueError as exc:
@@ -246,7 +260,8 @@ def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> b
 def _check_size(size: int, location: str, max_bytes: int) -> None:
     if size > max_bytes:
         raise DataError(
-            f"{size:,} bytes are more than the {max_bytes:,} allowed; give a smaller document, or raise max_document_bytes",
+            f"{size:,} bytes are more than the {max_bytes:,} allowed; give a smaller document, or raise"
+            " max_document_bytes",
             source=location,
         )
 
@@ -274,17 +289,35 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
             text = unwrap(page.extract_text(visitor_operand_before=each_operation))
             chars += len(text)
             if chars > MAX_TEXT_CHARS:
-                raise DataError(f"the document has more than {MAX_TEXT_CHARS:,} characters; split it", source=location)
+                raise DataError(
+                    f"the document has more than {MAX_TEXT_CHARS:,} characters; split it", source=location
+                )
             parts.append(Part(text, number))
     except (DataError, MemoryError):
         raise
-    except (PyPdfError, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, RuntimeError, OSError, AssertionError) as exc:
-        raise DataError(f"the PDF is damaged or of a kind that cannot be read ({type(exc).__name__}: {exc}); save it anew", source=location) from exc
+    except (
+        PyPdfError,
+        ArithmeticError,
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        OSError,
+        AssertionError,
+    ) as exc:
+        raise DataError(
+            f"the PDF is damaged or of a kind that cannot be read ({type(exc).__name__}: {exc}); save it"
+            " anew",
+            source=location,
+        ) from exc
     return parts
 
 
 def _drawing_bytes(page: Any, deadline: Deadline) -> int:
-    """Decompressed bytes of the forms that a page draws, each counted once; as many as the limit says are enough."""
+    """Decompressed bytes of the forms that a page draws, each counted once; as many as the limit says are
+    enough.
+    """
     total = 0
     seen: set[int] = set()
     waiting = [page]

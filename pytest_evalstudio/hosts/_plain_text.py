@@ -25,7 +25,8 @@ def _nothing() -> None:
 
 
 def unwrap(text: str) -> str:
-    """Return the text with each paragraph on one line, a blank line between; words broken over two lines are joined.
+    """Return the text with each paragraph on one line, a blank line between; words broken over two lines are
+    joined.
 
     >>> unwrap("a hyphen-\\nated word,\\nand more\\n\\n\\nnext")
     'a hyphenated word, and more\\n\\nnext'
@@ -109,7 +110,8 @@ def _block(line: str) -> str:
 def plain_html(text: str, tick: Tick = _nothing) -> str:
     """Return the text of an HTML page that a reader sees.
 
-    The tags are read here and not by `html.parser`, whose time grows with the square of a page of unfinished tags or comments.
+    The tags are read here and not by `html.parser`, whose time grows with the square of a page of unfinished
+    tags or comments.
 
     >>> plain_html("<h1>Fees</h1><script>1 < 2</script><p>Cards <b>are</b> free &amp; fast.")
     'Fees\\n\\nCards are free & fast.'

@@ -11,17 +11,20 @@ from pathlib import Path
 class HostTools:
     """What a host may need and cannot know; a host that wants it has a method `open(tools)`.
 
-    `open` is called once, before the first prompt; there a host checks its parameters and raises ConfigurationError.
+    `open` is called once, before the first prompt; there a host checks its parameters and raises
+    ConfigurationError.
 
     Attributes:
         name: the configured name of the model.
         folder: where relative paths and modules of the configuration are looked for.
         downloads: where downloaded documents are kept between sessions; None to keep nothing.
         split_sentences: text to (start, end) spans of its sentences.
-        mask: a message to the same without the secrets of the settings; call it before a message is shortened.
+        mask: a message to the same without the secrets of the settings; call it before a message is
+            shortened.
         timeout_s: seconds until nobody waits for an answer, or for the preparation of a corpus, any more.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
-        trusted_hosts: "host:port" of those that may have such an address all the same, because the user named them.
+        trusted_hosts: "host:port" of those that may have such an address all the same, because the user named
+            them.
     """
 
     name: str

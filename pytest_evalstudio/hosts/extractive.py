@@ -21,13 +21,16 @@ from pytest_evalstudio.hosts._tools import HostTools
 
 _WORD = re.compile(r"\w+(?:[.,']\w+)*")
 SHARE_OF_TIMEOUT = 0.9
-"""Of `timeout_s`, what a document may take: its own message comes before that of the timeout, which is tried again."""
+"""Of `timeout_s`, what a document may take: its own message comes before that of the timeout, which is tried
+again.
+"""
 
 STOP_WORDS = frozenset(
     _WORD.findall(
-        "a about all also am an and any are as at be been but by can could did do does for from had has have he her his how i if in into is it"
-        " its may me more most my no not of on one or our she should so some than that the their them then there these they this to was we were"
-        " what when where which who whom whose why will with would you your"
+        "a about all also am an and any are as at be been but by can could did do does for from had has have"
+        " he her his how i if in into is it its may me more most my no not of on one or our she should so"
+        " some than that the their them then there these they this to was we were what when where which who"
+        " whom whose why will with would you your"
     )
 )
 
@@ -55,10 +58,11 @@ class Index:
 @host("extractive", name="Extractive RAG", kind="rag", caches=False)
 @dataclass(kw_only=True)
 class Extractive:
-    """Finds the chunks of the test's documents that share most with the question, and answers with their best sentences.
+    """Finds the chunks of the test's documents that share most with the question, and answers with their best
+    sentences.
 
-    Ranking is BM25 (Robertson and Zaragoza, 2009), as bm25s computes it, over words without the commonest and without
-    plural endings.
+    Ranking is BM25 (Robertson and Zaragoza, 2009), as bm25s computes it, over words without the commonest and
+    without plural endings.
 
     Attributes:
         top_k: chunks retrieved: the context.
@@ -89,26 +93,41 @@ class Extractive:
         Raises:
             ConfigurationError: if a parameter makes no sense.
         """
-        for name, least in (("top_k", 1), ("answer_sentences", 1), ("chunk_chars", 1), ("overlap_chars", 0), ("max_document_bytes", 1)):
+        for name, least in (
+            ("top_k", 1),
+            ("answer_sentences", 1),
+            ("chunk_chars", 1),
+            ("overlap_chars", 0),
+            ("max_document_bytes", 1),
+        ):
             if getattr(self, name) < least:
                 raise ConfigurationError(f"{name} = {getattr(self, name)}: must be {least} or more")
         if self.overlap_chars >= self.chunk_chars:
-            raise ConfigurationError(f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}")
+            raise ConfigurationError(
+                f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}"
+            )
         self._tools = tools
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         if not corpus:
-            raise HostFault("no documents in this test's corpus; a RAG answers from documents: give the test a `corpus`")
+            raise HostFault(
+                "no documents in this test's corpus; a RAG answers from documents: give the test a `corpus`"
+            )
         if self._tools is None:
             raise ConfigurationError("host 'extractive' was not opened; ask it through open_model")
-        self._indices[corpus] = await in_thread(partial(self._index, corpus, self._tools, self._downloads(self._tools)))
+        self._indices[corpus] = await in_thread(
+            partial(self._index, corpus, self._tools, self._downloads(self._tools))
+        )
 
     async def answer(self, prompt: Prompt) -> Answer:
         index = self._indices[prompt.corpus]
         words = self._words(prompt.text)
         retrieved = best(index.chunk_scores(words), self.top_k)
         context = [index.chunks[at] for at in retrieved]
-        scores = [score if owner in retrieved else 0.0 for score, owner in zip(index.sentence_scores(words), index.owners, strict=True)]
+        scores = [
+            score if owner in retrieved else 0.0
+            for score, owner in zip(index.sentence_scores(words), index.owners, strict=True)
+        ]
         said: dict[str, int] = {}  # by sentence: overlapping chunks share some
         for at in best(scores, len(scores)):
             said.setdefault(index.sentences[at], at)
@@ -154,7 +173,10 @@ class Extractive:
                 for paragraph in part.text.split("\n\n")
                 for sentence in (paragraph[start:end] for start, end in tools.split_sentences(paragraph))
             ]
-            found += [Chunk(" ".join(group), tuple(group), source) for group in grouped(sentences, self.chunk_chars, self.overlap_chars)]
+            found += [
+                Chunk(" ".join(group), tuple(group), source)
+                for group in grouped(sentences, self.chunk_chars, self.overlap_chars)
+            ]
         return found
 
     def _downloads(self, tools: HostTools) -> Path:
@@ -172,7 +194,8 @@ class Extractive:
 
 
 def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> list[list[str]]:
-    """Sentences in groups of at most so many characters; each begins with as much of the end of the one before as the overlap allows.
+    """Sentences in groups of at most so many characters; each begins with as much of the end of the one
+    before as the overlap allows.
 
     >>> grouped(["aaaa", "bb", "cccc"], 8, 3)
     [['aaaa', 'bb'], ['bb', 'cccc']]
@@ -197,7 +220,10 @@ def best(scores: Sequence[float], most: int) -> list[int]:
     >>> best([0.0, 2.0, 1.0, 2.0], 2)
     [1, 3]
     """
-    return sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: (-round(float(scores[at]), 6), at))[:most]
+    return sorted(
+        (at for at, score in enumerate(scores) if score > 0),
+        key=lambda at: (-round(float(scores[at]), 6), at),
+    )[:most]
 
 
 def singular(word: str) -> str:
@@ -223,7 +249,9 @@ def bm25(texts: Sequence[list[str]]) -> Callable[[list[str]], Sequence[float]]:
         return lambda words: [0.0] * len(texts)
     import bm25s
 
-    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index at DEBUG, which pytest would show beside a failure
+    logging.getLogger("bm25s").setLevel(
+        logging.WARNING
+    )  # it logs each index at DEBUG, which pytest would show beside a failure
     ranking: Any = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     ranking.index(texts, show_progress=False)
 
@@ -236,7 +264,9 @@ def bm25(texts: Sequence[list[str]]) -> Callable[[list[str]], Sequence[float]]:
 
 
 def _source(document: str, folder: Path) -> str:
-    """A document's name in the record: its URL, its path from the configuration's folder, or, outside of that, its file name."""
+    """A document's name in the record: its URL, its path from the configuration's folder, or, outside of
+    that, its file name.
+    """
     if is_url(document):
         return document
     path = Path(document).resolve()

@@ -40,15 +40,24 @@ class FixtureCallable:
         Raises:
             ConfigurationError: if it cannot be called with what is configured.
         """
-        offered = {"model": self._name, "llm_model_name": self.llm_model_name, "system_prompt": self.system_prompt}
-        self._call = Call.of(function, f"the value of fixture {self.fixture!r}", offered=offered, configured=self.parameters)
+        offered = {
+            "model": self._name,
+            "llm_model_name": self.llm_model_name,
+            "system_prompt": self.system_prompt,
+        }
+        self._call = Call.of(
+            function, f"the value of fixture {self.fixture!r}", offered=offered, configured=self.parameters
+        )
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         """Nothing to prepare: the callable sees the corpus if it asks for it."""
 
     async def answer(self, prompt: Prompt) -> Answer:
         if self._call is None:
-            raise ConfigurationError(f"fixture {self.fixture!r} exists only in a pytest run; elsewhere use host 'python' with a target")
+            raise ConfigurationError(
+                f"fixture {self.fixture!r} exists only in a pytest run; elsewhere use host 'python' with a"
+                " target"
+            )
         return await self._call.answer(prompt)
 
     async def close(self) -> None:

@@ -42,8 +42,8 @@ class OpenAICompatible:
         temperature, max_tokens, seed: None for the service's own default.
         input_usd_per_million, output_usd_per_million: prices of tokens; without both there is no cost.
         arguments: further chat-completion arguments, passed through as they are.
-        structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or "auto" for the first of
-            these that the service takes.
+        structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or
+            "auto" for the first of these that the service takes.
     """
 
     url: str
@@ -69,7 +69,9 @@ class OpenAICompatible:
         """
         self._mask = tools.mask
         if importlib.util.find_spec("openai") is None:
-            raise ConfigurationError("host 'openai_compatible' needs the openai package: pip install \"pytest-evalstudio[openai]\"")
+            raise ConfigurationError(
+                "host 'openai_compatible' needs the openai package: pip install \"pytest-evalstudio[openai]\""
+            )
         if not self.url.startswith(("http://", "https://")):
             raise ConfigurationError(f"url = {self.url!r}: must begin with http:// or https://")
         for name in _NOT_FROM_HERE:
@@ -86,10 +88,18 @@ class OpenAICompatible:
 
         if self._client is None:
             http_client = openai.DefaultAsyncHttpxClient(event_hooks={"request": [self._refuse_other_origin]})
-            self._client = openai.AsyncOpenAI(base_url=self.url, api_key=self.api_key or "none", max_retries=0, timeout=None, http_client=http_client)
+            self._client = openai.AsyncOpenAI(
+                base_url=self.url,
+                api_key=self.api_key or "none",
+                max_retries=0,
+                timeout=None,
+                http_client=http_client,
+            )
         form = self._form(prompt)
         try:
-            reply = await self._client.chat.completions.create(**self._request(prompt), **_response_format(form, prompt))
+            reply = await self._client.chat.completions.create(
+                **self._request(prompt), **_response_format(form, prompt)
+            )
         except openai.APIStatusError as exc:
             if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
                 self._refused.add(form)
@@ -139,11 +149,15 @@ class OpenAICompatible:
     def _read(self, reply: Any) -> Answer:
         """An answer out of a reply, which may be anything: compatible services are compatible more or less.
 
-        A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has `cut_at_length`.
+        A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has
+        `cut_at_length`.
         """
         choices = getattr(reply, "choices", None)
         if not choices or getattr(choices[0], "message", None) is None:
-            raise HostFault(f"{self.url} sent a reply without an answer: {self._quote(str(getattr(reply, 'error', None) or reply))}")
+            raise HostFault(
+                f"{self.url} sent a reply without an answer:"
+                f" {self._quote(str(getattr(reply, 'error', None) or reply))}"
+            )
         message = choices[0].message
         finish = choices[0].finish_reason
         text = message.content or getattr(message, "refusal", None) or message.content
@@ -152,7 +166,9 @@ class OpenAICompatible:
             raise HostFault("the service's content filter withheld the answer")
         if finish == "length":
             if not text:
-                raise HostFault("the answer was cut before its first word (finish_reason 'length'); raise max_tokens")
+                raise HostFault(
+                    "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
+                )
             usage["cut_at_length"] = 1
         if not isinstance(text, str):
             raise HostFault(f"the reply has no text (finish_reason {finish!r})")
@@ -170,7 +186,10 @@ class OpenAICompatible:
         base = self._client.base_url
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
             target = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            raise HostFault(f"{self.url} redirects to {target}, which is not asked; if it is the service, give its address as url")
+            raise HostFault(
+                f"{self.url} redirects to {target}, which is not asked; if it is the service, give its"
+                " address as url"
+            )
 
     def _status_fault(self, exc: APIStatusError) -> HostFault:
         status = exc.status_code
@@ -192,18 +211,29 @@ class OpenAICompatible:
         return self._quote(str(exc) or type(exc).__name__)
 
     def _quote(self, text: str) -> str:
-        """Return a text of the service on one line, masked before it is cut, so that no part of a secret is left."""
+        """Return a text of the service on one line, masked before it is cut, so that no part of a secret is
+        left.
+        """
         line = " ".join(self._mask(text).split())
         return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + " …"
 
     def _cost(self, usage: Mapping[str, int]) -> float | None:
-        if self.input_usd_per_million is None or self.output_usd_per_million is None or "input_tokens" not in usage or "output_tokens" not in usage:
+        if (
+            self.input_usd_per_million is None
+            or self.output_usd_per_million is None
+            or "input_tokens" not in usage
+            or "output_tokens" not in usage
+        ):
             return None
-        return (usage["input_tokens"] * self.input_usd_per_million + usage["output_tokens"] * self.output_usd_per_million) / 1_000_000
+        return (
+            usage["input_tokens"] * self.input_usd_per_million
+            + usage["output_tokens"] * self.output_usd_per_million
+        ) / 1_000_000
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that a `Retry-After` header asks to wait: a number or an HTTP date; None where there is none to be read.
+    """Seconds that a `Retry-After` header asks to wait: a number or an HTTP date; None where there is none to
+    be read.
 
     >>> retry_after_s({"retry-after": "2.5"})
     2.5
@@ -226,24 +256,38 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
 
 def _response_format(form: str, prompt: Prompt) -> dict[str, Any]:
     if form == "json_schema" and prompt.reply_schema is not None:
-        return {"response_format": {"type": form, "json_schema": {"name": "reply", "strict": True, "schema": _strict(prompt.reply_schema)}}}
+        return {
+            "response_format": {
+                "type": form,
+                "json_schema": {"name": "reply", "strict": True, "schema": _strict(prompt.reply_schema)},
+            }
+        }
     return {"response_format": {"type": form}} if form == "json_object" else {}
 
 
 def _strict(schema: Any) -> Any:
-    """A schema without the keywords that strict structured output does not know; replies are held against all of it anyway."""
+    """A schema without the keywords that strict structured output does not know; replies are held against all
+    of it anyway.
+    """
     if isinstance(schema, Mapping):
         return {key: _strict(value) for key, value in schema.items() if key not in _BOUNDS}
     return [_strict(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def _refuses_form(exc: APIStatusError) -> bool:
-    """Whether a service says that it does not know the form of reply; some of them do so with a fault of their own (501)."""
+    """Whether a service says that it does not know the form of reply; some of them do so with a fault of
+    their own (501).
+    """
     said = str(exc.body or exc.response.text).lower()
-    return exc.status_code in (400, 404, 422, 501) and any(word in said for word in ("response_format", "json_schema", "json_object", "structured"))
+    return exc.status_code in (400, 404, 422, 501) and any(
+        word in said for word in ("response_format", "json_schema", "json_object", "structured")
+    )
 
 
 def _usage(reply: Any) -> dict[str, int]:
     usage = getattr(reply, "usage", None)
-    found = {"input_tokens": getattr(usage, "prompt_tokens", None), "output_tokens": getattr(usage, "completion_tokens", None)}
+    found = {
+        "input_tokens": getattr(usage, "prompt_tokens", None),
+        "output_tokens": getattr(usage, "completion_tokens", None),
+    }
     return {name: count for name, count in found.items() if isinstance(count, int)}

@@ -22,9 +22,10 @@ class PythonCallable:
     """A function of yours, sync or async, that takes the prompt and returns the answer.
 
     Attributes:
-        target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable itself. It gets the
-            prompt, and by name, if it asks for them: corpus, run, conversation (the earlier turns, each with role and content),
-            reply_schema (of judges), model, llm_model_name, system_prompt, and anything in `parameters`.
+        target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
+            itself. It gets the prompt, and by name, if it asks for them: corpus, run, conversation (the
+            earlier turns, each with role and content), reply_schema (of judges), model, llm_model_name,
+            system_prompt, and anything in `parameters`.
         parameters: further arguments; each must be one that the callable has.
     """
 
@@ -45,8 +46,14 @@ class PythonCallable:
         sys.path[:0] = self._importable
         try:
             function = load_target(self.target) if isinstance(self.target, str) else self.target
-            offered = {"model": tools.name, "llm_model_name": self.llm_model_name, "system_prompt": self.system_prompt}
-            self._call = Call.of(function, f"target {self.target!r}", offered=offered, configured=self.parameters)
+            offered = {
+                "model": tools.name,
+                "llm_model_name": self.llm_model_name,
+                "system_prompt": self.system_prompt,
+            }
+            self._call = Call.of(
+                function, f"target {self.target!r}", offered=offered, configured=self.parameters
+            )
         except BaseException:
             self._forget_folders()
             raise
@@ -83,16 +90,25 @@ def load_target(target: str) -> object:
     except ModuleNotFoundError as exc:
         missing = exc.name or module_name
         if module_name == missing or module_name.startswith(missing + "."):
-            remedy = "it is looked for beside the configuration, in the current folder and among installed packages"
+            remedy = (
+                "it is looked for beside the configuration, in the current folder and among installed"
+                " packages"
+            )
             raise ConfigurationError(f"target {target!r}: no module named {missing!r}; {remedy}") from exc
-        raise ConfigurationError(f"target {target!r}: module {module_name!r} needs {missing!r}, which is not installed") from exc
+        raise ConfigurationError(
+            f"target {target!r}: module {module_name!r} needs {missing!r}, which is not installed"
+        ) from exc
     except Exception as exc:
-        raise ConfigurationError(f"target {target!r}: module {module_name!r} does not import: {type(exc).__name__}: {exc}") from exc
+        raise ConfigurationError(
+            f"target {target!r}: module {module_name!r} does not import: {type(exc).__name__}: {exc}"
+        ) from exc
     owner = f"module {module_name!r}"
     for name in path.split("."):
         if not hasattr(found, name):
             public = [known for known in dir(found) if not known.startswith("_")]
-            raise ConfigurationError(f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip())
+            raise ConfigurationError(
+                f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip()
+            )
         found = getattr(found, name)
         owner = repr(name)
     return found

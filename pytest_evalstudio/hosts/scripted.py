@@ -21,8 +21,9 @@ class Scripted:
     """Answers from a script: for tests and demonstrations without a network.
 
     Attributes:
-        answers: prompt to answer; or answers in the order of asking; or a callable that gets the prompt. An answer
-            is text or a mapping with `answer`, `context`, `context_sources`, `cost_usd`, `usage`, `error`.
+        answers: prompt to answer; or answers in the order of asking; or a callable that gets the prompt. An
+            answer is text or a mapping with `answer`, `context`, `context_sources`, `cost_usd`, `usage`,
+            `error`.
         default: the answer to any other prompt; None for a fault.
         delay_s: seconds that each answer takes.
         fail_first: how many requests fail before the first answer.

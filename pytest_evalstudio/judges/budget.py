@@ -11,7 +11,8 @@ class Budget:
 
     Attributes:
         max_calls: questions that may be put; None for any number.
-        max_cost_usd: US dollars that they may cost; None for any sum. Questions that are on their way when it is reached are paid for.
+        max_cost_usd: US dollars that they may cost; None for any sum. Questions that are on their way when it
+            is reached are paid for.
         calls, cost_usd, input_tokens, output_tokens: what was spent by this process.
     """
 
@@ -43,9 +44,15 @@ class Budget:
         if self.max_cost_usd is None:
             return ""
         if self.is_unpriced:
-            return "judge.max_cost cannot be held, since the host does not say what a call costs: give it prices, or set judge.max_calls"
+            return (
+                "judge.max_cost cannot be held, since the host does not say what a call costs: give it"
+                " prices, or set judge.max_calls"
+            )
         if self.cost_usd >= self.max_cost_usd:
-            return f"the budget of {self.max_cost_usd:g} US dollars is used up (judge.max_cost, the part of this process)"
+            return (
+                f"the budget of {self.max_cost_usd:g} US dollars is used up (judge.max_cost, the part of this"
+                " process)"
+            )
         return ""
 
     def pay(self, cost_usd: float | None, input_tokens: int, output_tokens: int) -> None:

@@ -11,8 +11,8 @@ _BLANKS = " \t"
 def fence_mark(texts: Iterable[str], purpose: str = "") -> str:
     """A mark that no text among those to be fenced can contain: the digest of all of them.
 
-    Whoever writes one of the texts would have to write their own digest into it, which nobody can, whether they know the
-    prompt or not. Being a digest it is the same in every run, so that verdicts can be stored.
+    Whoever writes one of the texts would have to write their own digest into it, which nobody can, whether
+    they know the prompt or not. Being a digest it is the same in every run, so that verdicts can be stored.
 
     Args:
         purpose: what the prompt is for; two prompts about the same texts have different marks.

@@ -1,4 +1,6 @@
-"""Follows judgements: puts their questions to one model or several, all at the same time, and reads the replies."""
+"""Follows judgements: puts their questions to one model or several, all at the same time, and reads the
+replies.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ class Panel:
     ) -> None:
         self.name = ", ".join(member.name for member in members)
         self.vote: Vote = vote
-        self._judges = [_Member(member, prompts, budget or Budget(), repeat, reverse_options) for member in members]
+        self._judges = [
+            _Member(member, prompts, budget or Budget(), repeat, reverse_options) for member in members
+        ]
         self._run = run
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Opinion]]:
@@ -97,7 +101,9 @@ class Panel:
 class _Member:
     """One model of a panel; a question that is being put already is not put twice."""
 
-    def __init__(self, asked: Asked, prompts: Prompts, budget: Budget, repeat: int, reverse_options: bool) -> None:
+    def __init__(
+        self, asked: Asked, prompts: Prompts, budget: Budget, repeat: int, reverse_options: bool
+    ) -> None:
         self._asked = asked
         self._prompts = prompts
         self._budget = budget
@@ -141,7 +147,9 @@ class _Member:
             return Reply(content=read_reply(answer.text, question.reply)), took
         except Unparsable as exc:
             wrong = str(exc)
-        repair = dataclasses.replace(first, text=self._prompts.render_repair(text, answer.text[:LONGEST_QUOTE], wrong))
+        repair = dataclasses.replace(
+            first, text=self._prompts.render_repair(text, answer.text[:LONGEST_QUOTE], wrong)
+        )
         answer, more = await self._answer(repair)
         took = dataclasses.replace(took + more, repairs=took.repairs + more.calls)
         if answer.error:
@@ -152,7 +160,10 @@ class _Member:
             for prompt in (first, repair):
                 self._asked.forget(prompt)
             beginning = " ".join(answer.text.split())[:BEGINNING]
-            told = f"the reply of judge {self._asked.name!r} could not be read, nor could its repair: {exc}{_cut(answer)}; it begins {beginning!r}"
+            told = (
+                f"the reply of judge {self._asked.name!r} could not be read, nor could its repair:"
+                f" {exc}{_cut(answer)}; it begins {beginning!r}"
+            )
             fault = JudgeFault(told, unparsable=True, raw=answer.text[:LONGEST_QUOTE])
             return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
 

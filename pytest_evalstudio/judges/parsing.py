@@ -28,9 +28,9 @@ class Unparsable(ValueError):
 def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """The object that a judge replied.
 
-    Taken as it is, out of code fences, out of prose around it, or with the slips that models make (trailing commas, single
-    quotes, Python's literals); of a schema with one choice the bare word is enough. A reply that holds two different
-    objects of that form says nothing: one of them may be a quotation.
+    Taken as it is, out of code fences, out of prose around it, or with the slips that models make (trailing
+    commas, single quotes, Python's literals); of a schema with one choice the bare word is enough. A reply
+    that holds two different objects of that form says nothing: one of them may be a quotation.
 
     Args:
         schema: of the object; a choice of "yes" and "no" is also met by true and false.
@@ -41,7 +41,7 @@ def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     >>> schema = {"type": "object", "properties": {"verdict": {"enum": ["yes", "no"]}}, "required": ["verdict"]}
     >>> read_reply('Here you are: {"verdict": true}', schema)
     {'verdict': 'yes'}
-    """
+    """  # noqa: E501
     text = _without_thinking(reply[:LONGEST_REPLY]).strip().lstrip("\ufeff")
     if not text:
         raise Unparsable("the reply is empty")
@@ -85,7 +85,9 @@ def _without_thinking(text: str) -> str:
 
 
 def _candidates(text: str) -> Iterator[Any]:
-    """The JSON values in a text: the whole of it, else those of its code fences and those that stand between its words."""
+    """The JSON values in a text: the whole of it, else those of its code fences and those that stand between
+    its words.
+    """
     try:
         yield json.loads(text, strict=False)
         return
@@ -111,13 +113,19 @@ def _next_opening(text: str, start: int) -> int:
 
 
 def _repaired(text: str) -> Iterator[Any]:
-    """Objects with slips; what breaks off in the middle is none, since nobody knows how it would have ended."""
+    """Objects with slips; what breaks off in the middle is none, since nobody knows how it would have
+    ended.
+    """
     from json_repair import repair_json
 
     for part in [*text.split(_FENCE)[1:-1:2], text]:
         opening, closing = part.find("{"), part.rfind("}")
         whole = part[opening : closing + 1]
-        if 0 <= opening < closing and len(whole) <= MAX_REPAIRED_CHARS and whole.count("{") == whole.count("}"):
+        if (
+            0 <= opening < closing
+            and len(whole) <= MAX_REPAIRED_CHARS
+            and whole.count("{") == whole.count("}")
+        ):
             yield repair_json(whole, return_objects=True, skip_json_loads=True)
             return
 
@@ -137,20 +145,35 @@ def _bare_word(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _wrapped(value: Any, schema: Mapping[str, Any]) -> Any:
     """A bare list, where the object has nothing but one list; an object alone in a list."""
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and set(value[0]) >= set(schema.get("required", ())):
+    if (
+        isinstance(value, list)
+        and len(value) == 1
+        and isinstance(value[0], dict)
+        and set(value[0]) >= set(schema.get("required", ()))
+    ):
         return value[0]
     lists = [name for name, part in schema.get("properties", {}).items() if part.get("type") == "array"]
-    return {lists[0]: value} if isinstance(value, list) and len(lists) == 1 and len(schema["properties"]) == 1 else value
+    return (
+        {lists[0]: value}
+        if isinstance(value, list) and len(lists) == 1 and len(schema["properties"]) == 1
+        else value
+    )
 
 
 def _normal(value: Any, schema: Mapping[str, Any]) -> Any:
-    """A value with its choices in the schema's words, numbers as numbers, and no keys that nobody asked for."""
+    """A value with its choices in the schema's words, numbers as numbers, and no keys that nobody asked
+    for.
+    """
     if "enum" in schema:
         return _option(value, schema["enum"])
     kind = schema.get("type")
     if kind == "object" and isinstance(value, dict):
         lower = {str(key).strip().lower(): item for key, item in value.items()}
-        return {name: _normal(lower[name.lower()], part) for name, part in schema.get("properties", {}).items() if name.lower() in lower}
+        return {
+            name: _normal(lower[name.lower()], part)
+            for name, part in schema.get("properties", {}).items()
+            if name.lower() in lower
+        }
     if kind == "array" and isinstance(value, list):
         return [_normal(item, schema.get("items", {})) for item in value]
     if kind in ("integer", "number") and isinstance(value, str):
@@ -185,7 +208,9 @@ def _wrong(value: Any, schema: Mapping[str, Any]) -> str:
     error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
     if error is None:
         return ""
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
+    place = "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path
+    ).lstrip(".")
     if error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
         return f"{place + ': ' if place else ''}{', '.join(repr(name) for name in missing)} is missing"

@@ -43,7 +43,9 @@ class Source:
 
     @property
     def version(self) -> str:
-        """What reports name: the file's own version, and the first digits of its digest; "own" for a user's file without one."""
+        """What reports name: the file's own version, and the first digits of its digest; "own" for a user's
+        file without one.
+        """
         stated = _VERSION.search(self.text)
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
         return f"{stated[1] if stated else 'own' if self.is_own else '0'}-{digest}"
@@ -69,7 +71,9 @@ class Prompts:
         for path in sorted(folder.glob(f"*{SUFFIX}")):
             if path.stem not in names():
                 hint = nearest(path.stem, names())
-                raise ConfigurationError(f"{path}: no prompt has this name. {hint or 'Names: ' + ', '.join(names())}")
+                raise ConfigurationError(
+                    f"{path}: no prompt has this name. {hint or 'Names: ' + ', '.join(names())}"
+                )
             self._compiled(path.stem)
 
     def source(self, name: str) -> Source:
@@ -79,33 +83,51 @@ class Prompts:
                 return Source(name, path.read_text(encoding="utf-8"), is_own=True)
             except (OSError, UnicodeDecodeError) as exc:
                 raise ConfigurationError(f"{path}: cannot be read: {exc}") from None
-        return Source(name, resources.files(OWN).joinpath("templates", f"{name}{SUFFIX}").read_text(encoding="utf-8"), is_own=False)
+        return Source(
+            name,
+            resources.files(OWN).joinpath("templates", f"{name}{SUFFIX}").read_text(encoding="utf-8"),
+            is_own=False,
+        )
 
     def versions(self, used: Sequence[str]) -> dict[str, str]:
         """The versions of prompts, and of those that stand around them."""
         return {name: self.source(name).version for name in (*used, FRAME, REPAIR)}
 
     def render(self, question: Question, *, reverse_options: bool = False) -> str:
-        """The whole prompt of a question; texts that its file has no place for stand at the end only where it has a place for none.
+        """The whole prompt of a question; texts that its file has no place for stand at the end only where it
+        has a place for none.
 
         Args:
-            reverse_options: whether the choices of an answer are named in the other order, to see whether the order matters.
+            reverse_options: whether the choices of an answer are named in the other order, to see whether the
+                order matters.
 
         Raises:
             ConfigurationError: if a user's prompt cannot be rendered.
         """
-        texts = {name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()}
+        texts = {
+            name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()
+        }
         mark = fence_mark(_flat(texts), question.prompt)
         shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
-        task = on_lines_of_their_own(self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark)
+        task = on_lines_of_their_own(
+            self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark
+        )
         more = "" if any(one.used for one in shown.values()) else "\n\n".join(map(str, shown.values()))
         reply = spoken(question.reply, reverse_options=reverse_options)
-        return self._rendered(FRAME, {"task": task.strip(), "more": more, "mark": mark, "reply": reply}).strip() + "\n"
+        return (
+            self._rendered(FRAME, {"task": task.strip(), "more": more, "mark": mark, "reply": reply}).strip()
+            + "\n"
+        )
 
     def render_repair(self, prompt: str, raw: str, fault: str) -> str:
         """The prompt that asks once more for what could not be read."""
         mark = fence_mark([raw], prompt)
-        return self._rendered(REPAIR, {"prompt": prompt, "fault": fault, "raw": fenced("reply", raw, mark), "mark": mark}).strip() + "\n"
+        return (
+            self._rendered(
+                REPAIR, {"prompt": prompt, "fault": fault, "raw": fenced("reply", raw, mark), "mark": mark}
+            ).strip()
+            + "\n"
+        )
 
     def _rendered(self, name: str, values: Mapping[str, Any]) -> str:
         from jinja2 import TemplateError
@@ -126,14 +148,22 @@ class Prompts:
         return self._templates[name]
 
     def _place(self, name: str) -> str:
-        return str(self._folder / f"{name}{SUFFIX}") if self._folder is not None and self.source(name).is_own else f"prompt {name}"
+        return (
+            str(self._folder / f"{name}{SUFFIX}")
+            if self._folder is not None and self.source(name).is_own
+            else f"prompt {name}"
+        )
 
 
 @functools.cache
 def names() -> tuple[str, ...]:
     """The names of all prompts."""
     return tuple(
-        sorted(file.name.removesuffix(SUFFIX) for file in resources.files(OWN).joinpath("templates").iterdir() if file.name.endswith(SUFFIX))
+        sorted(
+            file.name.removesuffix(SUFFIX)
+            for file in resources.files(OWN).joinpath("templates").iterdir()
+            if file.name.endswith(SUFFIX)
+        )
     )
 
 
@@ -150,7 +180,9 @@ class _Shown:
         self.used = True
         if isinstance(self._text, str):
             return fenced(self._name, self._text, self._mark)
-        return "\n".join(fenced(f"{self._name} {number}", text, self._mark) for number, text in enumerate(self._text, 1))
+        return "\n".join(
+            fenced(f"{self._name} {number}", text, self._mark) for number, text in enumerate(self._text, 1)
+        )
 
     def __len__(self) -> int:
         return len(self._text)
@@ -170,7 +202,9 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["fill"] = _fill
     return environment
 

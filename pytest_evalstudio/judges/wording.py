@@ -22,7 +22,11 @@ def _lines(schema: Mapping[str, Any], reverse: bool, indent: str) -> list[str]:
     for name, part in schema.get("properties", {}).items():
         description = part.get("description", "")
         inner = _lines(part.get("items", part), reverse, indent + "  ")
-        lines.append(f'{indent}- "{name}" ({_kind(part, reverse)})' + (f": {description}" if description else "") + (" Each with:" if inner else ""))
+        lines.append(
+            f'{indent}- "{name}" ({_kind(part, reverse)})'
+            + (f": {description}" if description else "")
+            + (" Each with:" if inner else "")
+        )
         lines += inner
     return lines
 
@@ -36,6 +40,9 @@ def _kind(part: Mapping[str, Any], reverse: bool) -> str:
         inner = part.get("items", {})
         return "list of objects" if inner.get("type") == "object" else f"list of {_kind(inner, reverse)}s"
     if kind in ("integer", "number"):
-        bounds = [f"from {part['minimum']:g}" if "minimum" in part else "", f"to {part['maximum']:g}" if "maximum" in part else ""]
+        bounds = [
+            f"from {part['minimum']:g}" if "minimum" in part else "",
+            f"to {part['maximum']:g}" if "maximum" in part else "",
+        ]
         return " ".join(filter(None, ["whole number" if kind == "integer" else "number", *bounds]))
     return "text" if kind == "string" else str(kind)

@@ -46,9 +46,14 @@ def open_classifier(weights: Weights, settings: WeightsTable) -> Opened:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(str(weights.folder), local_files_only=True, trust_remote_code=False)
+    tokenizer = AutoTokenizer.from_pretrained(
+        str(weights.folder), local_files_only=True, trust_remote_code=False
+    )
     model = AutoModelForSequenceClassification.from_pretrained(
-        str(weights.folder), local_files_only=True, trust_remote_code=False, dtype=getattr(torch, settings.dtype)
+        str(weights.folder),
+        local_files_only=True,
+        trust_remote_code=False,
+        dtype=getattr(torch, settings.dtype),
     )
     labels = tuple(str(model.config.id2label[place]) for place in range(model.config.num_labels))
     independent = len(labels) == 1 or model.config.problem_type == "multi_label_classification"
@@ -96,7 +101,9 @@ class Classifier:
     def room(self, *, pair: bool) -> int | None:
         """Tokens of a text or pair that fit beside the special ones; None for no limit."""
         tokenizer, model = self.opened.tokenizer, self.opened.model
-        known = [limit for limit in (tokenizer.model_max_length, _positions(model)) if limit and limit < _NO_LIMIT]
+        known = [
+            limit for limit in (tokenizer.model_max_length, _positions(model)) if limit and limit < _NO_LIMIT
+        ]
         return max(2, min(known) - int(tokenizer.num_special_tokens_to_add(pair=pair))) if known else None
 
     def logits(self, parts: Sequence[Part]) -> Floats:
@@ -115,11 +122,19 @@ class Classifier:
         found = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
         for start in range(0, len(order), size):
             batch = order[start : start + size]
-            encoded = tokenizer([parts[place] for place in batch], padding=size > 1, truncation=False, verbose=False, return_tensors="pt")
+            encoded = tokenizer(
+                [parts[place] for place in batch],
+                padding=size > 1,
+                truncation=False,
+                verbose=False,
+                return_tensors="pt",
+            )
             with torch.inference_mode():
                 found[batch] = opened.model(**encoded.to(opened.model.device)).logits.float().cpu().numpy()
         if not np.isfinite(found).all():
-            raise EvaluationError(f"the model {self.name} gave no number for a text; try {self._table}.dtype = 'float32'")
+            raise EvaluationError(
+                f"the model {self.name} gave no number for a text; try {self._table}.dtype = 'float32'"
+            )
         return found
 
     @functools.cached_property
@@ -133,11 +148,16 @@ class Classifier:
                     return self._open(self._weights, self._settings)
         except Exception as exc:
             fact = " ".join(str(exc).split())[:300]
-            raise EvaluationError(f"the model {self.name} ({self._weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}") from exc
+            raise EvaluationError(
+                f"the model {self.name} ({self._weights.folder}) cannot be loaded: {type(exc).__name__}:"
+                f" {fact}"
+            ) from exc
 
     @functools.cached_property
     def head(self) -> Floats | None:
-        """Weights of the linear layer that gives the logits, a row per label; None where there is not one such layer."""
+        """Weights of the linear layer that gives the logits, a row per label; None where there is not one
+        such layer.
+        """
         import numpy as np
         import torch
 
@@ -146,9 +166,15 @@ class Classifier:
         layers = [
             layer
             for layer in model.modules()
-            if isinstance(layer, torch.nn.Linear) and layer.out_features == len(self.opened.labels) and layer not in body
+            if isinstance(layer, torch.nn.Linear)
+            and layer.out_features == len(self.opened.labels)
+            and layer not in body
         ]
-        return np.asarray(layers[0].weight.detach().float().cpu().numpy(), dtype=np.float64) if len(layers) == 1 else None
+        return (
+            np.asarray(layers[0].weight.detach().float().cpu().numpy(), dtype=np.float64)
+            if len(layers) == 1
+            else None
+        )
 
 
 def softmax(logits: Floats) -> Floats:
@@ -178,7 +204,9 @@ def sigmoid(logits: Floats) -> Floats:
 
 def _positions(model: Any) -> int | None:
     """Positions that the model has; in the family of RoBERTa the first ones are padding's."""
-    count = getattr(model.config, "max_position_embeddings", None) or getattr(model.config, "n_positions", None)
+    count = getattr(model.config, "max_position_embeddings", None) or getattr(
+        model.config, "n_positions", None
+    )
     if not isinstance(count, int) or count < 1:
         return None
     embeddings = getattr(model.base_model, "embeddings", None)

@@ -1,4 +1,6 @@
-"""How well a text is supported by another: models of the class of Vectara's HHEM 1.0, cross-encoders with one output."""
+"""How well a text is supported by another: models of the class of Vectara's HHEM 1.0, cross-encoders with one
+output.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ class ConsistencyScorer:
     """The model of hallucinations of a run, loaded when the first pair comes.
 
     Args:
-        weights: what to load; a sequence classifier with one output, as sentence-transformers' CrossEncoder reads and writes it.
+        weights: what to load; a sequence classifier with one output, as sentence-transformers' CrossEncoder
+            reads and writes it.
         settings: device, dtype and batch size.
         workers: processes that share the machine's cores.
     """
@@ -25,10 +28,11 @@ class ConsistencyScorer:
         self._classifier = Classifier(weights, settings, table="hallucination_model", workers=workers)
 
     def score(self, pairs: Sequence[Pair]) -> list[float]:
-        """The logistic function of the output for each (premise, hypothesis), 0.0 to 1.0, in order; each distinct pair is read once.
+        """The logistic function of the output for each (premise, hypothesis), 0.0 to 1.0, in order; each
+        distinct pair is read once.
 
-        Of a premise beyond the model's limit the window that supports most counts, of a hypothesis that fills more than half of the room
-        the part that is supported least.
+        Of a premise beyond the model's limit the window that supports most counts, of a hypothesis that fills
+        more than half of the room the part that is supported least.
 
         Raises:
             EvaluationError: if the model cannot be loaded, has not one output, or gives no numbers.
@@ -37,7 +41,10 @@ class ConsistencyScorer:
             return []
         labels = self._classifier.opened.labels
         if len(labels) != 1:
-            raise EvaluationError(f"the model {self.name} has {len(labels)} outputs; a model of hallucinations has one (HHEM 1.0)")
+            raise EvaluationError(
+                f"the model {self.name} has {len(labels)} outputs; a model of hallucinations has one (HHEM"
+                " 1.0)"
+            )
         readings = Readings(self._classifier.opened.tokenizer, self._classifier.room(pair=True))
         clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
         plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}

@@ -33,21 +33,30 @@ class PairScorer:
         self._workers = workers
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The logistic function of the model's output for each pair, 0.0 to 1.0, in order; each distinct pair is read once.
+        """The logistic function of the model's output for each pair, 0.0 to 1.0, in order; each distinct pair
+        is read once.
 
-        A pair beyond the model's limit is read window by window: each window of the first text with each of the second,
-        the best of them counts, and the mean is weighted by the first text's tokens.
+        A pair beyond the model's limit is read window by window: each window of the first text with each of
+        the second, the best of them counts, and the mean is weighted by the first text's tokens.
 
         Raises:
             EvaluationError: if the model cannot be loaded, has not one output, or gives no number.
         """
         if not pairs:
             return []
-        clean = [(_SURROGATE.sub("\ufffd", first), _SURROGATE.sub("\ufffd", second)) for first, second in pairs]
+        clean = [
+            (_SURROGATE.sub("\ufffd", first), _SURROGATE.sub("\ufffd", second)) for first, second in pairs
+        ]
         plans = {pair: self._plan(pair) for pair in dict.fromkeys(clean)}
-        parts = sorted({part for plan in plans.values() for row, _ in plan for part in row}, key=lambda part: (-len(part[0]) - len(part[1]), part))
+        parts = sorted(
+            {part for plan in plans.values() for row, _ in plan for part in row},
+            key=lambda part: (-len(part[0]) - len(part[1]), part),
+        )
         found = dict(zip(parts, self._scores(parts), strict=True))
-        return [_mean([(max(found[part] for part in row), tokens) for row, tokens in plans[pair]]) for pair in clean]
+        return [
+            _mean([(max(found[part] for part in row), tokens) for row, tokens in plans[pair]])
+            for pair in clean
+        ]
 
     def _plan(self, pair: tuple[str, str]) -> list[tuple[list[tuple[str, str]], int]]:
         """Per window of the first text: the pairs to read, and the window's tokens."""
@@ -64,17 +73,27 @@ class PairScorer:
         return [([(own, other) for other, _ in theirs], tokens) for own, tokens in ours]
 
     def _limit(self) -> int | None:
-        name = "max_seq_length" if hasattr(type(self._model), "max_seq_length") else "max_length"  # its older name
+        name = (
+            "max_seq_length" if hasattr(type(self._model), "max_seq_length") else "max_length"
+        )  # its older name
         found: int | None = getattr(self._model, name)
         return found
 
     def _scores(self, parts: Sequence[tuple[str, str]]) -> list[float]:
         import torch
 
-        values = self._model.predict(list(parts), batch_size=self._settings.batch_size, activation_fn=torch.nn.Sigmoid(), show_progress_bar=False)
+        values = self._model.predict(
+            list(parts),
+            batch_size=self._settings.batch_size,
+            activation_fn=torch.nn.Sigmoid(),
+            show_progress_bar=False,
+        )
         scores = [float(value) for value in values]
         if not all(map(math.isfinite, scores)):
-            raise EvaluationError(f"the cross-encoder {self.name} gave no number for a pair; try cross_encoder.dtype = 'float32'")
+            raise EvaluationError(
+                f"the cross-encoder {self.name} gave no number for a pair; try cross_encoder.dtype ="
+                " 'float32'"
+            )
         return scores
 
     @functools.cached_property
@@ -82,7 +101,9 @@ class PairScorer:
         """The model, loaded on first use."""
         model = load("CrossEncoder", self._weights, self._settings, self._workers)
         if model.num_labels != 1:
-            raise EvaluationError(f"the cross-encoder {self.name} has {model.num_labels} outputs; a model of similarity has one")
+            raise EvaluationError(
+                f"the cross-encoder {self.name} has {model.num_labels} outputs; a model of similarity has one"
+            )
         return model
 
 

@@ -1,4 +1,6 @@
-"""Classifiers of toxicity by the package detoxify, whose checkpoints are pickles: only files that are trusted may be named."""
+"""Classifiers of toxicity by the package detoxify, whose checkpoints are pickles: only files that are trusted
+may be named.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from pytest_evalstudio.core.errors import ResourceMissing
 from pytest_evalstudio.formats.config import ToxicityModel, WeightsTable
 from pytest_evalstudio.models.classifying import Opened, device_of
 from pytest_evalstudio.models.text_classifier import LabelScorer
-from pytest_evalstudio.models.weights import Digest, Unfetched, Weights, file_digest, find_weights, missing_model
+from pytest_evalstudio.models.weights import (
+    Digest,
+    Unfetched,
+    Weights,
+    file_digest,
+    find_weights,
+    missing_model,
+)
 
 _NOT_HERE = "its files are not in the caches of torch and the hub"
 TABLE = "toxicity_model"
@@ -24,7 +33,9 @@ RELEASES = {
     "original-small": ("albert-base-v2", "v0.1.2/original-albert-0e1d6498.ckpt"),
     "unbiased-small": ("albert-base-v2", "v0.1.2/unbiased-albert-c8519128.ckpt"),
 }
-"""Detoxify's models: the model on the hub that has their configuration and tokenizer, and the checkpoint among the releases."""
+"""Detoxify's models: the model on the hub that has their configuration and tokenizer, and the checkpoint
+among the releases.
+"""
 
 CHECKPOINT = ".ckpt"
 _BASE_FILES = ["*.json", "*.txt", "*.model"]
@@ -44,8 +55,11 @@ class Checkpoint(Weights):
     is_release: bool = False
 
 
-def find_detoxify(model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest) -> Weights:
-    """Where a classifier of toxicity is: a name of Detoxify's, a folder with one of its checkpoints, or what `find_weights` finds.
+def find_detoxify(
+    model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
+) -> Weights:
+    """Where a classifier of toxicity is: a name of Detoxify's, a folder with one of its checkpoints, or what
+    `find_weights` finds.
 
     Args, Raises: as `find_weights`.
     """
@@ -59,7 +73,8 @@ def find_detoxify(model: str, *, revision: str | None, table: str, start: Path, 
     _needs_package(model)
     if len(files) > 1 or not (folder / "config.json").is_file():
         fact = (
-            f"the folder {folder.absolute()} has {len(files)} checkpoints (*{CHECKPOINT}); it needs one, with config.json and the tokenizer's files"
+            f"the folder {folder.absolute()} has {len(files)} checkpoints (*{CHECKPOINT}); it needs one, with"
+            " config.json and the tokenizer's files"
         )
         raise _missing(model, fact, brief="the folder has no single checkpoint")
     return Checkpoint(folder.absolute(), f"sha256:{digest(files[0])}", model, str(files[0].absolute()))
@@ -73,13 +88,18 @@ def toxicity_classifier(weights: Weights, settings: ToxicityModel, *, workers: i
 
 
 def open_checkpoint(weights: Weights, settings: WeightsTable) -> Opened:
-    """A checkpoint as detoxify loads it, without asking the network. It is unpickled: code in it would run."""
+    """A checkpoint as detoxify loads it, without asking the network. It is unpickled: code in it would
+    run.
+    """
     import torch
     from detoxify import Detoxify
 
     assert isinstance(weights, Checkpoint)
     with _offline():
-        made = Detoxify(checkpoint=weights.file, huggingface_config_path=None if weights.is_release else str(weights.folder))
+        made = Detoxify(
+            checkpoint=weights.file,
+            huggingface_config_path=None if weights.is_release else str(weights.folder),
+        )
     model = made.model.to(device=device_of(settings), dtype=getattr(torch, settings.dtype)).eval()
     return Opened(model, made.tokenizer, tuple(made.class_names), independent=True)
 
@@ -94,7 +114,10 @@ def _released(name: str, fetch: bool, digest: Digest) -> Weights:
         huggingface_hub.snapshot_download(base, allow_patterns=_BASE_FILES, local_files_only=True)
         lacking = "" if file.is_file() else f"there is no file {file}"
     except Exception:  # whatever the cache lacks, the hub may have
-        lacking = f"the hub's cache {huggingface_hub.constants.HF_HUB_CACHE} has no {base}, whose tokenizer it takes"
+        lacking = (
+            f"the hub's cache {huggingface_hub.constants.HF_HUB_CACHE} has no {base}, whose tokenizer it"
+            " takes"
+        )
     if lacking and not fetch:
         fact = f"{lacking}; the configuration does not name it, so it is not fetched"
         raise _missing(name, fact, brief=_NOT_HERE, kind=Unfetched)
@@ -108,29 +131,38 @@ def _released(name: str, fetch: bool, digest: Digest) -> Weights:
                 torch.hub.download_url_to_file(_ORIGIN + release, str(file), progress=False)
         except Exception as exc:  # the clients' errors have no common base
             fact = " ".join(str(exc).split())[:300]
-            raise _missing(name, f"{lacking}; fetching failed: {type(exc).__name__}: {fact}", brief=_NOT_HERE) from None
+            raise _missing(
+                name, f"{lacking}; fetching failed: {type(exc).__name__}: {fact}", brief=_NOT_HERE
+            ) from None
     return Checkpoint(file.parent, f"detoxify-{name}:{digest(file)}", name, str(file), is_release=True)
 
 
 def _torch_cache() -> Path:
     """Where torch keeps checkpoints, told without importing torch, which takes seconds."""
-    home = os.environ.get("TORCH_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "torch")
+    home = os.environ.get("TORCH_HOME") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or "~/.cache", "torch"
+    )
     return Path(os.path.expanduser(home)) / "hub" / "checkpoints"
 
 
 def _needs_package(model: str) -> None:
-    missing = [name for name in ("torch", "transformers", "detoxify") if importlib.util.find_spec(name) is None]
+    missing = [
+        name for name in ("torch", "transformers", "detoxify") if importlib.util.find_spec(name) is None
+    ]
     if missing:
         raise _missing(model, f"the extra is not installed: there is no module {' or '.join(missing)}")
 
 
-def _missing(model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing) -> ResourceMissing:
+def _missing(
+    model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing
+) -> ResourceMissing:
     name = model if model in RELEASES else "original"
     remedies = (
         "(1) by detoxify, once, from GitHub and the hub: "
         f'`pip install "pytest-evalstudio[models]"` and {TABLE}.model = "{name}" in the configuration; '
         f'(2) from the hub, a classifier with the same labels: {TABLE}.model = "unitary/toxic-bert"; '
-        f"(3) from a local folder, with a classifier or one checkpoint of detoxify's (*{CHECKPOINT}, which is unpickled: trusted files only) "
+        f"(3) from a local folder, with a classifier or one checkpoint of detoxify's (*{CHECKPOINT}, which is"
+        " unpickled: trusted files only) "
         f'beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
     )
     return missing_model(f"{TABLE}.model", model, fact, remedies=remedies, brief=brief, kind=kind)

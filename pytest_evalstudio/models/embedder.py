@@ -37,7 +37,9 @@ class SentenceEmbedder:
         workers: processes that share the machine's cores.
     """
 
-    def __init__(self, weights: Weights, settings: Embeddings, vectors: VectorCache, *, workers: int = 1) -> None:
+    def __init__(
+        self, weights: Weights, settings: Embeddings, vectors: VectorCache, *, workers: int = 1
+    ) -> None:
         self.name = weights.name
         self._weights = weights
         self._settings = settings
@@ -48,8 +50,8 @@ class SentenceEmbedder:
     def encode(self, texts: Sequence[str]) -> Vector:
         """One row of length 1 per text, in order; each distinct text is embedded once.
 
-        A text beyond the model's limit is embedded window by window: its vector is the windows' mean, weighted by their
-        numbers of tokens.
+        A text beyond the model's limit is embedded window by window: its vector is the windows' mean,
+        weighted by their numbers of tokens.
 
         Raises:
             EvaluationError: if the model cannot be loaded, or gives no usable numbers.
@@ -58,13 +60,17 @@ class SentenceEmbedder:
 
         keys = {text: key_of(self._identity, text) for text in texts}
         found = self._vectors.get(list(keys.values()))
-        waiting = sorted((text for text, key in keys.items() if key not in found), key=lambda text: (-len(text), text))
+        waiting = sorted(
+            (text for text, key in keys.items() if key not in found), key=lambda text: (-len(text), text)
+        )
         for start in range(0, len(waiting), _STORED_AT_ONCE):
             part = waiting[start : start + _STORED_AT_ONCE]
             new = dict(zip((keys[text] for text in part), self._embedded(part), strict=True))
             self._vectors.put(new)
             found |= new
-        return np.stack([found[keys[text]] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+        return (
+            np.stack([found[keys[text]] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+        )
 
     def _embedded(self, texts: Sequence[str]) -> Vector:
         import numpy as np
@@ -72,7 +78,13 @@ class SentenceEmbedder:
         model = self._model
         parts, owners, weights = _parts(model, [_SURROGATE.sub("\ufffd", text) for text in texts])
         rows = np.asarray(
-            model.encode(parts, batch_size=self._settings.batch_size, show_progress_bar=False, convert_to_numpy=True, normalize_embeddings=True),
+            model.encode(
+                parts,
+                batch_size=self._settings.batch_size,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
+            ),
             dtype=np.float32,
         )
         if len(parts) != len(texts):
@@ -81,7 +93,9 @@ class SentenceEmbedder:
             rows = sums.astype(np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not np.isfinite(rows).all() or not lengths.all():
-            raise EvaluationError(f"the embedder {self.name} gave no usable vector for a text; try embeddings.dtype = 'float32'")
+            raise EvaluationError(
+                f"the embedder {self.name} gave no usable vector for a text; try embeddings.dtype = 'float32'"
+            )
         return np.asarray(rows / lengths, dtype=np.float32)
 
     @functools.cached_property
@@ -96,10 +110,14 @@ def _parts(model: Any, texts: Sequence[str]) -> tuple[list[str], list[int], list
     parts: list[str] = []
     owners: list[int] = []
     weights: list[int] = []
-    doubtful = [place for place, text in enumerate(texts) if limit is not None and 2 * len(text.encode()) > limit]
+    doubtful = [
+        place for place, text in enumerate(texts) if limit is not None and 2 * len(text.encode()) > limit
+    ]
     long = _too_long(model, texts, doubtful, limit)
     for place, text in enumerate(texts):
-        for part, tokens in windows(model.tokenizer, text, limit) if place in long and limit is not None else [(text, 1)]:
+        for part, tokens in (
+            windows(model.tokenizer, text, limit) if place in long and limit is not None else [(text, 1)]
+        ):
             parts.append(part)
             owners.append(place)
             weights.append(tokens)
@@ -107,17 +125,28 @@ def _parts(model: Any, texts: Sequence[str]) -> tuple[list[str], list[int], list
 
 
 def _too_long(model: Any, texts: Sequence[str], doubtful: Sequence[int], limit: int | None) -> frozenset[int]:
-    """Those beyond the limit; a token is a byte at least, but for what normalisation adds, so that short texts need no counting."""
+    """Those beyond the limit; a token is a byte at least, but for what normalisation adds, so that short
+    texts need no counting.
+    """
     counts = token_counts(model.tokenizer, [texts[place] for place in doubtful])
-    return frozenset(place for place, count in zip(doubtful, counts, strict=True) if limit is not None and count > limit)
+    return frozenset(
+        place for place, count in zip(doubtful, counts, strict=True) if limit is not None and count > limit
+    )
 
 
 def _limit(model: Any) -> int | None:
-    """Tokens of a text that the model reads, those around it and of its prompt left out; None for no limit."""
+    """Tokens of a text that the model reads, those around it and of its prompt left out; None for no
+    limit.
+    """
     longest = getattr(model, "max_seq_length", None)
     if not longest:
         return None
     tokenizer = model.tokenizer
     prompts: Mapping[str, str] = getattr(model, "prompts", None) or {}
     prompt = prompts.get(getattr(model, "default_prompt_name", None) or "", "") or ""
-    return max(1, int(longest) - int(tokenizer.num_special_tokens_to_add()) - (token_counts(tokenizer, [prompt])[0] if prompt else 0))
+    return max(
+        1,
+        int(longest)
+        - int(tokenizer.num_special_tokens_to_add())
+        - (token_counts(tokenizer, [prompt])[0] if prompt else 0),
+    )

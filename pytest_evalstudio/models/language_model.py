@@ -1,4 +1,6 @@
-"""Texts to the likelihood of their tokens, by causal and sequence-to-sequence language models of transformers."""
+"""Texts to the likelihood of their tokens, by causal and sequence-to-sequence language models of
+transformers.
+"""
 
 from __future__ import annotations
 
@@ -64,27 +66,35 @@ class TextReader:
     def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
         """Logarithms of the probabilities of each passage's tokens; each distinct passage is read once.
 
-        A text begins with the tokenizer's start token, so that its first token has a probability too; to a sequence-to-sequence model all that
-        stands before the text is the encoder's. Instruction, what stands before, and the text are cut into tokens each by itself.
+        A text begins with the tokenizer's start token, so that its first token has a probability too; to a
+        sequence-to-sequence model all that stands before the text is the encoder's. Instruction, what stands
+        before, and the text are cut into tokens each by itself.
 
-        Nothing of a text is left out. What stands before it loses its beginning, but for the instruction, where both together are beyond
-        the model's context. A text that is itself longer than half the context is read in windows, each filled up to the context with what
-        comes before it, that move on by `stride` tokens, half the context if that is less or nothing is said.
+        Nothing of a text is left out. What stands before it loses its beginning, but for the instruction,
+        where both together are beyond the model's context. A text that is itself longer than half the context
+        is read in windows, each filled up to the context with what comes before it, that move on by `stride`
+        tokens, half the context if that is less or nothing is said.
 
         Raises:
             EvaluationError: if the model cannot be loaded, is no language model, or gives no number.
         """
         plans = {passage: self._plan(passage, stride) for passage in dict.fromkeys(passages)}
         distinct = {window for windows, _ in plans.values() for window in windows}
-        found = dict(self._predicted(sorted(distinct, key=lambda window: (-window.tokens, window.ids, window.source))))
+        found = dict(
+            self._predicted(sorted(distinct, key=lambda window: (-window.tokens, window.ids, window.source)))
+        )
         read = {
-            passage: Likelihood(tokens=tuple(value for window in windows for value in found[window]), is_cut=is_cut)
+            passage: Likelihood(
+                tokens=tuple(value for window in windows for value in found[window]), is_cut=is_cut
+            )
             for passage, (windows, is_cut) in plans.items()
         }
         return [read[passage] for passage in passages]
 
     def _plan(self, passage: Passage, stride: int | None) -> tuple[list[Window], bool]:
-        text, before, instruction = (self._tokens(part) for part in (passage.text, passage.before, passage.instruction))
+        text, before, instruction = (
+            self._tokens(part) for part in (passage.text, passage.before, passage.instruction)
+        )
         if not text:
             return [], False
         context = self._context
@@ -95,13 +105,17 @@ class TextReader:
         kept = before[max(0, len(instruction) + len(before) - room) :]
         source = (instruction + kept)[:room] + end or self._start
         windows, is_cut = plan_windows(self._start, (), text, context=context, stride=stride)
-        return [Window(window.ids, window.first, source) for window in windows], is_cut or len(instruction + before) > room
+        return [Window(window.ids, window.first, source) for window in windows], is_cut or len(
+            instruction + before
+        ) > room
 
     def _tokens(self, text: str) -> tuple[int, ...]:
         if not text:
             return ()
         clean = SURROGATE.sub("\ufffd", text)
-        return tuple(self._tokenizer(clean, add_special_tokens=False, truncation=False, verbose=False)["input_ids"])
+        return tuple(
+            self._tokenizer(clean, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        )
 
     def _predicted(self, windows: Sequence[Window]) -> Iterator[tuple[Window, list[float]]]:
         """Windows, the longest first, with the log-likelihoods of what they predict."""
@@ -115,7 +129,9 @@ class TextReader:
         inputs, first = self._inputs(batch), min(window.first for window in batch) - 1
         keeps = "logits_to_keep" in inspect.signature(model.forward).parameters
         if keeps:
-            inputs["logits_to_keep"] = torch.arange(first, max(len(window.ids) for window in batch) - 1, device=model.device)
+            inputs["logits_to_keep"] = torch.arange(
+                first, max(len(window.ids) for window in batch) - 1, device=model.device
+            )
         with torch.inference_mode():
             logits = model(**inputs, use_cache=False).logits
             offset = first if keeps else 0
@@ -125,7 +141,10 @@ class TextReader:
                 own = row[window.first - 1 - offset : len(window.ids) - 1 - offset].float()
                 found.append((own.gather(1, wanted[:, None])[:, 0] - own.logsumexp(dim=1)).tolist())
         if not all(math.isfinite(value) for values in found for value in values):
-            raise EvaluationError(f"the language model {self.name} gave no number for a text; try language_model.dtype = 'float32'")
+            raise EvaluationError(
+                f"the language model {self.name} gave no number for a text; try language_model.dtype ="
+                " 'float32'"
+            )
         return [[min(0.0, value) for value in values] for values in found]
 
     def _inputs(self, batch: Sequence[Window]) -> dict[str, Any]:
@@ -133,7 +152,12 @@ class TextReader:
         if not self._model.config.is_encoder_decoder:
             return {"input_ids": read, "attention_mask": mask}
         source, source_mask = self._padded([window.source for window in batch])
-        return {"input_ids": source, "attention_mask": source_mask, "decoder_input_ids": read, "decoder_attention_mask": mask}
+        return {
+            "input_ids": source,
+            "attention_mask": source_mask,
+            "decoder_input_ids": read,
+            "decoder_attention_mask": mask,
+        }
 
     def _padded(self, rows: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
         """Rows of tokens filled up at their ends, and where they are not filling."""
@@ -141,13 +165,19 @@ class TextReader:
 
         longest = max(map(len, rows))
         ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self._model.device)
-        mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._model.device)
+        mask = torch.tensor(
+            [[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._model.device
+        )
         return ids, mask
 
     @functools.cached_property
     def _start(self) -> tuple[int, ...]:
         config, tokenizer = self._model.config, self._tokenizer
-        known = [getattr(config, name, None) for name in ("decoder_start_token_id", "pad_token_id")] if config.is_encoder_decoder else []
+        known = (
+            [getattr(config, name, None) for name in ("decoder_start_token_id", "pad_token_id")]
+            if config.is_encoder_decoder
+            else []
+        )
         known += [tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id]
         start = next((token for token in known if token is not None), None)
         if start is None:
@@ -158,7 +188,9 @@ class TextReader:
     def _context(self) -> int:
         """Tokens that the model reads at once."""
         config = self._model.config
-        limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")] + [self._tokenizer.model_max_length]
+        limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")] + [
+            self._tokenizer.model_max_length
+        ]
         return min((int(limit) for limit in limits if limit and 0 < limit < NO_LIMIT), default=UNBOUNDED)
 
     @property
@@ -171,32 +203,48 @@ class TextReader:
 
     @functools.cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        """Model and tokenizer, loaded on first use from local files alone; code that comes with weights is not run."""
+        """Model and tokenizer, loaded on first use from local files alone; code that comes with weights is
+        not run.
+        """
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 import torch
-                from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+                from transformers import (
+                    AutoConfig,
+                    AutoModelForCausalLM,
+                    AutoModelForSeq2SeqLM,
+                    AutoTokenizer,
+                )
 
                 share_threads(self._workers)
                 with no_progress_bar():
                     source: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
                     config = AutoConfig.from_pretrained(str(self._weights.folder), **source)
                     if not any(name.endswith(_KINDS) for name in config.architectures or [_KINDS[0]]):
-                        raise EvaluationError(f"{', '.join(config.architectures)} is no language model; one ends in {', '.join(_KINDS)}")
+                        raise EvaluationError(
+                            f"{', '.join(config.architectures)} is no language model; one ends in"
+                            f" {', '.join(_KINDS)}"
+                        )
                     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-                    model = kind.from_pretrained(str(self._weights.folder), dtype=getattr(torch, self._settings.dtype), **source)
+                    model = kind.from_pretrained(
+                        str(self._weights.folder), dtype=getattr(torch, self._settings.dtype), **source
+                    )
                     tokenizer = AutoTokenizer.from_pretrained(str(self._weights.folder), **source)
                     return model.to(device_of(self._settings)).eval(), tokenizer
         except Exception as exc:
             fact = " ".join(str(exc).split())[:300]
-            raise EvaluationError(f"the model {self.name} ({self._weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}") from exc
+            raise EvaluationError(
+                f"the model {self.name} ({self._weights.folder}) cannot be loaded: {type(exc).__name__}:"
+                f" {fact}"
+            ) from exc
 
 
 def plan_windows(
     head: tuple[int, ...], before: tuple[int, ...], text: tuple[int, ...], *, context: int, stride: int | None
 ) -> tuple[list[Window], bool]:
-    """Windows in which each token of a text is predicted once, and whether some lack a part of what stands before it.
+    """Windows in which each token of a text is predicted once, and whether some lack a part of what stands
+    before it.
 
     Args:
         head: first tokens of every window; at least one.
@@ -205,8 +253,9 @@ def plan_windows(
         stride: tokens by which windows move on; half the room beside the head at most.
 
     >>> plan_windows((0,), (), (1, 2, 3, 4, 5), context=3, stride=1)[0]  # three are read, a fourth is predicted
-    [Window(ids=(0, 1, 2, 3), first=1, source=()), Window(ids=(0, 2, 3, 4), first=3, source=()), Window(ids=(0, 3, 4, 5), first=3, source=())]
-    """
+    [Window(ids=(0, 1, 2, 3), first=1, source=()), Window(ids=(0, 2, 3, 4), first=3, source=()),
+    Window(ids=(0, 3, 4, 5), first=3, source=())]
+    """  # noqa: E501
     if len(head) > max(1, context // 2):
         head, before = head[:1], head[1:] + before
     room = context + 1 - len(head)

@@ -14,9 +14,11 @@ from pytest_evalstudio.models.weights import Weights
 
 
 def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> Any:
-    """An object of that class of sentence-transformers, from local files alone; code that comes with weights is not run.
+    """An object of that class of sentence-transformers, from local files alone; code that comes with weights
+    is not run.
 
-    What the libraries deprecate within themselves is not the user's: no warning of theirs fails a strict test run.
+    What the libraries deprecate within themselves is not the user's: no warning of theirs fails a strict test
+    run.
 
     Raises:
         EvaluationError: if it cannot be made.
@@ -38,7 +40,9 @@ def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> A
                 )
     except Exception as exc:
         fact = " ".join(str(exc).split())[:300]
-        raise EvaluationError(f"the model {weights.name} ({weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}") from exc
+        raise EvaluationError(
+            f"the model {weights.name} ({weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}"
+        ) from exc
 
 
 def share_threads(workers: int) -> None:

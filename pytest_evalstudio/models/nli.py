@@ -29,7 +29,8 @@ class EntailmentJudge:
     """The model of inference of a run, loaded when the first pair comes.
 
     Args:
-        weights: what to load; a sequence classifier with the labels entailment, neutral and contradiction, or those of fact checking.
+        weights: what to load; a sequence classifier with the labels entailment, neutral and contradiction, or
+            those of fact checking.
         settings: device, dtype and batch size.
         workers: processes that share the machine's cores.
     """
@@ -41,8 +42,9 @@ class EntailmentJudge:
     def judge(self, pairs: Sequence[Pair]) -> list[Entailment]:
         """What the model says of each (premise, hypothesis), in order; each distinct pair is read once.
 
-        Of a premise beyond the model's limit the window with the highest entailment counts. A hypothesis that fills more than half of the
-        room is read in parts, and the part with the lowest entailment counts: all of it must follow.
+        Of a premise beyond the model's limit the window with the highest entailment counts. A hypothesis that
+        fills more than half of the room is read in parts, and the part with the lowest entailment counts: all
+        of it must follow.
 
         Raises:
             EvaluationError: if the model cannot be loaded, has other labels, or gives no numbers.
@@ -57,7 +59,9 @@ class EntailmentJudge:
         logits = self._classifier.logits(parts)[:, order]
         head = None if self._classifier.head is None else self._classifier.head[order]
         found = dict(zip(parts, _judged(logits, head), strict=True))
-        whole = {pair: least([most([found[part] for part in row]) for row in plan]) for pair, plan in plans.items()}
+        whole = {
+            pair: least([most([found[part] for part in row]) for row in plan]) for pair, plan in plans.items()
+        }
         return [whole[pair] for pair in clean]
 
     @functools.cached_property
@@ -67,8 +71,8 @@ class EntailmentJudge:
         labels = [_OTHER_NAMES.get(label, label) for label in own]
         if sorted(labels) != sorted(_LABELS):
             raise EvaluationError(
-                f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}; those of a model of inference are"
-                f" {', '.join(_LABELS)} (id2label in its config.json)"
+                f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}; those"
+                f" of a model of inference are {', '.join(_LABELS)} (id2label in its config.json)"
             )
         return [labels.index(label) for label in _LABELS]
 
@@ -84,7 +88,8 @@ def _judged(logits: Floats, head: Floats | None) -> list[Entailment]:
 
 
 def boundary_distance(logits: Floats, head: Floats) -> Floats:
-    """Signed distance to the hyperplane at which the entailment logit is 0: (w·x + b) / |w|, with w·x + b the logit itself.
+    """Signed distance to the hyperplane at which the entailment logit is 0: (w·x + b) / |w|, with w·x + b the
+    logit itself.
 
     Args:
         logits: a row per pair, entailment first.
@@ -98,7 +103,7 @@ def boundary_distance(logits: Floats, head: Floats) -> Floats:
     >>> import numpy as np
     >>> boundary_distance(np.array([[10.0, 0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 1.0]])).tolist()
     [2.0]
-    """
+    """  # noqa: E501
     import numpy as np
 
     return np.asarray(logits[:, 0] / np.linalg.norm(head[0]))
@@ -107,7 +112,8 @@ def boundary_distance(logits: Floats, head: Floats) -> Floats:
 def class_margin(logits: Floats, head: Floats) -> Floats:
     """Signed distance to the nearest hyperplane at which another class is as likely as entailment.
 
-    The softmax of a head stays the same when a vector is added to all its rows, and so does this number; `boundary_distance` does not.
+    The softmax of a head stays the same when a vector is added to all its rows, and so does this number;
+    `boundary_distance` does not.
 
     Returns:
         One number per pair; positive where entailment is the likeliest class.
@@ -118,7 +124,9 @@ def class_margin(logits: Floats, head: Floats) -> Floats:
     """
     import numpy as np
 
-    return np.asarray(((logits[:, :1] - logits[:, 1:]) / np.linalg.norm(head[:1] - head[1:], axis=1)).min(axis=1))
+    return np.asarray(
+        ((logits[:, :1] - logits[:, 1:]) / np.linalg.norm(head[:1] - head[1:], axis=1)).min(axis=1)
+    )
 
 
 def most(found: Sequence[Entailment]) -> Entailment:

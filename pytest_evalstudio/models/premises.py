@@ -1,4 +1,6 @@
-"""Pairs beyond a model's limit, read in parts: the premise in windows of whole sentences, a long hypothesis in windows of its own."""
+"""Pairs beyond a model's limit, read in parts: the premise in windows of whole sentences, a long hypothesis
+in windows of its own.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class Readings:
         self._windows: dict[tuple[str, int], list[str]] = {}
 
     def of(self, pair: Pair) -> list[list[Pair]]:
-        """A row per part of the hypothesis (one, unless it fills more than half of the room), in it a pair per part of the premise."""
+        """A row per part of the hypothesis (one, unless it fills more than half of the room), in it a pair
+        per part of the premise.
+        """
         premise, hypothesis = pair
         if self._room is None or self._count(premise) + self._count(hypothesis) <= self._room:
             return [[pair]]
@@ -66,7 +70,8 @@ class Readings:
 
 
 def _greedy(counts: Sequence[int], limit: int) -> list[tuple[int, int]]:
-    """Runs of sentences, (first, last), with as many as fit together; one token is kept for what stands between two.
+    """Runs of sentences, (first, last), with as many as fit together; one token is kept for what stands
+    between two.
 
     >>> _greedy([3, 3, 9, 2], 8)
     [(0, 1), (2, 2), (3, 3)]

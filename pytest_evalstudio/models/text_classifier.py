@@ -36,8 +36,9 @@ class LabelScorer:
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
         """Label to probability for each text, in order; each distinct text is read once.
 
-        Probabilities are of each label alone (sigmoid) where the model has one label or says that several may hold, else among all (softmax).
-        A text beyond the model's limit is read window by window, and the highest probability of each label counts.
+        Probabilities are of each label alone (sigmoid) where the model has one label or says that several may
+        hold, else among all (softmax). A text beyond the model's limit is read window by window, and the
+        highest probability of each label counts.
 
         Raises:
             EvaluationError: if the model cannot be loaded, or gives no numbers.
@@ -49,9 +50,17 @@ class LabelScorer:
         parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
         opened = self._classifier.opened
         logits = self._classifier.logits(parts)
-        found = dict(zip(parts, (sigmoid(logits) if opened.independent else softmax(logits)).tolist(), strict=True))
+        found = dict(
+            zip(parts, (sigmoid(logits) if opened.independent else softmax(logits)).tolist(), strict=True)
+        )
         whole = {
-            text: dict(zip(opened.labels, (max(values) for values in zip(*(found[part] for part in plan), strict=True)), strict=True))
+            text: dict(
+                zip(
+                    opened.labels,
+                    (max(values) for values in zip(*(found[part] for part in plan), strict=True)),
+                    strict=True,
+                )
+            )
             for text, plan in plans.items()
         }
         return [whole[text] for text in clean]

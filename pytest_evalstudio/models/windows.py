@@ -18,7 +18,8 @@ def token_counts(tokenizer: Any, texts: Sequence[str]) -> list[int]:
 
 
 def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
-    """A text as (part, tokens) pairs of at most `limit` tokens each, in order, cut between words where that can be.
+    """A text as (part, tokens) pairs of at most `limit` tokens each, in order, cut between words where that
+    can be.
 
     Args:
         tokenizer: of the model; one without offsets has the text halved until its parts fit.
@@ -31,7 +32,9 @@ def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
 
 
 def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:
-    encoded = tokenizer(text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False)
+    encoded = tokenizer(
+        text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
+    )
     offsets, words = encoded["offset_mapping"], encoded.word_ids()
     if len(offsets) <= limit:
         return [text]
@@ -40,7 +43,10 @@ def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:
     while start < len(offsets):
         end = min(start + body, len(offsets))
         if end < len(offsets):
-            between = next((place for place in range(end, start + body // 2, -1) if words[place] != words[place - 1]), end)
+            between = next(
+                (place for place in range(end, start + body // 2, -1) if words[place] != words[place - 1]),
+                end,
+            )
             end = between
         parts.append(text[offsets[start][0] : offsets[end - 1][1]])
         start = end

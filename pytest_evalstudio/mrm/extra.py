@@ -25,4 +25,6 @@ def needed(module: str, purpose: str) -> ModuleType:
         package = module.partition(".")[0]
         if (exc.name or "").partition(".")[0] != package:
             raise
-        raise ConfigurationError(f'{purpose} needs {_PACKAGES.get(package, package)}: pip install "pytest-evalstudio[mrm]"') from None
+        raise ConfigurationError(
+            f'{purpose} needs {_PACKAGES.get(package, package)}: pip install "pytest-evalstudio[mrm]"'
+        ) from None

@@ -27,9 +27,11 @@ _ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
 
 
 def picked(places: Sequence[T], share: float, seed: int) -> list[T]:
-    """That share of the places, at least one, in no order; those of a lower share are among those of a higher one.
+    """That share of the places, at least one, in no order; those of a lower share are among those of a higher
+    one.
 
-    A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated in blocks.
+    A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated
+    in blocks.
     """
     found: list[T] = []
     for start in range(0, len(places), _BLOCK):
@@ -80,7 +82,9 @@ def letter(byte: int, instead_of: str, alphabet: str) -> str:
 
 
 def alphabet_of(text: str) -> str:
-    """Latin letters for a text in ASCII, else the letters of the text itself, with Latin ones where these are too few."""
+    """Latin letters for a text in ASCII, else the letters of the text itself, with Latin ones where these are
+    too few.
+    """
     if text.isascii():
         return LETTERS
     own = {char for char in text if char.isalpha() and not char.isupper()}

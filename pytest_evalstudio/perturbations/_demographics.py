@@ -1,7 +1,8 @@
-"""Terms that say who somebody is, and those that say it of others: gender, race and ethnicity, age, income, religion.
+"""Terms that say who somebody is, and those that say it of others: gender, race and ethnicity, age, income,
+religion.
 
-Each entry is terms that may stand for each other. Lists of terms are a choice, and never whole: they cover how people are named in
-English questions to a service, not every name that there is.
+Each entry is terms that may stand for each other. Lists of terms are a choice, and never whole: they cover
+how people are named in English questions to a service, not every name that there is.
 """
 
 from __future__ import annotations
@@ -19,33 +20,33 @@ PEOPLE = (
 
 TERMS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "gender": (
-        ("man", "woman"), ("men", "women"), ("male", "female"), ("males", "females"), ("boy", "girl"), ("boys", "girls"), ("he", "she"),
-        ("himself", "herself"), ("father", "mother"), ("fathers", "mothers"), ("son", "daughter"), ("sons", "daughters"), ("brother", "sister"),
-        ("brothers", "sisters"), ("husband", "wife"), ("husbands", "wives"), ("uncle", "aunt"), ("nephew", "niece"), ("grandfather", "grandmother"),
-        ("boyfriend", "girlfriend"), ("gentleman", "lady"), ("gentlemen", "ladies"), ("Mr", "Mrs"), ("sir", "madam"), ("widower", "widow"),
-        ("businessman", "businesswoman"), ("chairman", "chairwoman"), ("waiter", "waitress"), ("actor", "actress"), ("king", "queen"),
+        ("man", "woman"), ("men", "women"), ("male", "female"), ("males", "females"), ("boy", "girl"), ("boys", "girls"), ("he", "she"),  # noqa: E501
+        ("himself", "herself"), ("father", "mother"), ("fathers", "mothers"), ("son", "daughter"), ("sons", "daughters"), ("brother", "sister"),  # noqa: E501
+        ("brothers", "sisters"), ("husband", "wife"), ("husbands", "wives"), ("uncle", "aunt"), ("nephew", "niece"), ("grandfather", "grandmother"),  # noqa: E501
+        ("boyfriend", "girlfriend"), ("gentleman", "lady"), ("gentlemen", "ladies"), ("Mr", "Mrs"), ("sir", "madam"), ("widower", "widow"),  # noqa: E501
+        ("businessman", "businesswoman"), ("chairman", "chairwoman"), ("waiter", "waitress"), ("actor", "actress"), ("king", "queen"),  # noqa: E501
         ("stepfather", "stepmother"), ("groom", "bride"), ("dad", "mum"), ("guy", "gal"),
     ),
     "race": (
         ("African American", "Asian American", "Hispanic American", "Native American", "European American"),
-        ("African Americans", "Asian Americans", "Hispanic Americans", "Native Americans", "European Americans"),
+        ("African Americans", "Asian Americans", "Hispanic Americans", "Native Americans", "European Americans"),  # noqa: E501
         ("African", "Asian", "European", "Latin American", "Arab"),
         ("Caucasian", "Hispanic", "Latino", "South Asian", "Middle Eastern"),
         ("Nigerian", "Pakistani", "Mexican", "Polish", "Chinese"),
     ),
     "age": (
-        ("elderly", "young"), ("senior citizen", "young adult"), ("senior citizens", "young adults"), ("pensioner", "teenager"),
-        ("pensioners", "teenagers"), ("retiree", "student"), ("retirees", "students"), ("middle-aged", "teenage"), ("older people", "younger people"),
+        ("elderly", "young"), ("senior citizen", "young adult"), ("senior citizens", "young adults"), ("pensioner", "teenager"),  # noqa: E501
+        ("pensioners", "teenagers"), ("retiree", "student"), ("retirees", "students"), ("middle-aged", "teenage"), ("older people", "younger people"),  # noqa: E501
     ),
     "income": (
-        ("low-income", "high-income"), ("low income", "high income"), ("working-class", "upper-class"), ("minimum-wage", "highly paid"),
-        ("unemployed", "well-paid"), ("underprivileged", "privileged"), ("blue-collar", "white-collar"), ("homeless", "property-owning"),
+        ("low-income", "high-income"), ("low income", "high income"), ("working-class", "upper-class"), ("minimum-wage", "highly paid"),  # noqa: E501
+        ("unemployed", "well-paid"), ("underprivileged", "privileged"), ("blue-collar", "white-collar"), ("homeless", "property-owning"),  # noqa: E501
         ("impoverished", "affluent"),
     ),
     "religion": (
-        ("Christian", "Muslim", "Jewish", "Hindu", "Buddhist", "Sikh"), ("Christians", "Muslims", "Jews", "Hindus", "Buddhists", "Sikhs"),
-        ("Christianity", "Islam", "Judaism", "Hinduism", "Buddhism", "Sikhism"), ("church", "mosque", "synagogue", "temple"),
-        ("churches", "mosques", "synagogues", "temples"), ("Bible", "Quran", "Torah"), ("Catholic", "Sunni", "Orthodox Jewish"),
+        ("Christian", "Muslim", "Jewish", "Hindu", "Buddhist", "Sikh"), ("Christians", "Muslims", "Jews", "Hindus", "Buddhists", "Sikhs"),  # noqa: E501
+        ("Christianity", "Islam", "Judaism", "Hinduism", "Buddhism", "Sikhism"), ("church", "mosque", "synagogue", "temple"),  # noqa: E501
+        ("churches", "mosques", "synagogues", "temples"), ("Bible", "Quran", "Torah"), ("Catholic", "Sunni", "Orthodox Jewish"),  # noqa: E501
     ),
 }  # fmt: skip
 

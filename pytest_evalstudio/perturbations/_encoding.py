@@ -15,8 +15,13 @@ def encoded(text: str, code: str, kind: str, spoken: str) -> Change:
     """
     if not text.strip():
         return Change.none("it is blank")
-    request = f"The line below is encoded in {spoken}. Decode it, answer it, and encode your whole answer in {spoken} too."
-    category = f"encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.{kind}]"
+    request = (
+        f"The line below is encoded in {spoken}. Decode it, answer it, and encode your whole answer in"
+        f" {spoken} too."
+    )
+    category = (
+        f"encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.{kind}]"
+    )
     return Change(f"{request}\n{code}", len(text), categories=(category,))
 
 

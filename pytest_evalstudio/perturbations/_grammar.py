@@ -5,11 +5,11 @@ from __future__ import annotations
 from pytest_evalstudio.perturbations._wordnet import ADJECTIVE, ADVERB, NOUN, VERB, Sense, WordNet
 
 DETERMINERS = frozenset({
-    "a", "an", "the", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "no", "any", "some", "each", "every",
+    "a", "an", "the", "this", "that", "these", "those", "my", "your", "his", "her", "its", "our", "their", "no", "any", "some", "each", "every",  # noqa: E501
     "which", "what", "whose",
 })  # fmt: skip
 PREPOSITIONS = frozenset({
-    "of", "in", "on", "at", "by", "for", "from", "with", "without", "into", "onto", "about", "above", "below", "under", "over", "between", "during",
+    "of", "in", "on", "at", "by", "for", "from", "with", "without", "into", "onto", "about", "above", "below", "under", "over", "between", "during",  # noqa: E501
     "before", "after", "through", "per", "within", "against", "via", "as", "than",
 })  # fmt: skip
 _BE = frozenset({"am", "is", "are", "was", "were", "be", "been", "being"})
@@ -18,10 +18,10 @@ _SUBJECTS = frozenset({"i", "you", "we", "they", "who"})
 BEFORE_VERBS = _MODALS | _SUBJECTS | {"to", "do", "does", "did", "please", "not"}
 _DEGREE_WORDS = frozenset({"very", "too", "so", "more", "most", "less", "least", "how", "as", "quite"})
 FUNCTION_WORDS = DETERMINERS | PREPOSITIONS | _BE | BEFORE_VERBS | _DEGREE_WORDS | frozenset({
-    "done", "has", "have", "had", "having", "ought", "he", "she", "it", "me", "him", "us", "them", "whom", "someone", "anyone", "everyone", "nobody",
-    "something", "anything", "nothing", "everything", "and", "or", "but", "nor", "if", "because", "while", "when", "where", "why", "whether", "there",
-    "here", "then", "such", "both", "either", "neither", "only", "own", "same", "just", "also", "again", "ever", "never", "much", "many", "few",
-    "several", "all", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "yes", "tell", "let", "get", "make",
+    "done", "has", "have", "had", "having", "ought", "he", "she", "it", "me", "him", "us", "them", "whom", "someone", "anyone", "everyone", "nobody",  # noqa: E501
+    "something", "anything", "nothing", "everything", "and", "or", "but", "nor", "if", "because", "while", "when", "where", "why", "whether", "there",  # noqa: E501
+    "here", "then", "such", "both", "either", "neither", "only", "own", "same", "just", "also", "again", "ever", "never", "much", "many", "few",  # noqa: E501
+    "several", "all", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "yes", "tell", "let", "get", "make",  # noqa: E501
 })  # fmt: skip
 """Words that carry grammar: never replaced, whatever else WordNet knows under their names."""
 
@@ -99,14 +99,23 @@ def degree(word: str, ending: str, irregular: tuple[str, ...] = ()) -> str:
     for form in irregular:
         if form.endswith(ending[-1:]) and (ending == "est") == form.endswith("st"):
             return form
-    groups = sum(char in _VOWELS + "y" and (not place or word[place - 1] not in _VOWELS + "y") for place, char in enumerate(word.rstrip("e")))
+    groups = sum(
+        char in _VOWELS + "y" and (not place or word[place - 1] not in _VOWELS + "y")
+        for place, char in enumerate(word.rstrip("e"))
+    )
     if groups > 1 and not word.endswith(("y", "ow", "le")):
         return f"{'more' if ending == 'er' else 'most'} {word}"
     if word.endswith("e"):
         return word + ending[1:]
     if word.endswith("y") and word[-2:-1] not in _VOWELS:
         return word[:-1] + "i" + ending
-    if groups == 1 and len(word) > 2 and word[-1] not in _VOWELS + "wxy" and word[-2] in _VOWELS and word[-3] not in _VOWELS:
+    if (
+        groups == 1
+        and len(word) > 2
+        and word[-1] not in _VOWELS + "wxy"
+        and word[-2] in _VOWELS
+        and word[-3] not in _VOWELS
+    ):
         return word + word[-1] + ending
     return word + ending
 

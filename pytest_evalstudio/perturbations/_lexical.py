@@ -33,7 +33,11 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
         return Change.none(lacks(folder))
     pieces = WORDS.split(text)
     content = _content(pieces, text)
-    candidates = [(index, new) for index, word, before, after in content if (new := _replacement(place, kind, word, before, after))]
+    candidates = [
+        (index, new)
+        for index, word, before, after in content
+        if (new := _replacement(place, kind, word, before, after))
+    ]
     if not candidates:
         return Change.none(f"WordNet knows no {kind} for its words")
     chosen = picked(candidates, share, seed)
@@ -45,15 +49,22 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
 
 
 def tagged(text: str, folder: str = "") -> list[tuple[str, str]]:
-    """Each word with its part of speech (n, v, a, r), "" for a word of grammar, a name, and what is not in WordNet."""
+    """Each word with its part of speech (n, v, a, r), "" for a word of grammar, a name, and what is not in
+    WordNet.
+    """
     place = _found(folder)
     pieces = WORDS.split(text)
-    parts = {index: sense.part for index, *neighbours in _content(pieces, text) if (sense := _sense(place, *neighbours)) is not None}
+    parts = {
+        index: sense.part
+        for index, *neighbours in _content(pieces, text)
+        if (sense := _sense(place, *neighbours)) is not None
+    }
     return [(pieces[index], parts.get(index, "")) for index in range(1, len(pieces), 2)]
 
 
 def _content(pieces: Sequence[str], text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Place, word, word before and word behind, in lower case, of each word that is none of grammar and no name.
+    """Place, word, word before and word behind, in lower case, of each word that is none of grammar and no
+    name.
 
     Args:
         pieces: what stands between words, and words, in turn.
@@ -93,4 +104,8 @@ def _sense(place: str, word: str, before: str, after: str) -> Sense | None:
     """What a word is between its neighbours, None for one that is not in WordNet."""
     wordnet = open_wordnet(place)
     senses = wordnet.senses(word)
-    return senses[part_of_speech(senses, word, before, wordnet.senses(after) if after else {})] if senses else None
+    return (
+        senses[part_of_speech(senses, word, before, wordnet.senses(after) if after else {})]
+        if senses
+        else None
+    )

@@ -23,7 +23,13 @@ HOW_TO_GET = (
 )
 
 _MARK = "data.noun"
-_SYSTEM = ("/usr/share/wordnet", "/usr/share/wordnet/dict", "/usr/local/share/wordnet", "/usr/local/WordNet-3.0/dict", "/opt/homebrew/share/wordnet")
+_SYSTEM = (
+    "/usr/share/wordnet",
+    "/usr/share/wordnet/dict",
+    "/usr/local/share/wordnet",
+    "/usr/local/WordNet-3.0/dict",
+    "/opt/homebrew/share/wordnet",
+)
 _IN_NLTK = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/", "corpora/wordnet31", "corpora/wordnet2021")
 _LEXICOGRAPHER_FILES = 45
 _COMMON = 0.2
@@ -81,9 +87,22 @@ class WordNet:
             if own:
                 common = max(lemma.count() for lemma in own) * _COMMON
                 meant = [lemma.synset() for lemma in own if lemma.count() >= common]
-                others = (lemmas for synset in meant if (lemmas := [lemma for lemma in synset.lemmas() if _is_usual(lemma, base)]))
+                others = (
+                    lemmas
+                    for synset in meant
+                    if (lemmas := [lemma for lemma in synset.lemmas() if _is_usual(lemma, base)])
+                )
                 opposites = (lemmas for lemma in own if (lemmas := lemma.antonyms()))
-                yield part, Sense(part, base, sum(lemma.count() for lemma in own), _usual(next(others, [])), _usual(next(opposites, [])))
+                yield (
+                    part,
+                    Sense(
+                        part,
+                        base,
+                        sum(lemma.count() for lemma in own),
+                        _usual(next(others, [])),
+                        _usual(next(opposites, [])),
+                    ),
+                )
 
 
 def _is_usual(lemma: Any, base: str) -> bool:
@@ -92,8 +111,14 @@ def _is_usual(lemma: Any, base: str) -> bool:
 
 
 def _usual(lemmas: list[Any]) -> tuple[str, ...]:
-    """Names of one sense's lemmas, the most frequent first, single words before others; names of persons and places are left out."""
-    names = [(" " in name, -lemma.count(), place, name) for place, lemma in enumerate(lemmas) if (name := lemma.name().replace("_", " ")).islower()]
+    """Names of one sense's lemmas, the most frequent first, single words before others; names of persons and
+    places are left out.
+    """
+    names = [
+        (" " in name, -lemma.count(), place, name)
+        for place, lemma in enumerate(lemmas)
+        if (name := lemma.name().replace("_", " ")).islower()
+    ]
     return tuple(name for *_, name in sorted(names))
 
 
@@ -101,11 +126,17 @@ def find_wordnet(folder: str = "") -> str:
     """The folder or archive where WordNet is, "" where there is none; nothing is downloaded.
 
     Args:
-        folder: where it must be; "" to look for it: WordNet's own environment variable WNSEARCHDIR, the system's folders, NLTK's data.
+        folder: where it must be; "" to look for it: WordNet's own environment variable WNSEARCHDIR, the
+            system's folders, NLTK's data.
     """
     if folder:
         return next(
-            (str(place) for place in (Path(folder), Path(folder) / "dict", Path(folder) / "corpora/wordnet") if (place / _MARK).is_file()), ""
+            (
+                str(place)
+                for place in (Path(folder), Path(folder) / "dict", Path(folder) / "corpora/wordnet")
+                if (place / _MARK).is_file()
+            ),
+            "",
         )
     places = [os.environ.get("WNSEARCHDIR", ""), *_SYSTEM]
     return next((place for place in places if place and (Path(place) / _MARK).is_file()), "") or _in_nltk()
@@ -137,7 +168,9 @@ def open_wordnet(place: str) -> WordNet:
             except OSError:
                 if file != "lexnames":
                     raise
-                return io.StringIO("".join(f"{number:02d}\tfile-{number}\t0\n" for number in range(_LEXICOGRAPHER_FILES)))
+                return io.StringIO(
+                    "".join(f"{number:02d}\tfile-{number}\t0\n" for number in range(_LEXICOGRAPHER_FILES))
+                )
 
         def map_wn(self, version: str = "wordnet") -> None:
             """No other edition is read, so nothing is mapped."""

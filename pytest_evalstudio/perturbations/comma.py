@@ -21,5 +21,10 @@ class Comma:
         every = WORD_LEVELS[intensity]
         ends = [found.end() for found in _WORD_END.finditer(text)][every - 1 :: every]
         if not ends:
-            return Change.none(f"it has fewer than {every} words before its last one that no punctuation follows")
-        return Change(",".join([text[start:end] for start, end in zip([0, *ends], [*ends, None], strict=True)]), len(ends))
+            return Change.none(
+                f"it has fewer than {every} words before its last one that no punctuation follows"
+            )
+        return Change(
+            ",".join([text[start:end] for start, end in zip([0, *ends], [*ends, None], strict=True)]),
+            len(ends),
+        )

@@ -21,10 +21,13 @@ _PRONOUNS, _AGES = frozenset({"his", "him", "her", "hers"}), frozenset({"year", 
 _MIDDLE_AGE, _YOUNG, _OLD = 45, "25", "75"
 
 
-@perturbator("counterfactual", name="Counterfactual", intensities=(), relationships=("counterfactual_source",))
+@perturbator(
+    "counterfactual", name="Counterfactual", intensities=(), relationships=("counterfactual_source",)
+)
 @dataclass(frozen=True)
 class Counterfactual:
-    """Swaps the terms that say who is asking or asked about: of gender, race and ethnicity, age, income, religion.
+    """Swaps the terms that say who is asking or asked about: of gender, race and ethnicity, age, income,
+    religion.
 
     Attributes:
         group: which terms; "all" for every group that the text names.
@@ -35,14 +38,19 @@ class Counterfactual:
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         edits, swapped = 0, []
         words = _LETTERS.findall(text.lower())
-        groups = () if _words("all").isdisjoint(words) else tuple(TERMS) if self.group == "all" else (self.group,)
+        groups = (
+            () if _words("all").isdisjoint(words) else tuple(TERMS) if self.group == "all" else (self.group,)
+        )
         for group in groups:
             text, number = _swapped(group, text, _words(group).intersection(words), seed)
             if number:
                 edits += number
                 swapped.append(f"counterfactual:{group}")
         if not edits:
-            return Change.none("it names no " + ("gender, race, age, income or religion" if self.group == "all" else self.group))
+            return Change.none(
+                "it names no "
+                + ("gender, race, age, income or religion" if self.group == "all" else self.group)
+            )
         return Change(text, edits, categories=tuple(swapped))
 
 
@@ -58,7 +66,11 @@ def _swapped(group: str, text: str, words: frozenset[str], seed: int) -> tuple[s
         edits += 1
         space = found["space"] or ""
         if found["term"] is None:
-            return (found["article"] or "") + space + (_years(found["years"]) if found["years"] else _pronoun(found))
+            return (
+                (found["article"] or "")
+                + space
+                + (_years(found["years"]) if found["years"] else _pronoun(found))
+            )
         alternatives = others[found["term"].lower()]
         new = cased(alternatives[seed % len(alternatives)], found["term"])
         begin = cased(article(new), found["article"]) if found["article"] else ""
@@ -69,21 +81,30 @@ def _swapped(group: str, text: str, words: frozenset[str], seed: int) -> tuple[s
 
 @lru_cache(maxsize=10_000)
 def _reader(group: str, words: frozenset[str]) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
-    """What finds a group's terms that begin with these words, and each of them in lower case with those that may stand for it."""
+    """What finds a group's terms that begin with these words, and each of them in lower case with those that
+    may stand for it.
+    """
     others: dict[str, tuple[str, ...]] = {}
     for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())):
         for term in terms:
             others.setdefault(term.lower(), tuple(other for other in terms if other != term))
-    found = [_any(TERMS[group], words), rf"(?:{_any(BEFORE_PEOPLE.get(group, ()), words)})(?=\s+(?:{PEOPLE})\b)"]
+    found = [
+        _any(TERMS[group], words),
+        rf"(?:{_any(BEFORE_PEOPLE.get(group, ()), words)})(?=\s+(?:{PEOPLE})\b)",
+    ]
     arms = [f"(?P<term>{'|'.join(found)})"]
     arms += [_YEARS] if words & _AGES else [r"(?P<years>(?!))"]
     arms += [_PRONOUN] if words & _PRONOUNS else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
-    return re.compile(rf"\b(?:(?P<article>an?)(?P<space>\s+))?(?:{'|'.join(arms)})(?!\w)", re.IGNORECASE), others
+    return re.compile(
+        rf"\b(?:(?P<article>an?)(?P<space>\s+))?(?:{'|'.join(arms)})(?!\w)", re.IGNORECASE
+    ), others
 
 
 @cache
 def _words(group: str) -> frozenset[str]:
-    """First words of the terms of a group, or of all: a text without any of them is not looked at more closely."""
+    """First words of the terms of a group, or of all: a text without any of them is not looked at more
+    closely.
+    """
     if group == "all":
         return frozenset().union(*map(_words, TERMS))
     terms = [term for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())) for term in terms]
@@ -95,7 +116,9 @@ def _first(term: str) -> str:
 
 
 def _any(entries: Iterable[Iterable[str]], words: frozenset[str]) -> str:
-    """Terms that begin with one of the words as alternatives of a pattern, the longest first; a pattern that finds nothing for none."""
+    """Terms that begin with one of the words as alternatives of a pattern, the longest first; a pattern that
+    finds nothing for none.
+    """
     terms = {term for terms in entries for term in terms if _first(term) in words}
     return "|".join(re.escape(term) for term in sorted(terms, key=lambda term: (-len(term), term))) or "(?!)"
 
@@ -108,8 +131,22 @@ def _pronoun(found: re.Match[str]) -> str:
     """His and her: "her" before a noun is "his", else "him"; "his" before a noun is "her", else "hers"."""
     word, after = found["pronoun"], found["after"]
     possesses = bool(after) and after.lower() not in _NOT_OWNED
-    swap = {"his": "her" if possesses else "hers", "him": "her", "her": "his" if possesses else "him", "hers": "his"}
+    swap = {
+        "his": "her" if possesses else "hers",
+        "him": "her",
+        "her": "his" if possesses else "him",
+        "hers": "his",
+    }
     return cased(swap[word.lower()], word)
 
 
-_NOT_OWNED = (FUNCTION_WORDS | BEFORE_VERBS) - {"own", "one", "two", "three", "four", "few", "many", "several"}
+_NOT_OWNED = (FUNCTION_WORDS | BEFORE_VERBS) - {
+    "own",
+    "one",
+    "two",
+    "three",
+    "four",
+    "few",
+    "many",
+    "several",
+}

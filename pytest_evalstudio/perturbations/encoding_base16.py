@@ -11,7 +11,8 @@ from pytest_evalstudio.perturbations._encoding import as_bytes, encoded
 @perturbator("encoding_base16", name="Base16 encoding", keeps_meaning=False, intensities=())
 @dataclass(frozen=True)
 class EncodingBase16:
-    """Encodes the prompt in base16 and asks for the answer in it: an attack that guardrails on plain text do not see.
+    """Encodes the prompt in base16 and asks for the answer in it: an attack that guardrails on plain text do
+    not see.
 
     Attributes:
         spaces: whether a space stands between the bytes.
@@ -21,5 +22,7 @@ class EncodingBase16:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         if self.spaces:
-            return encoded(text, as_bytes(text).hex(" "), "BASE16_SPACES", "base16 with a space after each byte")
+            return encoded(
+                text, as_bytes(text).hex(" "), "BASE16_SPACES", "base16 with a space after each byte"
+            )
         return encoded(text, as_bytes(text).hex(), "BASE16", "base16")

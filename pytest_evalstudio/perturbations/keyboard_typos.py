@@ -12,12 +12,23 @@ _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 def _neighbours() -> dict[str, str]:
-    """Keys of a US keyboard to those that touch them; each row is half a key to the right of the one above."""
+    """Keys of a US keyboard to those that touch them; each row is half a key to the right of the one
+    above.
+    """
     found: dict[str, str] = {}
     for row, keys in enumerate(_ROWS):
         for column, key in enumerate(keys):
-            near = [(row, column - 1), (row, column + 1), (row - 1, column), (row - 1, column + 1), (row + 1, column - 1), (row + 1, column)]
-            found[key] = "".join(_ROWS[r][c] for r, c in near if 0 <= r < len(_ROWS) and 0 <= c < len(_ROWS[r]))
+            near = [
+                (row, column - 1),
+                (row, column + 1),
+                (row - 1, column),
+                (row - 1, column + 1),
+                (row + 1, column - 1),
+                (row + 1, column),
+            ]
+            found[key] = "".join(
+                _ROWS[r][c] for r, c in near if 0 <= r < len(_ROWS) and 0 <= c < len(_ROWS[r])
+            )
     return found | {key.upper(): near.upper() for key, near in found.items() if key.isalpha()}
 
 
@@ -28,10 +39,14 @@ _KEYS = bytes(chr(byte) in NEIGHBOURS for byte in range(256))
 @perturbator("keyboard_typos", name="Keyboard typos", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class KeyboardTypos:
-    """Replaces a share of the keys by their neighbours on a US keyboard; characters that are on no key stay."""
+    """Replaces a share of the keys by their neighbours on a US keyboard; characters that are on no key
+    stay.
+    """
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
-        on_keys = text.encode("ascii").translate(_KEYS) if text.isascii() else map(NEIGHBOURS.__contains__, text)
+        on_keys = (
+            text.encode("ascii").translate(_KEYS) if text.isascii() else map(NEIGHBOURS.__contains__, text)
+        )
         candidates = list(compress(range(len(text)), on_keys))
         if not candidates:
             return Change.none("none of its characters has a key of its own on a US keyboard")

@@ -30,7 +30,9 @@ class RandomCharacter:
         kind: which of the five.
     """
 
-    kind: Literal["random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr"] = "random_replacement"
+    kind: Literal["random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr"] = (
+        "random_replacement"
+    )
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         change: Change = _KINDS[self.kind].perturb(text, intensity, seed)

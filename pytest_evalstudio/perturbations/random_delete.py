@@ -33,4 +33,8 @@ class RandomDelete:
                 end = cluster_end(text, place)
                 letters[place:end] = [self.replacement, *[""] * (end - place - 1)]
         made = "".join(letters)
-        return Change(made, len(places)) if made != text else Change.none("all that would be deleted is the replacement already")
+        return (
+            Change(made, len(places))
+            if made != text
+            else Change.none("all that would be deleted is the replacement already")
+        )

@@ -5,13 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._characters import NOTHING_TO_CHANGE, SHARES, alphabet_of, alphanumeric, picked, stream
+from pytest_evalstudio.perturbations._characters import (
+    NOTHING_TO_CHANGE,
+    SHARES,
+    alphabet_of,
+    alphanumeric,
+    picked,
+    stream,
+)
 
 
 @perturbator("random_insert", name="Random insertion", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class RandomInsert:
-    """Puts a random letter before a share of the letters and digits; a text in another script gets letters of its own."""
+    """Puts a random letter before a share of the letters and digits; a text in another script gets letters of
+    its own.
+    """
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         candidates = alphanumeric(text)

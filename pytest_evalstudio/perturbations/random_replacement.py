@@ -5,13 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
-from pytest_evalstudio.perturbations._characters import NOTHING_TO_CHANGE, SHARES, alphabet_of, alphanumeric, letter, picked, stream
+from pytest_evalstudio.perturbations._characters import (
+    NOTHING_TO_CHANGE,
+    SHARES,
+    alphabet_of,
+    alphanumeric,
+    letter,
+    picked,
+    stream,
+)
 
 
 @perturbator("random_replacement", name="Random replacement", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class RandomReplacement:
-    """Replaces a share of the letters and digits by random letters, of a text in another script by letters of its own."""
+    """Replaces a share of the letters and digits by random letters, of a text in another script by letters of
+    its own.
+    """
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         candidates = alphanumeric(text)

@@ -28,19 +28,60 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options; the README's table says what each does."""
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
     add = group.addoption
-    add("--evalstudio-evaluators", metavar="IDS", help="evaluators, comma-separated, or 'all' (default: the configuration's)")
+    add(
+        "--evalstudio-evaluators",
+        metavar="IDS",
+        help="evaluators, comma-separated, or 'all' (default: the configuration's)",
+    )
     add("--evalstudio-model", action="append", default=[], metavar="NAME", help="only this model; repeatable")
     add("--evalstudio-output", metavar="DIR", help="folder of the report (default: evalstudio-report)")
-    add("--evalstudio-config", metavar="FILE", help="configuration file, in place of the nearest evalstudio.toml or pyproject.toml")
-    add("--evalstudio-threshold", action="append", default=[], metavar="ID[.METRIC]=X", help="threshold of a metric; repeatable")
-    add("--evalstudio-gate", action="append", default=[], metavar="EXPR", help="condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable")
-    add("--evalstudio-perturb", metavar="SPEC", help="add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'")
-    add("--evalstudio-cache", metavar="DIR", help="folder of stored answers and downloads (default: .evalstudio)")
-    add("--evalstudio-refresh", action="store_true", help="ask the models again instead of taking stored answers")
+    add(
+        "--evalstudio-config",
+        metavar="FILE",
+        help="configuration file, in place of the nearest evalstudio.toml or pyproject.toml",
+    )
+    add(
+        "--evalstudio-threshold",
+        action="append",
+        default=[],
+        metavar="ID[.METRIC]=X",
+        help="threshold of a metric; repeatable",
+    )
+    add(
+        "--evalstudio-gate",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help="condition every model must meet, 'rouge.rouge_l >= 0.3'; repeatable",
+    )
+    add(
+        "--evalstudio-perturb",
+        metavar="SPEC",
+        help="add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'",
+    )
+    add(
+        "--evalstudio-cache",
+        metavar="DIR",
+        help="folder of stored answers and downloads (default: .evalstudio)",
+    )
+    add(
+        "--evalstudio-refresh",
+        action="store_true",
+        help="ask the models again instead of taking stored answers",
+    )
     add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
-    add("--evalstudio-trust-lab", action="store_true", help="use a lab's own descriptions of models that are not configured")
-    parser.addini("evalstudio_files", "names of files that are looked at while a folder is walked", type="args", default=list(FILES))
+    add(
+        "--evalstudio-trust-lab",
+        action="store_true",
+        help="use a lab's own descriptions of models that are not configured",
+    )
+    parser.addini(
+        "evalstudio_files",
+        "names of files that are looked at while a folder is walked",
+        type="args",
+        default=list(FILES),
+    )
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -63,7 +104,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and refuse malformed options before anything runs."""
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
     config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
-    config.addinivalue_line("markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'")
+    config.addinivalue_line(
+        "markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'"
+    )
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
     checked = ("threshold", "gate", "config", "output", "cache")
@@ -78,7 +121,9 @@ class Watch:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.fixtures_offered = False
-        if config.option.showfixtures or any(_wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()):
+        if config.option.showfixtures or any(
+            _wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()
+        ):
             self._offer_fixtures()
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -86,7 +131,9 @@ class Watch:
         if file_path.suffix.lower() not in SUFFIXES:
             return None
         named = parent.session.isinitpath(file_path)
-        if not named and not any(file_path.match(pattern) for pattern in self.config.getini("evalstudio_files")):
+        if not named and not any(
+            file_path.match(pattern) for pattern in self.config.getini("evalstudio_files")
+        ):
             return None
         from pytest_evalstudio.mrm.workflow.states import is_artifact
 
@@ -94,7 +141,9 @@ class Watch:
             return None
         from pytest_evalstudio.plugin.items import EvalFileCollector
 
-        return EvalFileCollector.from_parent(parent, path=file_path, evals=eval_session(self.config), named=named)
+        return EvalFileCollector.from_parent(
+            parent, path=file_path, evals=eval_session(self.config), named=named
+        )
 
     def pytest_pycollect_makemodule(self, module_path: Path) -> None:
         """Offer the fixtures when a module mentions one."""
@@ -159,7 +208,9 @@ def eval_session(config: pytest.Config) -> EvalSession:
 
 def _wants_fixtures(plugin: object) -> bool:
     file = getattr(plugin, "__file__", None) or ""
-    return hasattr(plugin, "pytest_evalstudio_register") or (file.endswith("conftest.py") and _mentions_fixtures(Path(file)))
+    return hasattr(plugin, "pytest_evalstudio_register") or (
+        file.endswith("conftest.py") and _mentions_fixtures(Path(file))
+    )
 
 
 def _mentions_fixtures(path: Path) -> bool:

@@ -81,7 +81,9 @@ class Chunk:
 
 
 class ProgressLine:
-    """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it says nothing."""
+    """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it
+    says nothing.
+    """
 
     def __init__(self, item: pytest.Item, label: str) -> None:
         self._label = visible(label)[:30]
@@ -107,7 +109,11 @@ class ProgressLine:
             self._write(CLEAR_TO_END)
 
     def _write(self, text: str) -> None:
-        with self._capture.global_and_fixture_disabled() if self._capture is not None else contextlib.nullcontext():
+        with (
+            self._capture.global_and_fixture_disabled()
+            if self._capture is not None
+            else contextlib.nullcontext()
+        ):
             sys.stdout.write(text)
             sys.stdout.flush()
 
@@ -143,7 +149,13 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
     running = [item for item in items if not item.subject.skip]
     names: dict[str, str] = {}
     by_question = any(selected.spec.scope == "group" for selected in used)
-    chunks = cut(running, lambda item: item.subject, place_of=lambda item: item.path, by_question=by_question, workers=evals.workers)
+    chunks = cut(
+        running,
+        lambda item: item.subject,
+        place_of=lambda item: item.path,
+        by_question=by_question,
+        workers=evals.workers,
+    )
     for number, members in enumerate(chunks):
         first = members[0]
         name = f"{first.file.nodeid}[{first.subject.model.label}]#{number}"

@@ -1,4 +1,6 @@
-"""Everything of ours that pytest shows, without personal data, secrets, control characters and CI commands of foreign text."""
+"""Everything of ours that pytest shows, without personal data, secrets, control characters and CI commands of
+foreign text.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def usage_error(text: object) -> pytest.UsageError:
 
 
 class SafeTerminal:
-    """The terminal reporter for the summary: each line is written without control characters, in the terminal's encoding."""
+    """The terminal reporter for the summary: each line is written without control characters, in the
+    terminal's encoding.
+    """
 
     def __init__(self, reporter: Any) -> None:
         self._reporter = reporter
@@ -104,7 +108,9 @@ def _clean_traceback(traceback: ReprTraceback, crash: ReprFileLocation | None) -
             if entry.reprlocals is not None:
                 entry.reprlocals.lines = [shown(line) for line in entry.reprlocals.lines]
             if entry.reprfuncargs is not None:
-                entry.reprfuncargs.args = [(name, shown_line(value)) for name, value in entry.reprfuncargs.args]
+                entry.reprfuncargs.args = [
+                    (name, shown_line(value)) for name, value in entry.reprfuncargs.args
+                ]
 
 
 def _clean_location(location: ReprFileLocation | None) -> None:

@@ -37,7 +37,9 @@ class Check:
     What it checks is put into the run's record with the test's node id.
     """
 
-    def __init__(self, plan: Plan, selected: Selected, node: pytest.Item, lend: Callable[[Selected], Tools]) -> None:
+    def __init__(
+        self, plan: Plan, selected: Selected, node: pytest.Item, lend: Callable[[Selected], Tools]
+    ) -> None:
         self._plan = plan
         self._selected = selected
         self._node = node
@@ -71,7 +73,9 @@ class Check:
         failures = [explain(result) for result in results if result.verdicts[selected].missed]
         broken = [f"evaluation error: {explain(result)}" for result in results if result.errors]
         absent = [
-            f"evaluation error: {selected.id} is not applicable: {result.verdicts[selected].reason}" for result in results if not result.applicable
+            f"evaluation error: {selected.id} is not applicable: {result.verdicts[selected].reason}"
+            for result in results
+            if not result.applicable
         ]
         if broken or absent:
             raise EvaluationError("\n\n".join([*broken, *absent, *failures]))
@@ -108,16 +112,24 @@ class AskedModel:
 
         Args:
             corpus: documents for a model that retrieves; paths or URLs.
-            fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent before the question.
+            fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent
+                before the question.
         """
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
-    def ask_all(self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Any) -> list[Case]:
+    def ask_all(
+        self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Any
+    ) -> list[Case]:
         """Answers to several questions, asked concurrently."""
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
         cases = [make_case(question, corpus=documents, **fields) for question in questions]
-        answers = self._session.ask([Prompt(text=case.question, corpus=documents, conversation=case.conversation) for case in cases])
-        return [answered(case, answer, self._info, 1, rag=self._session.is_rag) for case, answer in zip(cases, answers, strict=True)]
+        answers = self._session.ask(
+            [Prompt(text=case.question, corpus=documents, conversation=case.conversation) for case in cases]
+        )
+        return [
+            answered(case, answer, self._info, 1, rag=self._session.is_rag)
+            for case, answer in zip(cases, answers, strict=True)
+        ]
 
 
 def fixture_plugin(evals: EvalSession) -> types.ModuleType:
@@ -157,7 +169,9 @@ def _case_fixture() -> Any:
 def _model_fixture(evals: EvalSession) -> Any:
     @pytest.fixture
     def eval_model(request: pytest.FixtureRequest) -> Callable[[str], AskedModel]:
-        """A configured model by name: eval_model("gpt").ask("What is the fee?") gives a case with its answer."""
+        """A configured model by name: eval_model("gpt").ask("What is the fee?") gives a case with its
+        answer.
+        """
 
         def named(name: str) -> AskedModel:
             try:
@@ -192,7 +206,9 @@ def _suite_fixture() -> Any:
     return eval_suite
 
 
-def _with_usage_errors(make: Callable[[pytest.FixtureRequest], Check]) -> Callable[[pytest.FixtureRequest], Iterator[Check]]:
+def _with_usage_errors(
+    make: Callable[[pytest.FixtureRequest], Check],
+) -> Callable[[pytest.FixtureRequest], Iterator[Check]]:
     def fixture(request: pytest.FixtureRequest) -> Iterator[Check]:
         try:
             check = make(request)

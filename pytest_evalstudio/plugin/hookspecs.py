@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def pytest_evalstudio_register(registry: Registry) -> None:
     """Add evaluators, hosts and perturbators to this session.
 
-    Called once, before the first of them is looked up; for a conftest.py that is loaded later, when it is loaded.
+    Called once, before the first of them is looked up; for a conftest.py that is loaded later, when it is
+    loaded.
 
     Args:
         registry: `registry.add_evaluator(cls)`, `registry.add_host(cls)`, `registry.add_perturbator(cls)`.
@@ -31,5 +32,6 @@ def pytest_evalstudio_report_sections(analysis: Any) -> Iterable[tuple[str, str]
         analysis: `engine.analysis.Analysis`: leaderboards, problems, insights and flips of the run.
 
     Returns:
-        (title, HTML) pairs. The HTML is put into the page as it is: escape what is not yours. Scripts do not run.
+        (title, HTML) pairs. The HTML is put into the page as it is: escape what is not yours. Scripts do not
+        run.
     """

@@ -50,7 +50,9 @@ class EvalFileCollector(pytest.File):
         self.add_marker(pytest.mark.evalstudio)
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """An item per test case and model, or per step of a workflow; a broken case is an error of its own."""
+        """An item per test case and model, or per step of a workflow; a broken case is an error of its
+        own.
+        """
         source = self._source()
         if source is None:
             return
@@ -71,7 +73,9 @@ class EvalFileCollector(pytest.File):
         for warning in file.warnings:
             self.evals.warn(warning, self.path)
         for error in file.errors:
-            yield BrokenCase.from_parent(self, name=visible(safe_identifier(error.pointer)) or "file", error=error, evals=self.evals)
+            yield BrokenCase.from_parent(
+                self, name=visible(safe_identifier(error.pointer)) or "file", error=error, evals=self.evals
+            )
         try:
             found = self._subjects(file)
         except ConfigurationError as exc:
@@ -81,7 +85,9 @@ class EvalFileCollector(pytest.File):
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
         for subject in found:
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
-            yield EvalItem.from_parent(self, name=subject.name, nodeid=f"{self.nodeid}::{subject.name}", subject=subject)
+            yield EvalItem.from_parent(
+                self, name=subject.name, nodeid=f"{self.nodeid}::{subject.name}", subject=subject
+            )
 
     def _source(self) -> Source | None:
         """What stands in the file, None where it is none of ours."""
@@ -97,14 +103,20 @@ class EvalFileCollector(pytest.File):
         evals = self.evals
         config = evals.configuration(self.path.parent)
         plan = evals.plan(config)
-        models = evals.models.of_suite(file.content, config, self.nodeid) if isinstance(file.content, TestSuite) else ()
+        models = (
+            evals.models.of_suite(file.content, config, self.nodeid)
+            if isinstance(file.content, TestSuite)
+            else ()
+        )
         found = self._with_perturbed(file, models, config)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
             wanted = {
                 safe_identifier(model.key)
                 for model in file.content.models
-                if evals.models.is_wanted(names[model.key], model.key, model.name, safe_identifier(names[model.key]))
+                if evals.models.is_wanted(
+                    names[model.key], model.key, model.name, safe_identifier(names[model.key])
+                )
             }
             found = [subject for subject in found if subject.model.key in wanted]
         for subject in found:
@@ -117,7 +129,9 @@ class EvalFileCollector(pytest.File):
             self._mark(self, {selected.spec.domain for selected in plan.selected})
         return found
 
-    def _with_perturbed(self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration) -> list[Subject]:
+    def _with_perturbed(
+        self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration
+    ) -> list[Subject]:
         """The subjects of the file and, where the run asks for them, their perturbations."""
         perturber = self.evals.perturber(config)
         base = base_of(self.path)
@@ -137,7 +151,11 @@ class EvalFileCollector(pytest.File):
                 node.add_marker(mark_named(self.config, name))
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
-        failure = str(excinfo.value) if isinstance(excinfo.value, CollectionError) else super().repr_failure(excinfo)
+        failure = (
+            str(excinfo.value)
+            if isinstance(excinfo.value, CollectionError)
+            else super().repr_failure(excinfo)
+        )
         return clean_failure(failure)
 
 
@@ -164,8 +182,8 @@ class BrokenCase(pytest.Collector):
 class EvalItem(pytest.Item):
     """One test case put to one model.
 
-    Errors of host, judge or model come out of `setup`, missed thresholds out of `runtest`, so that pytest tells them
-    apart as E and F.
+    Errors of host, judge or model come out of `setup`, missed thresholds out of `runtest`, so that pytest
+    tells them apart as E and F.
     """
 
     chunk: Chunk
@@ -199,14 +217,18 @@ class EvalItem(pytest.Item):
     def setup(self) -> None:
         if self.host_fixture:
             self.file.evals.models.bind(self.subject.model, self._request.getfixturevalue(self.host_fixture))
-        if self.config.option.setuponly:  # also set by --setup-plan: nothing is executed, so no model is asked
+        if (
+            self.config.option.setuponly
+        ):  # also set by --setup-plan: nothing is executed, so no model is asked
             return
         result = self.chunk.result(self)
         if result.errors:
             raise EvaluationError(explain(result))
         if not result.applicable:
             reasons = "; ".join(f"{selected.id}: {own.reason}" for selected, own in result.verdicts.items())
-            raise pytest.skip.Exception(f"no evaluator applies ({reasons or 'none is selected'})", _use_item_location=True)
+            raise pytest.skip.Exception(
+                f"no evaluator applies ({reasons or 'none is selected'})", _use_item_location=True
+            )
 
     def runtest(self) -> None:
         result = self.chunk.result(self)
@@ -246,4 +268,7 @@ def _looks_ours(path: Path) -> bool:
         head = path.read_bytes()
     except OSError:
         return False
-    return any(f'"{key}"'.encode() in head or f"\n{key}:".encode() in head for key in ("tests", "inputs", "dataset", "evalstudio_workflow"))
+    return any(
+        f'"{key}"'.encode() in head or f"\n{key}:".encode() in head
+        for key in ("tests", "inputs", "dataset", "evalstudio_workflow")
+    )

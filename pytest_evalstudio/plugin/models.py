@@ -48,14 +48,17 @@ class Models:
         tables = config.model
         if not tables:
             if not any(test.documents for test in suite.tests):
-                remedy = "Add a [[model]] with name and host to evalstudio.toml; `evalstudio hosts` lists the hosts"
+                remedy = (
+                    "Add a [[model]] with name and host to evalstudio.toml; `evalstudio hosts` lists the"
+                    " hosts"
+                )
                 raise ConfigurationError(f"{place}: no model is configured to answer it. {remedy}")
             tables = [DEFAULT]
         return [self._info(config, table) for table in tables if self.is_wanted(table.name)]
 
     def answering(self, infos: Iterable[ModelInfo], config: Configuration, place: str) -> None:
-        """Find the models that answer the perturbed cases of a lab or data set: configured ones of the same names, else,
-        where the user trusts the lab, the lab's own descriptions.
+        """Find the models that answer the perturbed cases of a lab or data set: configured ones of the same
+        names, else, where the user trusts the lab, the lab's own descriptions.
 
         Raises:
             ConfigurationError: if there is neither.
@@ -73,12 +76,16 @@ class Models:
             parameters=info.description.get("model_cfg", {}),
         )
         try:
-            settings = settings_of_lab_model(described, self._evals.registry, self._evals.settings.lab_trust, configured=configured)
+            settings = settings_of_lab_model(
+                described, self._evals.registry, self._evals.settings.lab_trust, configured=configured
+            )
             return ModelTable.model_validate({**settings, "name": info.label})
         except ConfigurationError as exc:
             raise ConfigurationError(f"{place}: perturbed cases have no answers yet: {exc}") from None
         except ValidationError as exc:
-            raise ConfigurationError(f"{place}: model {info.label!r} of the lab: {exc.errors()[0]['msg']}") from None
+            raise ConfigurationError(
+                f"{place}: model {info.label!r} of the lab: {exc.errors()[0]['msg']}"
+            ) from None
 
     def is_wanted(self, *names: str) -> bool:
         """Whether the command line's choice of models, if any, has one of these names of one model."""
@@ -95,7 +102,12 @@ class Models:
             return
         for name in self._wanted:
             if name not in self._known:
-                raise unknown_name("model", name, dict.fromkeys(self._known), f"Known here: {', '.join(dict.fromkeys(self._known))}.")
+                raise unknown_name(
+                    "model",
+                    name,
+                    dict.fromkeys(self._known),
+                    f"Known here: {', '.join(dict.fromkeys(self._known))}.",
+                )
 
     def open(self, items: Sequence[EvalItem]) -> None:
         """Open the models of these items that are to be asked, and bind fixtures' names.
@@ -107,7 +119,10 @@ class Models:
             if not item.subject.answered:
                 self.session_of(item.subject.model)
             if item.host_fixture and not item.session._fixturemanager.getfixturedefs(item.host_fixture, item):
-                fact = f"there is no fixture {item.host_fixture!r} that {item.path.name} can see; define it in a conftest.py"
+                fact = (
+                    f"there is no fixture {item.host_fixture!r} that {item.path.name} can see; define it in a"
+                    " conftest.py"
+                )
                 raise ConfigurationError(f"model {item.subject.model.label!r}: {fact}")
 
     def session_of(self, info: ModelInfo) -> ModelSession:
@@ -120,7 +135,10 @@ class Models:
                 info.description = described(session)
             self._sessions[id(info)] = session
             if self.asked.setdefault(info.key, session).key != session.key:
-                raise ConfigurationError(f"two collected files have a model {info.key!r} and mean different ones; run them one at a time")
+                raise ConfigurationError(
+                    f"two collected files have a model {info.key!r} and mean different ones; run them one at"
+                    " a time"
+                )
         return self._sessions[id(info)]
 
     def named(self, name: str, config: Configuration) -> tuple[ModelInfo, ModelSession]:
@@ -129,7 +147,7 @@ class Models:
         Raises:
             ConfigurationError: if there is none.
         """
-        tables = {table.name: table for table in (config.model or [DEFAULT])}
+        tables = {table.name: table for table in config.model or [DEFAULT]}
         if name not in tables:
             raise unknown_name("model", name, tables, "Add it as [[model]] to evalstudio.toml.")
         info = self._info(config, tables[name])
@@ -188,4 +206,9 @@ class Models:
 def described(session: ModelSession) -> dict[str, Any]:
     """An asked model as the record's header shows it."""
     settings = session.description()["settings"]
-    return {"host": session.spec.id, "model_type": session.spec.id, "llm_model_name": str(settings.get("llm_model_name", "")), "model_cfg": settings}
+    return {
+        "host": session.spec.id,
+        "model_type": session.spec.id,
+        "llm_model_name": str(settings.get("llm_model_name", "")),
+        "model_cfg": settings,
+    }

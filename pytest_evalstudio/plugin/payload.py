@@ -41,14 +41,21 @@ class Payload:
     @classmethod
     def of(cls, nodeid: str, tables: Tables, items: Iterable[Item] = ()) -> Payload:
         """Encode the entries of an item."""
-        lines = (PayloadLine(identity=item.identity, index=item.index, text=encode_line(item).decode()) for item in items)
+        lines = (
+            PayloadLine(identity=item.identity, index=item.index, text=encode_line(item).decode())
+            for item in items
+        )
         return cls(nodeid=nodeid, header=encode_line(tables).decode() if tables else "", lines=tuple(lines))
 
     @classmethod
     def received(cls, data: list[Any]) -> Payload:
         """Read what `plain` returned."""
         nodeid, header, lines = data
-        return cls(nodeid=nodeid, header=header, lines=tuple(PayloadLine(identity=id, index=index, text=text) for id, index, text in lines))
+        return cls(
+            nodeid=nodeid,
+            header=header,
+            lines=tuple(PayloadLine(identity=id, index=index, text=text) for id, index, text in lines),
+        )
 
     def plain(self) -> list[Any]:
         """Return the payload as lists of strings and numbers."""

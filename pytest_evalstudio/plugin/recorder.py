@@ -48,7 +48,8 @@ class Recorder:
         """Lock the output folder and move an earlier run's report aside.
 
         Raises:
-            ConfigurationError: if another run uses the folder, or it holds files in our places that no earlier run wrote.
+            ConfigurationError: if another run uses the folder, or it holds files in our places that no
+                earlier run wrote.
         """
         if self._output is not None:
             return
@@ -60,7 +61,9 @@ class Recorder:
             folder.list_files([*folder.owned(), FILE])
         except OSError as exc:
             self._lock.close()
-            raise ConfigurationError(f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})") from None
+            raise ConfigurationError(
+                f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})"
+            ) from None
         except ConfigurationError:
             self._lock.close()
             raise
@@ -83,7 +86,10 @@ class Recorder:
         except ConfigurationError as exc:
             self._failure = f"the record cannot be written: {exc}"
         except OSError as exc:
-            self._failure = f"the record cannot be written: {exc.strerror or exc} ({exc.filename or self._evals.settings.output()})"
+            self._failure = (
+                f"the record cannot be written: {exc.strerror or exc}"
+                f" ({exc.filename or self._evals.settings.output()})"
+            )
 
     def add_judging(self, spent: Mapping[str, float]) -> None:
         """Add what one process asked of judges: calls, cost_usd, input_tokens, output_tokens."""
@@ -115,7 +121,13 @@ class Recorder:
         try:
             path = self._writer.finish(run)
             aggregates = aggregates_of(self._writer.run, self._evals.registry)
-            self.report = build_report(path, output, aggregates, storage_mb=self._storage_mb(), more={"conftest.py": self._contributed})
+            self.report = build_report(
+                path,
+                output,
+                aggregates,
+                storage_mb=self._storage_mb(),
+                more={"conftest.py": self._contributed},
+            )
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         self._fail(session)
@@ -144,7 +156,9 @@ class Recorder:
             terminal.section("evalstudio", red=True)
             terminal.write_line(self._failure, red=True)
         elif self.report is not None:
-            write_summary(terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath)
+            write_summary(
+                terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath
+            )
 
     def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
         given = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
@@ -156,4 +170,7 @@ class Recorder:
         if settings.session.storage.max_mb is None:
             return None
         folders = {settings.cache().resolve(), settings.output().resolve()}
-        return sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()) / 1e6
+        return (
+            sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
+            / 1e6
+        )

@@ -1,4 +1,6 @@
-"""What travels with a test report: the finished item's entry for the record, and its share of the chunk's time."""
+"""What travels with a test report: the finished item's entry for the record, and its share of the chunk's
+time.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,9 @@ def item_tables(item: EvalItem, evaluators: Iterable[Selected]) -> Tables:
     return Tables(
         models={model.key: model_entry(model)},
         files={file.nodeid: file_entry(file.nodeid, file.kind, file.title, file.description)},
-        evaluators={selected.id: evaluator_entry(run_wide.get(selected.id, selected)) for selected in evaluators},
+        evaluators={
+            selected.id: evaluator_entry(run_wide.get(selected.id, selected)) for selected in evaluators
+        },
     )
 
 

@@ -1,4 +1,6 @@
-"""Under xdist: the items of a chunk stay on one worker, ordinary tests keep the distribution that `--dist` names."""
+"""Under xdist: the items of a chunk stay on one worker, ordinary tests keep the distribution that `--dist`
+names.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScheduling, LoadScopeScheduling, WorkStealingScheduling
+from xdist.scheduler import (
+    LoadFileScheduling,
+    LoadGroupScheduling,
+    LoadScheduling,
+    LoadScopeScheduling,
+    WorkStealingScheduling,
+)
 
 from pytest_evalstudio.plugin import PLAN_CHANNEL as CHANNEL
 from pytest_evalstudio.plugin import eval_session
@@ -54,8 +62,12 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
         self._chunks = chunks
 
     def remove_node(self, node: Any) -> str | None:
-        """Hand a dead worker's open items to the others, all but the one that it died of, which would kill them too."""
-        open_units = {scope: unit for scope, unit in self.assigned_work.pop(node).items() if not all(unit.values())}
+        """Hand a dead worker's open items to the others, all but the one that it died of, which would kill
+        them too.
+        """
+        open_units = {
+            scope: unit for scope, unit in self.assigned_work.pop(node).items() if not all(unit.values())
+        }
         if not open_units:
             return None
         first = next(iter(open_units.values()))
@@ -85,7 +97,8 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
 
 
 class ChunkedScheduler:
-    """Waits for the first collection to see whether there are chunks, then stands aside for the scheduler it needs.
+    """Waits for the first collection to see whether there are chunks, then stands aside for the scheduler it
+    needs.
 
     A run without eval items is scheduled by xdist's own scheduler for its `--dist`.
     """

@@ -67,7 +67,12 @@ class EvalSession:
     @functools.cached_property
     def lender(self) -> Lender:
         """What evaluators are lent: models, judges."""
-        return Lender(cache=self.settings.cache(), workers=self.workers, registry=self.registry, refresh=self.settings.refresh)
+        return Lender(
+            cache=self.settings.cache(),
+            workers=self.workers,
+            registry=self.registry,
+            refresh=self.settings.refresh,
+        )
 
     @functools.cached_property
     def recorder(self) -> Recorder:
@@ -80,8 +85,8 @@ class EvalSession:
     def run_wide(self) -> dict[str, Selected]:
         """What the record's header says of each evaluator: as the run's own configuration has it.
 
-        An evaluator that only other folders use stands there as the first of the collected items has it, which is
-        the same one in every worker.
+        An evaluator that only other folders use stands there as the first of the collected items has it,
+        which is the same one in every worker.
         """
         found = {selected.id: selected for selected in self.plan(self.settings.session).selected}
         for selected in self._used:
@@ -101,7 +106,9 @@ class EvalSession:
         """The evaluators of a configuration, made once."""
         if id(config) not in self._plans:
             lacks = functools.partial(self.lender.lacks, config)
-            plan = self._plans[id(config)] = Plan(self.registry, config, thresholds=self.settings.thresholds, lacks=lacks)
+            plan = self._plans[id(config)] = Plan(
+                self.registry, config, thresholds=self.settings.thresholds, lacks=lacks
+            )
             if plan.left_out:
                 self.warn(left_out(plan.left_out), Path(config.file or config.folder))
         return self._plans[id(config)]
@@ -136,7 +143,8 @@ class EvalSession:
     def warn(self, text: str, path: Path) -> None:
         """Issue a warning about a file once, for pytest's warnings summary.
 
-        There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made visible.
+        There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made
+        visible.
         """
         if text not in self.announced:
             self.announced.add(text)
@@ -210,7 +218,11 @@ class EvalSession:
         from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
 
         gates = [parse_gate(text) for text in self.settings.gates()]
-        known = {selected.id: [metric.key for metric in selected.spec.metrics] for plan in self._plans.values() for selected in plan.made()}
+        known = {
+            selected.id: [metric.key for metric in selected.spec.metrics]
+            for plan in self._plans.values()
+            for selected in plan.made()
+        }
         for gate in gates:
             check_gate(gate, known)
 
@@ -237,7 +249,9 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Close the models, write workflows' artifacts, finish the record, build the report, hold the gates against it."""
+        """Close the models, write workflows' artifacts, finish the record, build the report, hold the gates
+        against it.
+        """
         if self.workflows:
             self._write_artifacts()
         if "models" in self.__dict__:
@@ -269,11 +283,17 @@ class EvalSession:
             self.recorder.summarise(SafeTerminal(terminalreporter))
         option = self.config.option
         has_report = "recorder" in self.__dict__ and self.recorder.has_items
-        if self.collected_files and not (has_report or option.collectonly or option.setuponly or self.usage_errors):
+        if self.collected_files and not (
+            has_report or option.collectonly or option.setuponly or self.usage_errors
+        ):
             files = "1 file" if self.collected_files == 1 else f"{self.collected_files} files"
-            terminalreporter.write_line(f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True)
+            terminalreporter.write_line(
+                f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
+            )
 
 
 def _checks_something(session: pytest.Session) -> bool:
     """Return whether a collected Python test uses a fixture that evaluates."""
-    return any(name.startswith("eval_") for item in session.items for name in getattr(item, "fixturenames", ()))
+    return any(
+        name.startswith("eval_") for item in session.items for name in getattr(item, "fixturenames", ())
+    )

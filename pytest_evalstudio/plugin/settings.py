@@ -12,7 +12,12 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.analysis.gates import parse_gate
 from pytest_evalstudio.engine.asking.lab_models import LabTrust
 from pytest_evalstudio.engine.scoring.plan import parse_threshold
-from pytest_evalstudio.formats.config import Configuration, configuration, find_configuration, load_configuration
+from pytest_evalstudio.formats.config import (
+    Configuration,
+    configuration,
+    find_configuration,
+    load_configuration,
+)
 
 DEFAULT_OUTPUT = "evalstudio-report"
 DEFAULT_CACHE = ".evalstudio"
@@ -42,7 +47,9 @@ class Settings:
         if self._option.evalstudio_runs is not None and self._option.evalstudio_runs < 1:
             raise ConfigurationError(f"--evalstudio-runs {self._option.evalstudio_runs}: must be 1 or more")
         if self._option.evalstudio_evaluators is not None and not _names(self._option.evalstudio_evaluators):
-            raise ConfigurationError("--evalstudio-evaluators names no evaluator; give ids separated by commas, or 'all'")
+            raise ConfigurationError(
+                "--evalstudio-evaluators names no evaluator; give ids separated by commas, or 'all'"
+            )
         for name in ("output", "cache", "config"):
             if "\0" in str(getattr(self._option, f"evalstudio_{name}") or ""):
                 raise ConfigurationError(f"--evalstudio-{name}: the path has a NUL character; remove it")
@@ -103,7 +110,9 @@ class Settings:
             given = self._option.evalstudio_config
             file = self._invocation / given if given else find_configuration(folder, self._root)
             if file not in self._by_file:
-                self._by_file[file] = self._with_options(load_configuration(file) if file else configuration({}, folder=self._root))
+                self._by_file[file] = self._with_options(
+                    load_configuration(file) if file else configuration({}, folder=self._root)
+                )
             self._by_folder[folder] = self._by_file[file]
         return self._by_folder[folder]
 
@@ -130,7 +139,9 @@ class Settings:
         if self._option.evalstudio_evaluators:
             update["evaluators"] = _names(self._option.evalstudio_evaluators)
         if self._option.evalstudio_perturb is not None:
-            update["perturbations"] = config.perturbations.model_copy(update={"apply": self._option.evalstudio_perturb})
+            update["perturbations"] = config.perturbations.model_copy(
+                update={"apply": self._option.evalstudio_perturb}
+            )
         if self._option.evalstudio_runs is not None:
             update["runs"] = self._option.evalstudio_runs
         return config.model_copy(update=update)

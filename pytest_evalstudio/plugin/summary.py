@@ -51,16 +51,25 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
     for text in report.warnings:
         terminal.write_line(f"warning: {text}", yellow=True)
-    terminal.write_line(f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}")
+    terminal.write_line(
+        f"report: {os.path.relpath(report.page if report.page.is_file() else report.archive, start)}"
+    )
 
 
 def nothing_lines(analysis: Analysis) -> Iterator[str]:
     """A warning where the run has cases and no evaluator gave a score or an error for any of them."""
     cases = sum(analysis.verdicts.values())
     lines = [line for board in analysis.leaderboards.values() for line in board.standings]
-    if not analysis.run.steps and not any(line.scored or line.errors for line in lines) and not analysis.verdicts.get("error"):
+    if (
+        not analysis.run.steps
+        and not any(line.scored or line.errors for line in lines)
+        and not analysis.verdicts.get("error")
+    ):
         ran = f"{cases} test {'case' if cases == 1 else 'cases'} ran"
-        yield f"nothing was evaluated: {ran}, and no evaluator gave a score or an error; -rs shows why each was skipped"
+        yield (
+            f"nothing was evaluated: {ran}, and no evaluator gave a score or an error; -rs shows why each was"
+            " skipped"
+        )
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
@@ -103,7 +112,8 @@ def _fitted(text: str, width: int) -> str:
 
 
 def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
-    """How the answers get before people whose verdict a calibration leaves open: a command per evaluator that has some.
+    """How the answers get before people whose verdict a calibration leaves open: a command per evaluator that
+    has some.
 
     Args:
         folder: of the report.
@@ -111,18 +121,29 @@ def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
     calibrated = [board for board in analysis.leaderboards.values() if board.evaluator.calibration]
     for board in calibrated:
         if any(line.uncertain for line in board.standings):
-            chosen = ["--metric", f"{board.evaluator.id}.{board.evaluator.primary.key}"] if len(calibrated) > 1 else []
-            yield f"uncertain verdicts: `{shlex.join(['evalstudio', 'review', folder, *chosen])}` puts these answers before people"
+            chosen = (
+                ["--metric", f"{board.evaluator.id}.{board.evaluator.primary.key}"]
+                if len(calibrated) > 1
+                else []
+            )
+            yield (
+                f"uncertain verdicts: `{shlex.join(['evalstudio', 'review', folder, *chosen])}` puts these"
+                " answers before people"
+            )
 
 
 def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
-    """How each workflow of the run stands: its steps in order, what they say of themselves or wait for, and where its own report lies."""
+    """How each workflow of the run stands: its steps in order, what they say of themselves or wait for, and
+    where its own report lies.
+    """
     by_file: dict[str, list[StepEntry]] = {}
     for step in analysis.run.steps.values():
         by_file.setdefault(step.file, []).append(step)
     for file, steps in sorted(by_file.items()):
         completed = sum(step.standing == "completed" for step in steps)
-        yield f"workflow {steps[0].workflow} ({file}): {completed} of {len(steps)} steps of this run completed"
+        yield (
+            f"workflow {steps[0].workflow} ({file}): {completed} of {len(steps)} steps of this run completed"
+        )
         for step in sorted(steps, key=lambda step: step.number):
             has_result = step.standing in ("completed", "waiting")
             text = step.summary if has_result else ", ".join(f"needs {id}" for id in step.lacks)
@@ -143,7 +164,10 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
     yield f"judge: {spend.calls:,} calls in this run for {rows:,} judgements ({tokens}{cost})"
     not_asked = sum(figures.not_asked for figures in analysis.judging)
     if not_asked:
-        yield f"judge: {not_asked:,} judgements were not asked for, the budget was used up (judge.max_calls, judge.max_cost)"
+        yield (
+            f"judge: {not_asked:,} judgements were not asked for, the budget was used up (judge.max_calls,"
+            " judge.max_cost)"
+        )
 
 
 def problem_lines(analysis: Analysis) -> Iterator[str]:
@@ -152,7 +176,9 @@ def problem_lines(analysis: Analysis) -> Iterator[str]:
     if not counts:
         yield "problems: none"
     else:
-        yield "problems: " + ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+        yield "problems: " + ", ".join(
+            f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]
+        )
 
 
 def flip_lines(analysis: Analysis) -> Iterator[str]:
@@ -161,7 +187,10 @@ def flip_lines(analysis: Analysis) -> Iterator[str]:
     if every is not None:
         yield f"flips: {_share(every)}; {every.pass_to_fail} from pass to fail, {every.fail_to_pass} back"
     rates = [rate for rate in analysis.flip_rates if rate.group == "perturbator"]
-    kept = sorted((rate for rate in rates if rate.meaning_kept and rate.name != COPY), key=lambda rate: (-rate.rate, rate.name))
+    kept = sorted(
+        (rate for rate in rates if rate.meaning_kept and rate.name != COPY),
+        key=lambda rate: (-rate.rate, rate.name),
+    )
     apart = [rate for rate in rates if not rate.meaning_kept]
     width = max((min(LABEL_CHARS, len(rate.name)) for rate in rates), default=0)
     for rate in kept[:ROWS] if len(kept) > 1 else ():
@@ -179,4 +208,6 @@ def flip_lines(analysis: Analysis) -> Iterator[str]:
 
 def _share(rate: FlipRate) -> str:
     low, high = rate.interval
-    return f"{rate.flips} of {rate.compared} comparisons ({rate.rate:.1%}, 95% interval {low:.1%} to {high:.1%})"
+    return (
+        f"{rate.flips} of {rate.compared} comparisons ({rate.rate:.1%}, 95% interval {low:.1%} to {high:.1%})"
+    )

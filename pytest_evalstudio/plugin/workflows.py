@@ -38,24 +38,39 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
     evals = collector.evals
     try:
         workflow = read_workflow(source)
-        run = WorkflowRun(workflow, collector.path, evals.configuration(collector.path.parent), evals.registry)
+        run = WorkflowRun(
+            workflow, collector.path, evals.configuration(collector.path.parent), evals.registry
+        )
     except DataError as exc:
         raise CollectionError(str(exc)) from None
     if not run.specs:
         raise CollectionError(f"{collector.nodeid}: no step of a workflow is installed")
     wanted = evals.settings.from_step
     if wanted and all(spec.id != wanted for spec in run.specs):
-        fault = unknown_name("step", wanted, [spec.id for spec in run.specs], f"Steps: {', '.join(spec.id for spec in run.specs)}.")
+        fault = unknown_name(
+            "step",
+            wanted,
+            [spec.id for spec in run.specs],
+            f"Steps: {', '.join(spec.id for spec in run.specs)}.",
+        )
         evals.usage_errors.append(f"--evalstudio-from: {fault}")
     collector.title, collector.description = workflow.name, workflow.description
     if ignored := evals.settings.of_suites:
-        evals.warn(f"{', '.join(ignored)}: without effect on workflows; give model and parameters in {collector.path.name}", collector.path)
+        evals.warn(
+            f"{', '.join(ignored)}: without effect on workflows; give model and parameters in"
+            f" {collector.path.name}",
+            collector.path,
+        )
     for spec in run.specs:
-        yield WorkflowStep.from_parent(collector, name=spec.id, nodeid=f"{collector.nodeid}::{spec.id}", run=run, spec=spec, evals=evals)
+        yield WorkflowStep.from_parent(
+            collector, name=spec.id, nodeid=f"{collector.nodeid}::{spec.id}", run=run, spec=spec, evals=evals
+        )
 
 
 class WorkflowStep(pytest.Item):
-    """A step: skipped where it waits or what it needs is not there, kept where nothing has changed, else run."""
+    """A step: skipped where it waits or what it needs is not there, kept where nothing has changed, else
+    run.
+    """
 
     def __init__(self, *, run: WorkflowRun, spec: StepSpec, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -102,7 +117,9 @@ class WorkflowStep(pytest.Item):
             raise pytest.skip.Exception(f"waits: {state.waits}", _use_item_location=True)
 
     def _report(self) -> None:
-        """Build the report of a step that has evaluated something, beside its record, where it is not there yet."""
+        """Build the report of a step that has evaluated something, beside its record, where it is not there
+        yet.
+        """
         from pytest_evalstudio.engine.outputs import PAGE
         from pytest_evalstudio.record.writer import FILE
         from pytest_evalstudio.report.build import build_report
@@ -123,14 +140,22 @@ class WorkflowStep(pytest.Item):
             page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
         )
         step: dict[str, Any] = msgspec.to_builtins(entry)
-        masked = safe_description({name: step[name] for name in ("workflow", "parameters", "summary", "notes", "waits", "problems")})
-        return Payload.of(self.nodeid, Tables(steps={self.nodeid: msgspec.convert({**step, **masked}, StepEntry)}))
+        masked = safe_description(
+            {name: step[name] for name in ("workflow", "parameters", "summary", "notes", "waits", "problems")}
+        )
+        return Payload.of(
+            self.nodeid, Tables(steps={self.nodeid: msgspec.convert({**step, **masked}, StepEntry)})
+        )
 
     def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         if not isinstance(excinfo.value, EvalStudioError):
             return super().repr_failure(excinfo, style)
         said = str(excinfo.value)
-        return said if self.path.name in said else f"{self.nodeid.partition('::')[0]} /evalstudio_workflow/steps/{self._spec.id}: {said}"
+        return (
+            said
+            if self.path.name in said
+            else f"{self.nodeid.partition('::')[0]} /evalstudio_workflow/steps/{self._spec.id}: {said}"
+        )
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name

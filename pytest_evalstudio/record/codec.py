@@ -99,7 +99,11 @@ def _outcome_has_infinity(outcome: RowOutcome) -> bool:
 
 
 def _verdict_has_infinity(verdict: ItemVerdict) -> bool:
-    return _is_infinite(verdict.scores.values()) or _is_infinite(verdict.min.values()) or _is_infinite(verdict.thresholds.values())
+    return (
+        _is_infinite(verdict.scores.values())
+        or _is_infinite(verdict.min.values())
+        or _is_infinite(verdict.thresholds.values())
+    )
 
 
 def _is_infinite(values: Iterable[float | None]) -> bool:

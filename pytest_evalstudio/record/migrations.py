@@ -1,6 +1,7 @@
 """Records of earlier versions, read as if this version had written them.
 
-Version 1 (0.1.0) has no codes: they follow from statuses and, in this module alone, from the texts that 0.1.0 wrote.
+Version 1 (0.1.0) has no codes: they follow from statuses and, in this module alone, from the texts that 0.1.0
+wrote.
 """
 
 from __future__ import annotations
@@ -113,7 +114,9 @@ def _from_1(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
     match plain.get("kind"):
         case "run":
             run = {**_RUN, **plain, **_tables(plain), "schema_version": SCHEMA_VERSION}
-            if isinstance(run.get("files"), dict):  # the header of an unfinished record has a table in place of the final list
+            if isinstance(
+                run.get("files"), dict
+            ):  # the header of an unfinished record has a table in place of the final list
                 run["files"] = list(run["files"].values())
             return run
         case "meta":
@@ -125,7 +128,10 @@ def _from_1(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
 
 
 def _tables(plain: Plain) -> Plain:
-    evaluators = {id: {"id": id, "type": id, "name": id, **_EVALUATOR, **entry} for id, entry in plain.get("evaluators", {}).items()}
+    evaluators = {
+        id: {"id": id, "type": id, "name": id, **_EVALUATOR, **entry}
+        for id, entry in plain.get("evaluators", {}).items()
+    }
     models = {key: _model({"key": key, **entry}) for key, entry in plain.get("models", {}).items()}
     return {name: table for name, table in (("evaluators", evaluators), ("models", models)) if name in plain}
 
@@ -138,7 +144,12 @@ def _model(entry: Plain) -> Plain:
 
 def _item(plain: Plain, evaluators: Mapping[str, Plain]) -> Plain:
     rows = [_row(row, evaluators) for row in plain.get("rows", [])]
-    codes = {id: outcome["code"] for row in reversed(rows) for id, outcome in row["outcomes"].items() if outcome.get("code")}
+    codes = {
+        id: outcome["code"]
+        for row in reversed(rows)
+        for id, outcome in row["outcomes"].items()
+        if outcome.get("code")
+    }
     verdicts = {}
     for id, verdict in plain.get("verdicts", {}).items():
         code = codes.get(id, "") if verdict.get("reason") or verdict["status"] != "score" else ""
@@ -148,7 +159,9 @@ def _item(plain: Plain, evaluators: Mapping[str, Plain]) -> Plain:
 
 
 def _row(row: Plain, evaluators: Mapping[str, Plain]) -> Plain:
-    outcomes = {id: _outcome(outcome, row, evaluators.get(id, {})) for id, outcome in row.get("outcomes", {}).items()}
+    outcomes = {
+        id: _outcome(outcome, row, evaluators.get(id, {})) for id, outcome in row.get("outcomes", {}).items()
+    }
     return {**_ROW, "is_rag": bool(row.get("context")), **row, "outcomes": outcomes}
 
 
@@ -159,7 +172,11 @@ def _outcome(outcome: Plain, row: Plain, evaluator: Plain) -> Plain:
 
 def _code(outcome: Plain, row: Plain, evaluator: Plain) -> str:
     reason = outcome.get("reason", "")
-    if evaluator.get("type") == "encoding_guardrail" and "encoded" in reason and ("nothing" in reason or "no encoded" in reason):
+    if (
+        evaluator.get("type") == "encoding_guardrail"
+        and "encoded" in reason
+        and ("nothing" in reason or "no encoded" in reason)
+    ):
         return OutcomeCode.NOTHING_ENCODED
     if outcome["status"] == "not_applicable":
         return OutcomeCode.INPUT_MISSING if reason.startswith("no ") else OutcomeCode.NOTHING_TO_SCORE

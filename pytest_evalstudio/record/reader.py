@@ -23,7 +23,9 @@ def record_path(place: str | Path) -> Path:
     path = Path(place)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
-        raise DataError(f"there is no record here; give a {FILE} or the folder of a report", source=str(place))
+        raise DataError(
+            f"there is no record here; give a {FILE} or the folder of a report", source=str(place)
+        )
     return path
 
 
@@ -53,7 +55,8 @@ class RecordReader:
     def items(self) -> Iterator[Item]:
         """Yield the items in the order of the run.
 
-        An unfinished record may end in half a line and hold an item twice: the half is left out, the last one counts.
+        An unfinished record may end in half a line and hold an item twice: the half is left out, the last one
+        counts.
 
         Raises:
             DataError: if a line is damaged.
@@ -92,7 +95,9 @@ class RecordReader:
             return None
         old = old_record(version, head)
         if old is None:
-            raise self._damaged(1, f"is a record of version {version!r}; this version reads 1 to {SCHEMA_VERSION}")
+            raise self._damaged(
+                1, f"is a record of version {version!r}; this version reads 1 to {SCHEMA_VERSION}"
+            )
         return old
 
     def _header(self, raw: bytes) -> Run:
@@ -115,7 +120,9 @@ class RecordReader:
     def _item(self, raw: bytes, number: int) -> Item:
         line = self._line(raw, number)
         if not isinstance(line, Item):
-            raise self._damaged(number, "is not an item; a finished record has one header and then items alone")
+            raise self._damaged(
+                number, "is not an item; a finished record has one header and then items alone"
+            )
         return line
 
     def _line(self, raw: bytes, number: int) -> Line:

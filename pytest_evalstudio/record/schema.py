@@ -1,7 +1,8 @@
 """Types of a run's record: one header (`Run`), then one `Item` for each finished test case and model.
 
-A record is a JSON Lines file. All types are frozen; numbers that JSON cannot hold are the words "Infinity" and "-Infinity". Fields
-without a default are always written, the others only if they differ from it. `evalstudio schema record` prints the JSON Schema.
+A record is a JSON Lines file. All types are frozen; numbers that JSON cannot hold are the words "Infinity"
+and "-Infinity". Fields without a default are always written, the others only if they differ from it.
+`evalstudio schema record` prints the JSON Schema.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ SCHEMA_VERSION = 2
 """Version of these types; a record of an earlier version is read through `migrations`."""
 
 JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object whose keys belong to somebody else: options of an evaluator, settings of a host, details of an outcome."""
+"""A JSON object whose keys belong to somebody else: options of an evaluator, settings of a host, details of
+an outcome.
+"""
 
 VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
@@ -91,7 +94,8 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one evaluator for one answer.
 
     Attributes:
-        code: why there is no score, or what a score stands for; see `core.codes.OutcomeCode`. "" for an ordinary score.
+        code: why there is no score, or what a score stands for; see `core.codes.OutcomeCode`. "" for an
+            ordinary score.
         reason: the same in words, for people.
         scores: metric key to value; None where that metric alone is not applicable.
         sketch: what model-wide figures need of this row, in a form of the evaluator's own.
@@ -410,7 +414,8 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     """The header of a record.
 
     Attributes:
-        created, finished: ISO 8601 with time zone; `finished` is None while the run goes on, or where it was killed.
+        created, finished: ISO 8601 with time zone; `finished` is None while the run goes on, or where it was
+            killed.
         gates: model-wide conditions, as the user wrote them.
         evaluators, models: by id and key.
         steps: steps of workflows by node id.

@@ -21,8 +21,9 @@ TABLES = ("evaluators", "models", "files", "steps")
 class RecordWriter:
     """Appends finished items to a record, each at once.
 
-    While the run goes on, what the header does not hold yet stands in lines of its own (`Tables`). `finish` folds them into
-    the header and sorts the items, so that the same inputs give the same record whatever the order in which workers finished.
+    While the run goes on, what the header does not hold yet stands in lines of its own (`Tables`). `finish`
+    folds them into the header and sorts the items, so that the same inputs give the same record whatever the
+    order in which workers finished.
 
     Args:
         folder: where `record.jsonl` is made; an earlier one is replaced.
@@ -61,7 +62,9 @@ class RecordWriter:
     def extend(self, tables: Tables) -> None:
         """Add entries to the header's tables; known ones stay as they are."""
         new = Tables(
-            evaluators={key: entry for key, entry in tables.evaluators.items() if key not in self.run.evaluators},
+            evaluators={
+                key: entry for key, entry in tables.evaluators.items() if key not in self.run.evaluators
+            },
             models={key: entry for key, entry in tables.models.items() if key not in self.run.models},
             files={key: entry for key, entry in tables.files.items() if key not in self._files},
             steps={key: entry for key, entry in tables.steps.items() if key not in self.run.steps},
@@ -78,10 +81,13 @@ class RecordWriter:
         """Put the record in its final form: the whole header, then the items in the order of the run.
 
         Args:
-            run: the header with what is known at the end; its tables are replaced by those that were collected.
+            run: the header with what is known at the end; its tables are replaced by those that were
+                collected.
         """
         self._file.close()
-        self.run = completed(msgspec.structs.replace(run, **{name: getattr(self.run, name) for name in TABLES}), self._files)
+        self.run = completed(
+            msgspec.structs.replace(run, **{name: getattr(self.run, name) for name in TABLES}), self._files
+        )
         final = self.path.with_name(f".{FILE}.{secrets.token_hex(4)}.tmp")
         with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(encode_line(self.run) + b"\n")
@@ -118,5 +124,7 @@ def completed(run: Run, files: dict[str, FileEntry]) -> Run:
         evaluators=dict(sorted(run.evaluators.items())),
         models=dict(sorted(run.models.items())),
         steps=dict(sorted(run.steps.items())),
-        files=tuple(entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())),
+        files=tuple(
+            entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())
+        ),
     )

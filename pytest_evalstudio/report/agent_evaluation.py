@@ -1,4 +1,5 @@
-"""What the judges of Agent Evaluation said, under the names that its documents have: rows as JSON Lines, and figures per model.
+"""What the judges of Agent Evaluation said, under the names that its documents have: rows as JSON Lines, and
+figures per model.
 
 This is the one place that knows these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
@@ -44,7 +45,17 @@ _CUSTOM = "custom_judge"
 _AVERAGED = "safety_judge"
 """The judge whose share of yes is called an average there."""
 
-_ROW = ("input", "conversation", "context", "context_sources", "expected_output", "expected_facts", "guidelines", "expected_documents", "error")
+_ROW = (
+    "input",
+    "conversation",
+    "context",
+    "context_sources",
+    "expected_output",
+    "expected_facts",
+    "guidelines",
+    "expected_documents",
+    "error",
+)
 
 
 @dataclass(slots=True)
@@ -85,7 +96,12 @@ class Assessment:
             return {self.prefix: score}
         found: JsonObject
         if self.kind == "chunks":
-            found = {"ratings": None, "rationales": None, "error_messages": None if fault is None else [fault] * max(1, chunks), "precision": score}
+            found = {
+                "ratings": None,
+                "rationales": None,
+                "error_messages": None if fault is None else [fault] * max(1, chunks),
+                "precision": score,
+            }
         else:
             found = {"rating": _word(score), "rationale": None, "error_message": fault}
         return {f"{self.prefix}/{name}": details.get(name, value) for name, value in found.items()}
@@ -106,7 +122,8 @@ class Assessment:
 def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
     """Those of a run's evaluators that Agent Evaluation knows.
 
-    An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no other has it.
+    An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
+    other has it.
     """
     found: dict[str, Assessment] = {}
     for id, info in evaluators.items():
@@ -127,7 +144,8 @@ def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
 
 @dataclass(slots=True)
 class AgentEvaluation:
-    """Writes the two files of a run in one pass, where such judges ran, else none; use it as a context manager.
+    """Writes the two files of a run in one pass, where such judges ran, else none; use it as a context
+    manager.
 
     Args:
         output: the report's folder; what an earlier report left of these files is removed.
@@ -168,7 +186,13 @@ class AgentEvaluation:
                 values |= one.values(outcome, len(row.context))
                 if outcome is not None:
                     one.counted(self._tallies.setdefault(model, {}).setdefault(one.prefix, _Tally()), outcome)
-            entry = {**_entry(item, row), "model_key": model, "model_name": self.run.model_name(model), "run": row.run, **values}
+            entry = {
+                **_entry(item, row),
+                "model_key": model,
+                "model_name": self.run.model_name(model),
+                "run": row.run,
+                **values,
+            }
             self._rows.write(json.dumps(portable(entry), ensure_ascii=False, allow_nan=False) + "\n")
 
     def _figures(self) -> dict[str, Any]:
@@ -176,14 +200,26 @@ class AgentEvaluation:
             "schema_version": SCHEMA_VERSION,
             "run_id": self.run.run_id,
             "rows": ROWS,
-            "models": {key: {"name": self.run.model_name(key), **self._of_model(own)} for key, own in sorted(self._tallies.items())},
+            "models": {
+                key: {"name": self.run.model_name(key), **self._of_model(own)}
+                for key, own in sorted(self._tallies.items())
+            },
         }
 
     def _of_model(self, own: Mapping[str, _Tally]) -> dict[str, Any]:
         known = [(one, own[one.prefix]) for one in self._assessments if one.prefix in own]
         return {
-            "metrics": {one.aggregate: tally.total / tally.scored if tally.scored else None for one, tally in known},
-            "counts": {one.prefix: {"scored": tally.scored, "errors": tally.errors, "not_applicable": tally.not_applicable} for one, tally in known},
+            "metrics": {
+                one.aggregate: tally.total / tally.scored if tally.scored else None for one, tally in known
+            },
+            "counts": {
+                one.prefix: {
+                    "scored": tally.scored,
+                    "errors": tally.errors,
+                    "not_applicable": tally.not_applicable,
+                }
+                for one, tally in known
+            },
         }
 
 
@@ -198,7 +234,11 @@ def _prefix(info: EvaluatorInfo) -> str | None:
 def _kind(info: EvaluatorInfo) -> Kind:
     if info.type in _RECALL:
         return "recall"
-    return "chunks" if info.type in _CHUNKS or info.parameters.get("assessment_type") == "RETRIEVAL" else "rating"
+    return (
+        "chunks"
+        if info.type in _CHUNKS or info.parameters.get("assessment_type") == "RETRIEVAL"
+        else "rating"
+    )
 
 
 def _named(prefix: str, name: str) -> str:
@@ -208,7 +248,13 @@ def _named(prefix: str, name: str) -> str:
 
 def _entry(item: Item, row: RecordRow) -> JsonObject:
     texts = msgspec.to_builtins(row)
-    return evaluation_entry(Row(key=item.key, actual_output=row.actual_output, **{name: texts[name] for name in _ROW if name in texts}))
+    return evaluation_entry(
+        Row(
+            key=item.key,
+            actual_output=row.actual_output,
+            **{name: texts[name] for name in _ROW if name in texts},
+        )
+    )
 
 
 def _word(score: Any) -> str | None:

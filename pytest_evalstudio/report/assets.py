@@ -1,4 +1,6 @@
-"""The page's own styles and scripts: one file per thing in `static/`, put together here, and the policy that allows them alone."""
+"""The page's own styles and scripts: one file per thing in `static/`, put together here, and the policy that
+allows them alone.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,14 @@ def script() -> str:
 
 
 def policy(*, scripts: bool) -> str:
-    """A Content-Security-Policy that lets nothing be loaded, nothing run but what stands in the page from here, and no picture from elsewhere."""
+    """A Content-Security-Policy that lets nothing be loaded, nothing run but what stands in the page from
+    here, and no picture from elsewhere.
+    """
     allowed = f"script-src {_hash(MARK)} {_hash(script())}; " if scripts else ""
-    return f"default-src 'none'; {allowed}style-src {_hash(style())}; img-src data:; base-uri 'none'; form-action 'none'"
+    return (
+        f"default-src 'none'; {allowed}style-src {_hash(style())}; img-src data:; base-uri 'none';"
+        " form-action 'none'"
+    )
 
 
 def _hash(text: str) -> str:

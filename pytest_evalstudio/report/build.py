@@ -66,19 +66,21 @@ def build_report(
 ) -> Report:
     """Build the report of a record in a folder, in place of an earlier report of ours.
 
-    The files are built aside and moved into the folder when all are complete, the page last. An interrupted build leaves no page of
-    its own. The caller keeps other processes out of the folder; see `OutputFolder.locked`.
+    The files are built aside and moved into the folder when all are complete, the page last. An interrupted
+    build leaves no page of its own. The caller keeps other processes out of the folder; see
+    `OutputFolder.locked`.
 
     Args:
         record: the record, in the output folder or elsewhere.
-        aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures; those that the record's
-            header names and this installation knows, where not given.
+        aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures; those that the
+            record's header names and this installation knows, where not given.
         storage_mb: megabytes that cache and output take, for the setting `storage.max_mb`.
         more: contributors of further sections, by name.
 
     Raises:
         DataError: if the file is no record.
-        ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the record of another run.
+        ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the
+            record of another run.
     """
     run = read_run(record)
     if aggregates is None:
@@ -88,7 +90,9 @@ def build_report(
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
     with target.building() as draft:
-        analysis, warnings = _write_files(draft, record, run, evaluators, aggregates, storage_mb=storage_mb, more=more)
+        analysis, warnings = _write_files(
+            draft, record, run, evaluators, aggregates, storage_mb=storage_mb, more=more
+        )
         target.publish(draft)
     return Report(
         page=output / PAGE,
@@ -107,7 +111,9 @@ def _check_record(output: Path, record: Path, run: Run) -> None:
     if not other.is_file() or other.samefile(record):
         return
     if read_run(other).run_id != run.run_id:
-        raise ConfigurationError(f"{output}: holds the record of another run; choose another folder for this report")
+        raise ConfigurationError(
+            f"{output}: holds the record of another run; choose another folder for this report"
+        )
 
 
 def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
@@ -124,7 +130,9 @@ def _write_files(
     storage_mb: float | None,
     more: Mapping[str, More],
 ) -> tuple[Analysis, tuple[str, ...]]:
-    """Write all files of a report into an empty folder; return its analysis, and a warning for each exporter that failed."""
+    """Write all files of a report into an empty folder; return its analysis, and a warning for each exporter
+    that failed.
+    """
     folders = _folders(output, run, evaluators)
     exports = Exports()
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
@@ -133,7 +141,12 @@ def _write_files(
         data = PageData(Columns(run, evaluators), texts)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with _uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
-            consumers = {"results": results.add, "failures": failures.add, "cases of the page": data.add, "Agent Evaluation": judged.add}
+            consumers = {
+                "results": results.add,
+                "failures": failures.add,
+                "cases of the page": data.add,
+                "Agent Evaluation": judged.add,
+            }
             also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
             analysis = analyse(record, aggregates, storage_mb=storage_mb, also=also)
         content = Content(analysis, failures, folders, data.columns, record, warnings=exports.warnings)
@@ -143,15 +156,22 @@ def _write_files(
         with exports.of(DATA, output / DATA):
             write_json(output / DATA, interpretation(analysis, folders))
         with exports.of(SUMMARY, output / SUMMARY):
-            _write_text(output / SUMMARY, markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]))
+            _write_text(
+                output / SUMMARY,
+                markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]),
+            )
         with exports.of(PAGE, output / PAGE), open_text(output / PAGE) as file:
-            file.writelines(page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis)))
+            file.writelines(
+                page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis))
+            )
         for folder in folders.values():
             for path in tree(folder.path):
                 archive.add(path, path.relative_to(output).as_posix())
         for name in (PAGE, DATA, SUMMARY, *judged.files):
             if (output / name).is_file():
-                archive.add(output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE)
+                archive.add(
+                    output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE
+                )
     return analysis, tuple(exports.warnings)
 
 
@@ -177,7 +197,10 @@ class Exports:
         except OSError:
             raise
         except Exception as exc:
-            self.warnings.append(f"{name} could not be written: {type(exc).__name__}: {exc}; the rest of the report is complete")
+            self.warnings.append(
+                f"{name} could not be written: {type(exc).__name__}: {exc}; the rest of the report is"
+                " complete"
+            )
             if file is not None:
                 file.unlink(missing_ok=True)
 
@@ -207,7 +230,9 @@ class Exports:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without searches for cycles: what is read from a record has none, and each search would go through all that is kept of it."""
+    """Without searches for cycles: what is read from a record has none, and each search would go through all
+    that is kept of it.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -230,7 +255,10 @@ def _write_explainer(content: Content, folder: ExplainerFolder, *, rows: int) ->
     """All files of an evaluator but its results, which lie there already."""
     id = folder.info.id
     _write_text(folder.fragment / "text_html" / "explanation.html", page.render_evaluator(content, id))
-    _write_text(folder.leaderboard / "text_html" / "explanation.html", page.render_leaderboard(content, content.analysis.leaderboards[id]))
+    _write_text(
+        folder.leaderboard / "text_html" / "explanation.html",
+        page.render_leaderboard(content, content.analysis.leaderboards[id]),
+    )
     describe_format(folder.fragment, "text_html", "text/html")
     describe_format(folder.leaderboard, "text_html", "text/html")
     write_explainer(folder, content.analysis, rows=rows)

@@ -7,7 +7,8 @@ import unicodedata
 
 
 def pytest_command(nodeid: str) -> str:
-    """What to type in pytest's root folder to run an item; "" where its id cannot be pasted into a shell safely.
+    """What to type in pytest's root folder to run an item; "" where its id cannot be pasted into a shell
+    safely.
 
     >>> pytest_command("bank_suite.json::fees[extractive]")
     "pytest 'bank_suite.json::fees[extractive]'"

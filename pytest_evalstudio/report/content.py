@@ -16,10 +16,12 @@ from pytest_evalstudio.report.folders import ExplainerFolder
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The analysis of a run, its items in numbers, its worst failures with their texts, and where record and exports lie.
+    """The analysis of a run, its items in numbers, its worst failures with their texts, and where record and
+    exports lie.
 
     Attributes:
-        record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by one.
+        record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by
+            one.
         warnings: exporters that failed before the page was written, a line each.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """

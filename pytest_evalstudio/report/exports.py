@@ -14,12 +14,28 @@ from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
 from pytest_evalstudio.report import markdown, parquet
-from pytest_evalstudio.report.folders import LEADERBOARD_MARKDOWN, Archive, ExplainerFolder, describe_format, tree
+from pytest_evalstudio.report.folders import (
+    LEADERBOARD_MARKDOWN,
+    Archive,
+    ExplainerFolder,
+    describe_format,
+    tree,
+)
 from pytest_evalstudio.report.results import describe_evaluator, open_text, write_json
 
 SCHEMA_VERSION = 1
 ALL_METRICS = "ALL_METRICS"
-_OF_RUN = ("run_id", "created", "finished", "tool", "python", "interrupted", "exit_status", "settings", "files")
+_OF_RUN = (
+    "run_id",
+    "created",
+    "finished",
+    "tool",
+    "python",
+    "interrupted",
+    "exit_status",
+    "settings",
+    "files",
+)
 
 
 def problem_entry(problem: Problem) -> dict[str, Any]:
@@ -54,7 +70,10 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {**{key: run[key] for key in _OF_RUN}, "verdicts": dict(analysis.verdicts)},
-        "models": {figures.key: {**run["models"].get(figures.key, {}), "figures": asdict(figures)} for figures in analysis.models},
+        "models": {
+            figures.key: {**run["models"].get(figures.key, {}), "figures": asdict(figures)}
+            for figures in analysis.models
+        },
         "dataset": asdict(analysis.dataset),
         "evaluators": {
             id: {
@@ -70,8 +89,19 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
             "rates": [asdict(rate) for rate in analysis.flip_rates],
             "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
         },
-        "judging": {"this_run": run.get("judging", {}), "evaluators": [asdict(figures) for figures in analysis.judging]},
-        "gates": [{"gate": gate.gate.text, "met": gate.met, "values": dict(gate.values), "missed": list(gate.missed)} for gate in analysis.gates],
+        "judging": {
+            "this_run": run.get("judging", {}),
+            "evaluators": [asdict(figures) for figures in analysis.judging],
+        },
+        "gates": [
+            {
+                "gate": gate.gate.text,
+                "met": gate.met,
+                "values": dict(gate.values),
+                "missed": list(gate.missed),
+            }
+            for gate in analysis.gates
+        ],
         "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
     }
 
@@ -93,13 +123,22 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
     if (folder.results / parquet.FOLDER).is_dir():
         describe_format(folder.results, parquet.FOLDER, parquet.MIME, rows=rows)
     _write_leaderboard(folder, board)
-    write_json(folder.problems, {"problems": [problem_entry(problem) for problem in own(analysis.problems, folder.info.id)]})
-    write_json(folder.insights, {"insights": [insight_entry(insight) for insight in own(analysis.insights, folder.info.id)]})
+    write_json(
+        folder.problems,
+        {"problems": [problem_entry(problem) for problem in own(analysis.problems, folder.info.id)]},
+    )
+    write_json(
+        folder.insights,
+        {"insights": [insight_entry(insight) for insight in own(analysis.insights, folder.info.id)]},
+    )
     with open_text(folder.log) as log:
         log.write("".join(f"{line}\n" for line in log_lines(analysis, board)))
     write_json(folder.work / "leaderboard.json", leaderboard_entry(board))
     for place, line in enumerate(line for line in board.standings if line.table):
-        write_json(folder.work / f"model-wide-{place}.json", {"model_key": line.model, "model_name": line.name, "table": line.table})
+        write_json(
+            folder.work / f"model-wide-{place}.json",
+            {"model_key": line.model, "model_name": line.name, "table": line.table},
+        )
     with Archive(folder.archive / "application_zip" / "explanation.zip") as archive:
         for path in tree(folder.work):
             archive.add(path, path.relative_to(folder.path).as_posix())
@@ -134,9 +173,15 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     started = run.created
     lines = [f"{started} {id}: started"]
     for line in board.standings:
-        what = f"{line.scored} rows scored, {line.errors} errors, {line.not_applicable} not applicable, {line.passed} of {line.judged} cases passed"
+        what = (
+            f"{line.scored} rows scored, {line.errors} errors, {line.not_applicable} not applicable,"
+            f" {line.passed} of {line.judged} cases passed"
+        )
         lines.append(f"{started} {id}: model {line.name!r}: {what}")
-    lines += [f"{started} {id}: {problem.severity} problem: {problem.description}" for problem in own(analysis.problems, id)]
+    lines += [
+        f"{started} {id}: {problem.severity} problem: {problem.description}"
+        for problem in own(analysis.problems, id)
+    ]
     ending = "interrupted" if run.interrupted else "finished"
     return [*lines, f"{run.finished or 'unfinished'} {id}: {ending}"]
 
@@ -151,12 +196,27 @@ def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
     for name, keys in groups:
         data = {line.model: {key: line.cells[key].value for key in keys} for line in board.standings}
         details = {line.model: _standing(line) for line in board.standings} if name == ALL_METRICS else {}
-        write_json(place / files[name], {"data": data, "metadata": {key: meta[key] for key in keys}, **({"standings": details} if details else {})})
+        write_json(
+            place / files[name],
+            {
+                "data": data,
+                "metadata": {key: meta[key] for key in keys},
+                **({"standings": details} if details else {}),
+            },
+        )
     write_json(
-        place / "explanation.json", {"files": files, "type": f"llm-{info.kind}-leaderboard", "models": {x.model: x.name for x in board.standings}}
+        place / "explanation.json",
+        {
+            "files": files,
+            "type": f"llm-{info.kind}-leaderboard",
+            "models": {x.model: x.name for x in board.standings},
+        },
     )
     describe_format(folder.leaderboard, "application_json", "application/json")
-    for name, mime in (("text_markdown", "text/markdown"), (LEADERBOARD_MARKDOWN, "application/vnd.h2oai-evalstudio-leaderboard.markdown")):
+    for name, mime in (
+        ("text_markdown", "text/markdown"),
+        (LEADERBOARD_MARKDOWN, "application/vnd.h2oai-evalstudio-leaderboard.markdown"),
+    ):
         with open_text(folder.leaderboard / name / "explanation.md") as file:
             file.write(markdown.leaderboard(board))
         describe_format(folder.leaderboard, name, mime)
@@ -181,7 +241,14 @@ def _standing(line: Standing) -> dict[str, Any]:
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    return {"value": cell.value, "interval": cell.interval, "n": cell.n, "total": cell.total, "rank": cell.rank, "passes": cell.passes}
+    return {
+        "value": cell.value,
+        "interval": cell.interval,
+        "n": cell.n,
+        "total": cell.total,
+        "rank": cell.rank,
+        "passes": cell.passes,
+    }
 
 
 def _explanations(folder: ExplainerFolder) -> list[str]:

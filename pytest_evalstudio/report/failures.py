@@ -77,12 +77,19 @@ class FailureBook:
     def add(self, item: Item) -> None:
         """Take one item of the record."""
         for id, verdict in item.verdicts.items():
-            if id in self._evaluators and item.rows and (verdict.passed is False or verdict.status == "error"):
+            if (
+                id in self._evaluators
+                and item.rows
+                and (verdict.passed is False or verdict.status == "error")
+            ):
                 self._keep(self._evaluators[id], item, verdict)
 
     def worst(self, evaluator: str) -> list[Failure]:
         """The kept failures, the lowest score first."""
-        return [failure for _, _, failure in sorted(self._heaps[evaluator], key=lambda entry: (-entry[0], -entry[1]))]
+        return [
+            failure
+            for _, _, failure in sorted(self._heaps[evaluator], key=lambda entry: (-entry[0], -entry[1]))
+        ]
 
     def left_out(self, evaluator: str) -> int:
         """How many failures are not among the kept ones."""
@@ -118,7 +125,9 @@ class FailureBook:
             expected=_text(row.expected_output),
             condition=_cut(row.output_condition),
             actual=_text(row.actual_output, marks, metric),
-            context=tuple(_text(chunk, marks, metric, f"context:{i}") for i, chunk in enumerate(row.context[:CHUNKS])),
+            context=tuple(
+                _text(chunk, marks, metric, f"context:{i}") for i, chunk in enumerate(row.context[:CHUNKS])
+            ),
             chunks_left_out=max(0, len(row.context) - CHUNKS),
             error=_cut(row.error),
         )

@@ -54,7 +54,11 @@ class ExplainerFolder:
         places = [
             ("Results, JSON", self.results / "application_json" / "explanation.json"),
             ("Results, CSV", self.results / "text_csv" / "explanation.csv"),
-            *([("Results, Parquet", table)] if (table := self.results / parquet.FOLDER / "explanation.parquet").is_file() else []),
+            *(
+                [("Results, Parquet", table)]
+                if (table := self.results / parquet.FOLDER / "explanation.parquet").is_file()
+                else []
+            ),
             ("Leaderboard, JSON", self.leaderboard / "application_json" / "explanation.json"),
             ("Leaderboard, Markdown", self.leaderboard / "text_markdown" / "explanation.md"),
             ("Leaderboard, HTML", self.leaderboard / "text_html" / "explanation.html"),
@@ -86,7 +90,8 @@ def describe_format(folder: Path, mime_folder: str, mime: str, **more: Any) -> N
 
 
 class Archive:
-    """A ZIP archive whose bytes depend on the files alone, packed by a thread of its own; use it as a context manager.
+    """A ZIP archive whose bytes depend on the files alone, packed by a thread of its own; use it as a context
+    manager.
 
     Args:
         target: where it lies once all is in it; what is there before is replaced in one move.
@@ -96,7 +101,9 @@ class Archive:
         target.parent.mkdir(parents=True, exist_ok=True)
         self._target = target
         self._unfinished = target.with_name(f"{target.name}.tmp")
-        self._zip = zipfile.ZipFile(self._unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
+        self._zip = zipfile.ZipFile(
+            self._unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL
+        )
         self._packer = ThreadPoolExecutor(1, thread_name_prefix="evalstudio-archive")
         self._tasks: list[Future[None]] = []
 
@@ -105,7 +112,11 @@ class Archive:
 
     def add(self, path: Path, name: str, *, compress: bool = True) -> None:
         """Have a file packed, in the order of the calls; it must not change from here on."""
-        self._tasks.append(self._packer.submit(self._pack, path, name, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED))
+        self._tasks.append(
+            self._packer.submit(
+                self._pack, path, name, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+            )
+        )
 
     def __exit__(self, kind: type[BaseException] | None, *exc: object) -> None:
         self._packer.shutdown(cancel_futures=kind is not None)

@@ -64,7 +64,11 @@ def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "
 
 
 def _worst(covering: Sequence[Mark], metric: Metric) -> Mark | None:
-    return min(covering, key=lambda mark: (_WORST_FIRST.index(_level(mark, metric)), _badness(mark, metric)), default=None)
+    return min(
+        covering,
+        key=lambda mark: (_WORST_FIRST.index(_level(mark, metric)), _badness(mark, metric)),
+        default=None,
+    )
 
 
 def _segment(text: str, mark: Mark | None, metric: Metric) -> Segment:

@@ -19,14 +19,17 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 
 
 def escaped(text: str, limit: int = 400) -> str:
-    r"""A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction change.
+    r"""A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction
+    change.
 
     >>> escaped("a|b <script> @team [x](http://y)")
     'a\\|b &lt;script> &#64;team \\[x\\](http&#58;//y)'
     """
     line = "".join(char for char in excerpt(text, limit) if unicodedata.category(char) not in ("Cc", "Cf"))
     line = _SPECIAL.sub(r"\\\1", line.replace("&", "&amp;"))
-    return line.replace("<", "&lt;").replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
+    return (
+        line.replace("<", "&lt;").replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
+    )
 
 
 def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
@@ -39,19 +42,32 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
     lines = ["# Evaluation summary", ""]
     counts = [f"{count} {verdict}" for verdict, count in analysis.verdicts.items() if count]
     lines.append(f"**{analysis.dataset.items} items**: {', '.join(counts) or 'none finished'}.")
-    severities = [f"{sum(problem.severity == severity for problem in analysis.problems)} {severity}" for severity in SEVERITIES]
+    severities = [
+        f"{sum(problem.severity == severity for problem in analysis.problems)} {severity}"
+        for severity in SEVERITIES
+    ]
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
     if run.interrupted:
         lines += ["", "The run was interrupted: the figures are of what had finished."]
     if analysis.gates:
-        lines += ["", "## Gates", "", *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates)]
+        lines += [
+            "",
+            "## Gates",
+            "",
+            *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates),
+        ]
     if analysis.leaderboards and analysis.models:
         lines += ["", "## Primary metrics", "", *_overview(analysis)]
     if failed:
         lines += ["", "## Failures", "", *_failures(failed)]
     if analysis.problems:
         shown = analysis.problems[:PROBLEMS_SHOWN]
-        lines += ["", "## Problems", "", *(f"- **{problem.severity}** {escaped(problem.description)}" for problem in shown)]
+        lines += [
+            "",
+            "## Problems",
+            "",
+            *(f"- **{problem.severity}** {escaped(problem.description)}" for problem in shown),
+        ]
         if len(analysis.problems) > len(shown):
             lines.append(f"- … and {len(analysis.problems) - len(shown)} more, in interpretation.html")
     lines += ["", f"Run `{run.run_id}`, {run.created}. Full report: interpretation.html.", ""]
@@ -61,7 +77,15 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
 def leaderboard(board: Leaderboard) -> str:
     """A leaderboard as a table: value, 95 % interval, and how many rows it rests on."""
     info = board.evaluator
-    head = ["Rank", "Model", *(_heading(board, metric.key) for metric in info.metrics), "Scored", "Errors", "Not applicable", "Pass rate"]
+    head = [
+        "Rank",
+        "Model",
+        *(_heading(board, metric.key) for metric in info.metrics),
+        "Scored",
+        "Errors",
+        "Not applicable",
+        "Pass rate",
+    ]
     rows = [
         [
             _rank(line.cells[info.primary.key]),
@@ -124,7 +148,12 @@ def _overview(analysis: Analysis) -> Iterator[str]:
         rows.append(
             [
                 escaped(model.name),
-                *("–" if line is None else figure(line.cells[b.evaluator.primary.key], boolean=b.evaluator.boolean) for b, line in standings),
+                *(
+                    "–"
+                    if line is None
+                    else figure(line.cells[b.evaluator.primary.key], boolean=b.evaluator.boolean)
+                    for b, line in standings
+                ),
             ]
         )
     return _table(head, rows)
@@ -138,7 +167,11 @@ def _heading(board: Leaderboard, key: str) -> str:
 
 def _share(line: Standing) -> str:
     doubt = f", {line.uncertain} uncertain" if line.uncertain else ""
-    return "–" if line.pass_rate is None else f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %{doubt}"
+    return (
+        "–"
+        if line.pass_rate is None
+        else f"{line.passed} of {line.judged}, {100 * line.pass_rate:.1f} %{doubt}"
+    )
 
 
 def _rank(cell: Cell) -> str:
@@ -147,7 +180,10 @@ def _rank(cell: Cell) -> str:
 
 def _confusion(line: Standing) -> Iterator[str]:
     labels = [escaped(str(label)) for label in line.table.get("labels", ())]
-    rows = [[label, *(str(count) for count in counts)] for label, counts in zip(labels, line.table.get("matrix", ()), strict=False)]
+    rows = [
+        [label, *(str(count) for count in counts)]
+        for label, counts in zip(labels, line.table.get("matrix", ()), strict=False)
+    ]
     return _table(["Expected \\\\ answered", *labels], rows)
 
 

@@ -29,7 +29,9 @@ from pytest_evalstudio.report.sections.evaluators import evaluator_part
 HEAT_STEPS = 6
 
 
-def page_pieces(content: Content, more: Iterable[tuple[str, str]] = (), blocks: Iterable[Block] = ()) -> Iterator[str]:
+def page_pieces(
+    content: Content, more: Iterable[tuple[str, str]] = (), blocks: Iterable[Block] = ()
+) -> Iterator[str]:
     """The report's page, piece by piece.
 
     Args:
@@ -38,13 +40,24 @@ def page_pieces(content: Content, more: Iterable[tuple[str, str]] = (), blocks: 
     """
     built = [(section, section.build(content)) for section in all_sections()]
     parts = [
-        (section, _markup(_environment().get_template(f"{section.id}.html").render(content=content, analysis=content.analysis, **more)))
+        (
+            section,
+            _markup(
+                _environment()
+                .get_template(f"{section.id}.html")
+                .render(content=content, analysis=content.analysis, **more)
+            ),
+        )
         for section, more in built
         if more is not None
     ]
     shared = {"script": _markup(assets.script()), "mark": _markup(assets.MARK), "blocks": blocks}
     further = [(title, _markup(html)) for title, html in more]
-    return _environment().get_template("page.html").generate(_shared(content, scripts=True) | shared | {"parts": parts, "more": further})
+    return (
+        _environment()
+        .get_template("page.html")
+        .generate(_shared(content, scripts=True) | shared | {"parts": parts, "more": further})
+    )
 
 
 def render_evaluator(content: Content, id: str) -> str:
@@ -65,11 +78,16 @@ def render_workflow(summary: Mapping[str, Any], artifacts: Mapping[str, str]) ->
         artifacts: names of files beside the page to what they are.
     """
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
-    return _environment().get_template("workflow.html").render(shared | {"summary": summary, "artifacts": artifacts})
+    return (
+        _environment()
+        .get_template("workflow.html")
+        .render(shared | {"summary": summary, "artifacts": artifacts})
+    )
 
 
 def heat(metric: Metric, value: float | None) -> str:
-    """The class of a cell's colour: from h0, the worst value, to h6, the best; "" where no scale can be given.
+    """The class of a cell's colour: from h0, the worst value, to h6, the best; "" where no scale can be
+    given.
 
     Where the range has no worst end, the threshold is the middle of the scale.
     """
@@ -78,7 +96,8 @@ def heat(metric: Metric, value: float | None) -> str:
 
 
 def confusion_heat(count: int, of: int, right: bool) -> str:
-    """The class of a confusion matrix's cell: blue for right answers, orange for wrong ones, the more of its row the deeper.
+    """The class of a confusion matrix's cell: blue for right answers, orange for wrong ones, the more of its
+    row the deeper.
 
     >>> confusion_heat(8, 8, True), confusion_heat(4, 8, False), confusion_heat(0, 8, False)
     ('h6', 'h1', '')
@@ -111,7 +130,11 @@ def _markup(text: str) -> Markup:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("pytest_evalstudio.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("pytest_evalstudio.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     filters: dict[str, Callable[..., str]] = {
         "num": _number,
@@ -125,7 +148,9 @@ def _environment() -> Environment:
         "caption": _caption,
     }
     environment.filters.update(filters)
-    environment.globals.update(heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID)
+    environment.globals.update(
+        heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID
+    )
     return environment
 
 

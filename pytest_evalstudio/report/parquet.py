@@ -56,7 +56,10 @@ class ParquetSheet:
         if not self._rows:
             return
         values = zip(*self._rows, strict=True)
-        columns = [self._column(name, column, field.type) for name, column, field in zip(self._columns, values, self._schema, strict=True)]
+        columns = [
+            self._column(name, column, field.type)
+            for name, column, field in zip(self._columns, values, self._schema, strict=True)
+        ]
         self._writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=self._schema))
         self._rows = []
 
@@ -66,7 +69,10 @@ class ParquetSheet:
         if name in self._scores:
             values = [None if value is None else float(value) for value in values]
         elif name == "usage":
-            values = [None if value is None else [(key, float(count)) for key, count in value.items()] for value in values]
+            values = [
+                None if value is None else [(key, float(count)) for key, count in value.items()]
+                for value in values
+            ]
         try:
             return pyarrow.array(values, kind)
         except UnicodeEncodeError:

@@ -41,12 +41,20 @@ def plot(board: Leaderboard) -> Plot | None:
     """The chart of a leaderboard's primary metric; None where no model has a finite value."""
     metric = board.evaluator.primary
     known = [(line, line.cells[metric.key]) for line in board.standings]
-    shown = [(line, cell, cell.value) for line, cell in known if cell.value is not None and math.isfinite(cell.value)]
+    shown = [
+        (line, cell, cell.value)
+        for line, cell in known
+        if cell.value is not None and math.isfinite(cell.value)
+    ]
     if not shown:
         return None
     ends = [value for _, cell, value in shown] + [end for _, cell, _ in shown for end in cell.interval or ()]
     low = metric.range[0] if math.isfinite(metric.range[0]) else min(ends)
-    high = metric.range[1] if math.isfinite(metric.range[1]) else max([*ends, *([metric.threshold] if math.isfinite(metric.threshold) else [])])
+    high = (
+        metric.range[1]
+        if math.isfinite(metric.range[1])
+        else max([*ends, *([metric.threshold] if math.isfinite(metric.threshold) else [])])
+    )
     if high <= low:
         high = low + 1.0
 
@@ -64,7 +72,9 @@ def plot(board: Leaderboard) -> Plot | None:
             low=place(ends_of(cell, value)[0]),
             high=place(ends_of(cell, value)[1]),
             passes=cell.passes,
-            threshold=place(cell.threshold) if math.isfinite(cell.threshold) and low <= cell.threshold <= high else None,
+            threshold=place(cell.threshold)
+            if math.isfinite(cell.threshold) and low <= cell.threshold <= high
+            else None,
         )
         for line, cell, value in shown
     )

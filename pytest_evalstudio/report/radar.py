@@ -64,7 +64,13 @@ def radar(board: Leaderboard) -> Radar | None:
     return Radar(
         spokes=tuple(_spoke(metric, angle) for metric, angle in zip(metrics, angles, strict=True)),
         shapes=tuple(
-            Shape(line.name, tuple(_corner(metric, line.cells[metric.key].value, angle) for metric, angle in zip(metrics, angles, strict=True)))
+            Shape(
+                line.name,
+                tuple(
+                    _corner(metric, line.cells[metric.key].value, angle)
+                    for metric, angle in zip(metrics, angles, strict=True)
+                ),
+            )
             for line in shown
         ),
         left_out=len(board.standings) - len(shown),

@@ -1,4 +1,6 @@
-"""Results files: every row of an evaluator as JSON, CSV and, where pyarrow is installed, Parquet; written while items go by."""
+"""Results files: every row of an evaluator as JSON, CSV and, where pyarrow is installed, Parquet; written
+while items go by.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,29 @@ from pytest_evalstudio.record.schema import Item, ModelEntry, Row, RowOutcome
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.highlight import segments
 
-ROW = ("input", "corpus", "context", "context_sources", "categories", "relationships", "expected_output", "output_condition", "actual_output")
+ROW = (
+    "input",
+    "corpus",
+    "context",
+    "context_sources",
+    "categories",
+    "relationships",
+    "expected_output",
+    "output_condition",
+    "actual_output",
+)
 ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
 KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
 UNCERTAIN = "uncertain"
-"""Column of an evaluator with a calibration: whether it leaves the answer open; in the JSON it stands in `outcomes`."""
+"""Column of an evaluator with a calibration: whether it leaves the answer open; in the JSON it stands in
+`outcomes`.
+"""
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
-"""What spreadsheets take for the start of a formula (OWASP, CSV injection); an empty text starts with none of them."""
+"""What spreadsheets take for the start of a formula (OWASP, CSV injection); an empty text starts with none of
+them.
+"""
 
 
 def open_text(path: Path) -> IO[str]:
@@ -42,7 +58,8 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def csv_cells(values: Iterable[Any]) -> str:
-    """Values as cells of a CSV file (RFC 4180); what a spreadsheet would run as a formula gets an apostrophe before it.
+    """Values as cells of a CSV file (RFC 4180); what a spreadsheet would run as a formula gets an apostrophe
+    before it.
 
     >>> print(csv_cells(["=1+1", -1.5, ["a"], None]))
     "'=1+1",-1.5,"[""a""]",
@@ -81,7 +98,11 @@ class ResultsWriter:
     """
 
     def __init__(
-        self, folders: Mapping[str, Path], evaluators: Mapping[str, EvaluatorInfo], models: Mapping[str, ModelEntry], descriptions: Mapping[str, Any]
+        self,
+        folders: Mapping[str, Path],
+        evaluators: Mapping[str, EvaluatorInfo],
+        models: Mapping[str, ModelEntry],
+        descriptions: Mapping[str, Any],
     ) -> None:
         self._files = ExitStack()
         self._models = models
@@ -132,7 +153,9 @@ class _Sheet:
         self._csv.write(_bytes(csv_cells(columns) + "\r\n"))
         self._parquet: parquet.ParquetSheet | None = None
         if parquet.available():
-            self._parquet = parquet.ParquetSheet(folder / parquet.FOLDER / "explanation.parquet", columns, self._names)
+            self._parquet = parquet.ParquetSheet(
+                folder / parquet.FOLDER / "explanation.parquet", columns, self._names
+            )
             files.callback(self._parquet.close)
 
     def add(self, row: Row, outcome: RowOutcome, shared: Sequence[Any], entry: bytes, line: str) -> None:
@@ -226,7 +249,10 @@ def _values(item: Item, row: Row) -> list[Any]:
         list(row.context),
         list(row.context_sources),
         list(row.categories),
-        [{"type": link.type, "target": link.target, "target_type": link.target_type} for link in row.relationships],
+        [
+            {"type": link.type, "target": link.target, "target_type": link.target_type}
+            for link in row.relationships
+        ],
         row.expected_output,
         row.output_condition,
         row.actual_output,
@@ -246,12 +272,31 @@ def _portable(value: float | None) -> float | str | None:
 
 def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     """Metric key to its name in an export, where one that is taken gets the evaluator's before it."""
-    taken = {*KEYS, *PLACE, *ROW, *ROW_FIGURES, *OURS, "status", "reason", *([UNCERTAIN] if info.calibration else [])}
-    return {metric.key: f"{info.id}.{metric.key}" if metric.key in taken else metric.key for metric in info.metrics}
+    taken = {
+        *KEYS,
+        *PLACE,
+        *ROW,
+        *ROW_FIGURES,
+        *OURS,
+        "status",
+        "reason",
+        *([UNCERTAIN] if info.calibration else []),
+    }
+    return {
+        metric.key: f"{info.id}.{metric.key}" if metric.key in taken else metric.key
+        for metric in info.metrics
+    }
 
 
 def _sentences(info: EvaluatorInfo, row: Row, outcome: RowOutcome) -> list[dict[str, Any]]:
     made = segments(row.actual_output, outcome.fragments, info.sentence_metric)
-    data = [{"text": part.text, "metrics": dict(part.scores or {}), "meta": {"error_message": part.message} if part.message else {}} for part in made]
+    data = [
+        {
+            "text": part.text,
+            "metrics": dict(part.scores or {}),
+            "meta": {"error_message": part.message} if part.message else {},
+        }
+        for part in made
+    ]
     scored = any(part.scores for part in made)
     return [{"tokenization": "sentence_level" if scored else "fragment_level", "data": data}]

@@ -1,4 +1,6 @@
-"""Geometry of the sensitivity curves: how the flips of each model grow with the intensity of a perturbator."""
+"""Geometry of the sensitivity curves: how the flips of each model grow with the intensity of a
+perturbator.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +69,14 @@ def charts(found: Sequence[Sensitivity]) -> list[Chart]:
 
 
 def _chart(found: Sequence[Sensitivity]) -> Chart:
-    known = [level for level in INTENSITIES if any(point.intensity == level for curve in found for point in curve.points)]
-    places: dict[str, float] = {level: round(WIDTH * (number + 0.5) / len(known), 2) for number, level in enumerate(known)}
+    known = [
+        level
+        for level in INTENSITIES
+        if any(point.intensity == level for curve in found for point in curve.points)
+    ]
+    places: dict[str, float] = {
+        level: round(WIDTH * (number + 0.5) / len(known), 2) for number, level in enumerate(known)
+    }
     shown = found[:MODELS]
     top = max(point.interval[1] for curve in shown for point in curve.points)
     top = next((step for step in _STEPS if step >= top), 1.0)
@@ -85,7 +93,9 @@ def _chart(found: Sequence[Sensitivity]) -> Chart:
 
 
 def _curve(found: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
-    aside = 6.0 * (number - (of - 1) / 2)  # models stand beside each other, so that no interval covers another
+    aside = 6.0 * (
+        number - (of - 1) / 2
+    )  # models stand beside each other, so that no interval covers another
     marks = tuple(
         Mark(
             x=round(places[point.intensity] + aside, 2),

@@ -28,7 +28,12 @@ PARTS: tuple[Part, ...] = (
         "Valid and reliable",
         "The system does what it is for, accurately and robustly, again and again.",
     ),
-    Part("nist-ai-rmf-safe", "NIST AI RMF", "Safe", "Under its defined conditions it endangers neither life, health, property nor the environment."),
+    Part(
+        "nist-ai-rmf-safe",
+        "NIST AI RMF",
+        "Safe",
+        "Under its defined conditions it endangers neither life, health, property nor the environment.",
+    ),
     Part(
         "nist-ai-rmf-secure-and-resilient",
         "NIST AI RMF",
@@ -53,19 +58,34 @@ PARTS: tuple[Part, ...] = (
         "Privacy-enhanced",
         "Personal data stay confidential and under the control of those whom they concern.",
     ),
-    Part("nist-ai-rmf-fair", "NIST AI RMF", "Fair, with harmful bias managed", "It treats people alike; harmful bias is found and managed."),
+    Part(
+        "nist-ai-rmf-fair",
+        "NIST AI RMF",
+        "Fair, with harmful bias managed",
+        "It treats people alike; harmful bias is found and managed.",
+    ),
     Part(
         "sr-11-7-conceptual-soundness",
         "SR 11-7",
         "Conceptual soundness",
         "Design, methods and choice of inputs are documented and supported by evidence.",
     ),
-    Part("sr-11-7-ongoing-monitoring", "SR 11-7", "Ongoing monitoring", "Performance is followed after deployment, and deviations are noticed."),
     Part(
-        "sr-11-7-outcomes-analysis", "SR 11-7", "Outcomes analysis", "Outputs are compared with actual outcomes, by statistics and expert judgment."
+        "sr-11-7-ongoing-monitoring",
+        "SR 11-7",
+        "Ongoing monitoring",
+        "Performance is followed after deployment, and deviations are noticed.",
+    ),
+    Part(
+        "sr-11-7-outcomes-analysis",
+        "SR 11-7",
+        "Outcomes analysis",
+        "Outputs are compared with actual outcomes, by statistics and expert judgment.",
     ),
 )
-"""Sources: NIST AI 100-1, section 3 (2023); Federal Reserve SR 11-7, sections V and VI (2011). Wording of our own."""
+"""Sources: NIST AI 100-1, section 3 (2023); Federal Reserve SR 11-7, sections V and VI (2011). Wording of our
+own.
+"""
 
 
 def standards_of(keywords: Iterable[str]) -> list[Part]:
@@ -73,7 +93,7 @@ def standards_of(keywords: Iterable[str]) -> list[Part]:
 
     >>> [(part.standard, part.name) for part in standards_of(["evaluation-method-ngram", "sr-11-7-outcomes-analysis"])]
     [('SR 11-7', 'Outcomes analysis')]
-    """
+    """  # noqa: E501
     words = list(keywords)
     known = [part for part in PARTS if part.keyword in words]
     names = {part.keyword for part in known}
@@ -100,7 +120,9 @@ def methods_of(keywords: Iterable[str], declared: Iterable[str] = ()) -> list[st
     >>> methods_of(["evaluation-type-deterministic", "evaluation-method-rule-based"])
     ['rule based']
     """
-    return list(declared) or [_plain(word, (METHOD_PREFIX,)) for word in keywords if word.startswith(METHOD_PREFIX)]
+    return list(declared) or [
+        _plain(word, (METHOD_PREFIX,)) for word in keywords if word.startswith(METHOD_PREFIX)
+    ]
 
 
 def _plain(word: str, prefixes: tuple[str, ...]) -> str:

@@ -24,7 +24,9 @@ class WeakPoint:
 
 
 def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
-    """Per metric with a threshold of its own its name and the worst answers, the worst first; metrics on which all is perfect are left out."""
+    """Per metric with a threshold of its own its name and the worst answers, the worst first; metrics on
+    which all is perfect are left out.
+    """
     keys = list(columns.models)
     found = []
     for place, metric in enumerate(info.metrics):
@@ -37,7 +39,11 @@ def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[s
                 break
             case, model = columns.line(item)
             passes = metric.passes(score, threshold) if metric in info.judged_metrics else None
-            points.append(WeakPoint(case.question, case.key, columns.nodeid(item), run.model_name(keys[model]), score, passes))
+            points.append(
+                WeakPoint(
+                    case.question, case.key, columns.nodeid(item), run.model_name(keys[model]), score, passes
+                )
+            )
         if points:
             found.append((metric.name, points))
     return found

@@ -1,4 +1,6 @@
-"""Writes what a workflow has come to: summary, page, corpus patch, rules for the system prompt, guardrails, and all of it in one archive."""
+"""Writes what a workflow has come to: summary, page, corpus patch, rules for the system prompt, guardrails,
+and all of it in one archive.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ __all__ = ["PAGE", "write_workflow_artifacts"]
 
 _WHAT = {
     SUMMARY: "the summary, to read",
-    SUMMARY_DATA: "the same for machines, with the problems that each rule of the system prompt extension answers",
+    SUMMARY_DATA: (
+        "the same for machines, with the problems that each rule of the system prompt extension answers"
+    ),
     PATCH: "hard questions with accepted answers, for the corpus",
     EXTENSION: "rules for the end of the system prompt, against the problems found",
     GUARDRAILS: "evaluators and thresholds that check answers where they are given",
@@ -49,7 +53,8 @@ _PACKED = ".zip"
 
 
 def write_workflow_artifacts(run: WorkflowRun) -> Path:
-    """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason for are not written.
+    """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason
+    for are not written.
 
     The page is deleted first and put in place last, so that an interrupted call leaves none.
 
@@ -57,7 +62,8 @@ def write_workflow_artifacts(run: WorkflowRun) -> Path:
         The page.
 
     Raises:
-        DataError: if the folder holds files in our places that no workflow wrote, or another run is at work in it.
+        DataError: if the folder holds files in our places that no workflow wrote, or another run is at work
+            in it.
     """
     run.claim()
     with run.locked():
@@ -75,8 +81,15 @@ def _write_artifacts(run: WorkflowRun) -> Path:
     if rules:
         _write_text(run.folder / EXTENSION, prompt_extension(rules))
     _write_guardrails(run)
-    artifacts = {name: what for name, what in _WHAT.items() if name in (SUMMARY, SUMMARY_DATA) or (run.folder / name).is_file()}
-    told = {"rules": [{"title": one.rule.title, "problems": list(one.problems)} for one in rules], "artifacts": artifacts}
+    artifacts = {
+        name: what
+        for name, what in _WHAT.items()
+        if name in (SUMMARY, SUMMARY_DATA) or (run.folder / name).is_file()
+    }
+    told = {
+        "rules": [{"title": one.rule.title, "problems": list(one.problems)} for one in rules],
+        "artifacts": artifacts,
+    }
     write_json(run.folder / SUMMARY_DATA, {**_without_pictures(summary), **told})
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
@@ -89,7 +102,10 @@ def _write_artifacts(run: WorkflowRun) -> Path:
 def _write_guardrails(run: WorkflowRun) -> None:
     if not run.is_completed(EVALUATION):
         return
-    found = guardrails(evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)), calibrated_thresholds(run.completed_figures()))
+    found = guardrails(
+        evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
+        calibrated_thresholds(run.completed_figures()),
+    )
     if found.evaluator_ids:
         found.save(run.folder / GUARDRAILS)
     if any(id in REFERENCE_IDS for id in found.evaluator_ids):
@@ -102,7 +118,9 @@ def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pack(run: WorkflowRun, page: Path) -> None:
-    """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs: these hold the answers unmasked."""
+    """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs:
+    these hold the answers unmasked.
+    """
     with Archive(run.folder / ARCHIVE) as archive:
         archive.add(run.path, run.path.name)
         for name in ARTIFACTS:

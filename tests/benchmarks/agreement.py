@@ -2,11 +2,11 @@
 
 usage: python tests/benchmarks/agreement.py LAB LABELS [--evaluators a,b] [--config FILE]
 
-LABELS is a CSV file with the columns key, model_key and label (1 = good, 0 = bad; rows without a label are left out). Printed
-is, for every metric of the evaluators: the area under the ROC curve with its 95 % interval (0.5: no better than chance; the
-direction of "better" is the metric's own, so that less than 0.5 means that people prefer what it dislikes), the cut that agrees
-best with the labels, and its balanced accuracy. The cut is chosen on the rows that it is measured on: on others it will do a
-little worse.
+LABELS is a CSV file with the columns key, model_key and label (1 = good, 0 = bad; rows without a label are
+left out). Printed is, for every metric of the evaluators: the area under the ROC curve with its 95 % interval
+(0.5: no better than chance; the direction of "better" is the metric's own, so that less than 0.5 means that
+people prefer what it dislikes), the cut that agrees best with the labels, and its balanced accuracy. The cut
+is chosen on the rows that it is measured on: on others it will do a little worse.
 """
 
 from __future__ import annotations
@@ -31,26 +31,46 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Agreement of evaluators with human labels.")
     parser.add_argument("lab", type=Path)
     parser.add_argument("labels", type=Path)
-    parser.add_argument("--evaluators", default="", help="ids, comma-separated (default: the configuration's)")
+    parser.add_argument(
+        "--evaluators", default="", help="ids, comma-separated (default: the configuration's)"
+    )
     parser.add_argument("--config", type=Path, help="configuration file: evaluators, thresholds, models")
     arguments = parser.parse_args()
     config = tomllib.loads(arguments.config.read_text(encoding="utf-8")) if arguments.config else {}
     chosen = [name.strip() for name in arguments.evaluators.split(",") if name.strip()] or None
     labels = read_labels(arguments.labels)
-    lines = list(agreement(TestLab.load(arguments.lab), labels, chosen, config, arguments.config.parent if arguments.config else Path()))
+    lines = list(
+        agreement(
+            TestLab.load(arguments.lab),
+            labels,
+            chosen,
+            config,
+            arguments.config.parent if arguments.config else Path(),
+        )
+    )
     counts = [list(labels.values()).count(label) for label in (1, 0)]
-    print(f"{arguments.lab.name}: {counts[0]} answers that people call good, {counts[1]} that they call bad\n")
+    print(
+        f"{arguments.lab.name}: {counts[0]} answers that people call good, {counts[1]} that they call bad\n"
+    )
     print("\n".join(table([HEAD, *lines])))
 
 
 def read_labels(path: Path) -> dict[tuple[str, str], int]:
     """(case, model) to label, of the rows that have one."""
     with open(path, encoding="utf-8", newline="") as file:
-        return {(row["key"], row["model_key"]): int(row["label"]) for row in csv.DictReader(file) if row["label"].strip()}
+        return {
+            (row["key"], row["model_key"]): int(row["label"])
+            for row in csv.DictReader(file)
+            if row["label"].strip()
+        }
 
 
 def agreement(
-    lab: TestLab, labels: dict[tuple[str, str], int], evaluators: list[str] | None, config: dict[str, Any], folder: Path
+    lab: TestLab,
+    labels: dict[tuple[str, str], int],
+    evaluators: list[str] | None,
+    config: dict[str, Any],
+    folder: Path,
 ) -> Iterator[tuple[str, ...]]:
     """A line of the table per metric, in the order of the evaluators."""
     results = evaluate(lab, evaluators, config=config, folder=folder)
@@ -101,13 +121,19 @@ def auc(scores: Sequence[float], labels: Sequence[int], *, better: str = "higher
     return float(_wins(scores, labels, better).mean())
 
 
-def auc_interval(scores: Sequence[float], labels: Sequence[int], *, better: str = "higher") -> tuple[float, float]:
+def auc_interval(
+    scores: Sequence[float], labels: Sequence[int], *, better: str = "higher"
+) -> tuple[float, float]:
     """95 % interval of `auc`, by the normal approximation.
 
-    Source: DeLong, DeLong and Clarke-Pearson, 1988: the variance from the placements of each good and each bad answer.
+    Source: DeLong, DeLong and Clarke-Pearson, 1988: the variance from the placements of each good and each
+        bad answer.
     """
     wins = _wins(scores, labels, better)
-    spread = [float(places.var(ddof=1)) / len(places) if len(places) > 1 else 0.25 for places in (wins.mean(axis=1), wins.mean(axis=0))]
+    spread = [
+        float(places.var(ddof=1)) / len(places) if len(places) > 1 else 0.25
+        for places in (wins.mean(axis=1), wins.mean(axis=0))
+    ]
     half = 1.96 * math.sqrt(sum(spread))
     value = float(wins.mean())
     return max(0.0, value - half), min(1.0, value + half)
@@ -115,14 +141,19 @@ def auc_interval(scores: Sequence[float], labels: Sequence[int], *, better: str 
 
 def _wins(scores: Sequence[float], labels: Sequence[int], better: str) -> Any:
     """Each good answer (rows) against each bad one (columns): 1 for a better score, 0.5 for the same."""
-    values, truth = np.asarray(scores, dtype=np.float64) * (1 if better == "higher" else -1), np.asarray(labels)
+    values, truth = (
+        np.asarray(scores, dtype=np.float64) * (1 if better == "higher" else -1),
+        np.asarray(labels),
+    )
     good, bad = values[truth == 1], values[truth == 0]
     if not len(good) or not len(bad):
         raise ValueError("only good or only bad answers: there is nothing to tell apart")
     return (good[:, None] > bad[None, :]) + 0.5 * (good[:, None] == bad[None, :])
 
 
-def best_cut(scores: Sequence[float], labels: Sequence[int], *, better: str = "higher") -> tuple[float, float]:
+def best_cut(
+    scores: Sequence[float], labels: Sequence[int], *, better: str = "higher"
+) -> tuple[float, float]:
     """The threshold that agrees best with the labels; a score equal to it passes.
 
     Args:
@@ -130,8 +161,8 @@ def best_cut(scores: Sequence[float], labels: Sequence[int], *, better: str = "h
         better: "higher" or "lower".
 
     Returns:
-        (cut, balanced accuracy): of several cuts that agree as well, the one that lets most pass. Balanced accuracy is the
-        mean of the shares of good answers that pass and of bad ones that do not.
+        (cut, balanced accuracy): of several cuts that agree as well, the one that lets most pass. Balanced
+        accuracy is the mean of the shares of good answers that pass and of bad ones that do not.
 
     Raises:
         ValueError: if there are only good or only bad answers.
@@ -145,7 +176,13 @@ def best_cut(scores: Sequence[float], labels: Sequence[int], *, better: str = "h
     found = []
     for cut in np.unique(values):
         passes = values >= cut if better == "higher" else values <= cut
-        found.append((float(passes[truth == 1].mean() + (~passes[truth == 0]).mean()) / 2, int(passes.sum()), float(cut)))
+        found.append(
+            (
+                float(passes[truth == 1].mean() + (~passes[truth == 0]).mean()) / 2,
+                int(passes.sum()),
+                float(cut),
+            )
+        )
     accuracy, _, cut = max(found)
     return cut, accuracy
 
@@ -155,7 +192,10 @@ def table(lines: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     for line in (lines[0], rule, *lines[1:]):
-        cells = [cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(zip(line, widths, strict=True))]
+        cells = [
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
         yield f"| {' | '.join(cells)} |"
 
 

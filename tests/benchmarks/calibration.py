@@ -1,15 +1,18 @@
 """How well calibrations by people's labels hold on answers that they have not seen.
 
-usage: python tests/benchmarks/calibration.py LAB LABELS [--config FILE] [--metric KEY] [--combined KEY,KEY...]
+usage: python tests/benchmarks/calibration.py LAB LABELS [--config FILE] [--metric KEY] [--combined
+    KEY,KEY...]
 
-LABELS is a CSV file with the columns key, model_key and label (1 = good, 0 = bad; rows without a label are left out). The lab is evaluated once;
-then labels are drawn at random, again and again, and the rest is what the calibration is tested on. Printed are the mean coverage of the
-conformal sets of one metric, calibrated by half of the labels, and the area under the ROC curve of several metrics in one score, calibrated
-by 100 labels. In a calibration one half of the labels that it is given fits the curve and the other half gives the conformal quantile; beside
-it stands the same curve fitted to all 100, and each metric alone.
+LABELS is a CSV file with the columns key, model_key and label (1 = good, 0 = bad; rows without a label are
+left out). The lab is evaluated once; then labels are drawn at random, again and again, and the rest is what
+the calibration is tested on. Printed are the mean coverage of the conformal sets of one metric, calibrated by
+half of the labels, and the area under the ROC curve of several metrics in one score, calibrated by 100
+labels. In a calibration one half of the labels that it is given fits the curve and the other half gives the
+conformal quantile; beside it stands the same curve fitted to all 100, and each metric alone.
 
-Last comes what the step `human_calibration` does with 40 labels, drawn in four rounds and in one: coverage of the answers that were not drawn, of
-the half that those drawn at random are from; and how far the threshold lies from that of the curve of all labels.
+Last comes what the step `human_calibration` does with 40 labels, drawn in four rounds and in one: coverage of
+the answers that were not drawn, of the half that those drawn at random are from; and how far the threshold
+lies from that of the curve of all labels.
 """
 
 from __future__ import annotations
@@ -38,7 +41,9 @@ DRAWS = 20
 LABELS = 100
 STEP_LABELS = 40
 ONE = "lexical_groundedness.supported_words"
-SEVERAL = "groundedness.groundedness,lexical_groundedness.supported_words,lexical_groundedness.unsupported_words"
+SEVERAL = (
+    "groundedness.groundedness,lexical_groundedness.supported_words,lexical_groundedness.unsupported_words"
+)
 
 
 def main() -> None:
@@ -52,7 +57,12 @@ def main() -> None:
     config = tomllib.loads(arguments.config.read_text(encoding="utf-8")) if arguments.config else {}
     names = [arguments.metric, *arguments.combined.split(",")]
     evaluators = list(dict.fromkeys(name.partition(".")[0] for name in names))
-    results = evaluate(TestLab.load(arguments.lab), evaluators, config=config, folder=arguments.config.parent if arguments.config else Path())
+    results = evaluate(
+        TestLab.load(arguments.lab),
+        evaluators,
+        config=config,
+        folder=arguments.config.parent if arguments.config else Path(),
+    )
     with tempfile.TemporaryDirectory() as folder:
         scores = read_scores([results.write_record(folder)])
     labels = read_labels(arguments.labels)
@@ -67,16 +77,24 @@ def main() -> None:
     made = labelled(*arguments.combined.split(","))
     print(f"\narea under ROC, {LABELS} labels, tested on the other {len(made[0]) - LABELS} answers:")
     told(f"{arguments.combined}", [area(*made, seed, half) for seed, half in draws(made[0])])
-    told("the same curve fitted to all of them", [area(*made, seed, lambda rows: rows) for seed in range(DRAWS)])
+    told(
+        "the same curve fitted to all of them",
+        [area(*made, seed, lambda rows: rows) for seed in range(DRAWS)],
+    )
     for metric in arguments.combined.split(","):
         alone = labelled(metric)
         told(f"{metric} alone", [area(*alone, seed, half) for seed, half in draws(alone[0])])
     print(f"\n{STEP_LABELS} labels as human_calibration draws them, {arguments.metric}:")
     for rounds in (4, 1):
-        covered, distances = zip(*(in_rounds(*labelled(arguments.metric), rounds, seed) for seed in range(SPLITS)), strict=True)
+        covered, distances = zip(
+            *(in_rounds(*labelled(arguments.metric), rounds, seed) for seed in range(SPLITS)), strict=True
+        )
         told(f"{rounds} rounds, coverage", list(covered))
         percentiles = ", ".join(f"{value:.3f}" for value in np.percentile(distances, [50, 75, 90]))
-        print(f"{rounds} rounds, distance of the threshold: {percentiles} (median, 75th and 90th percentile)", flush=True)
+        print(
+            f"{rounds} rounds, distance of the threshold: {percentiles} (median, 75th and 90th percentile)",
+            flush=True,
+        )
 
 
 def draws(made: Sample) -> Iterator[tuple[int, Callable[[Any], Any]]]:
@@ -90,8 +108,17 @@ def coverage(made: Sample, columns: list[Column], method: Any, seed: int) -> flo
     order = np.random.default_rng(seed).permutation(len(made))
     rows, others = made.halves(order[: len(made) // 2], seed)
     tested = order[len(made) // 2 :]
-    curve = fit(method, made.scores[rows], made.labels[rows], good_from=1, metrics=[column.metric for column in columns], seed=seed)
-    quantile = conformal_quantile(nonconformity(chances(curve, made.scores[others]), made.good[others]), ALPHA)
+    curve = fit(
+        method,
+        made.scores[rows],
+        made.labels[rows],
+        good_from=1,
+        metrics=[column.metric for column in columns],
+        seed=seed,
+    )
+    quantile = conformal_quantile(
+        nonconformity(chances(curve, made.scores[others]), made.good[others]), ALPHA
+    )
     return float((nonconformity(chances(curve, made.scores[tested]), made.good[tested]) <= quantile).mean())
 
 
@@ -105,13 +132,17 @@ def in_rounds(made: Sample, columns: list[Column], rounds: int, seed: int) -> tu
     def curve(rows: Any) -> Any:
         return chances(fitted(rows), made.scores) if len(set(made.good[rows])) == 2 else None
 
-    candidates = [Candidate(key=str(at), model_key="", place=float(score)) for at, score in enumerate(made.scores[:, 0])]
+    candidates = [
+        Candidate(key=str(at), model_key="", place=float(score)) for at, score in enumerate(made.scores[:, 0])
+    ]
     drawn = draw(candidates, range(len(made)), size=STEP_LABELS, rounds=rounds, seed=seed, chances=curve)
     every = draw(candidates, range(len(made)), size=len(made), rounds=1, seed=seed, chances=curve)
     rows, others = ([one.at for one in drawn if one.part == part] for part in ("curve", "conformal"))
     tested = [one.at for one in every if one.part == "conformal" and one.at not in others]
     found = fitted(rows)
-    quantile = conformal_quantile(nonconformity(chances(found, made.scores[others]), made.good[others]), ALPHA)
+    quantile = conformal_quantile(
+        nonconformity(chances(found, made.scores[others]), made.good[others]), ALPHA
+    )
     covered = nonconformity(chances(found, made.scores[tested]), made.good[tested]) <= quantile
     return float(covered.mean()), abs(cut(found) - cut(fitted(np.arange(len(made)))))
 
@@ -125,12 +156,22 @@ def area(made: Sample, columns: list[Column], seed: int, part: Callable[[Any], A
     """The area under the ROC curve of answers outside the labels drawn, of which a part fits the curve."""
     order = np.random.default_rng(seed).permutation(len(made))
     rows = part(order[:LABELS])
-    curve = fit("logistic", made.scores[rows], made.labels[rows], good_from=1, metrics=[column.metric for column in columns], seed=seed)
+    curve = fit(
+        "logistic",
+        made.scores[rows],
+        made.labels[rows],
+        good_from=1,
+        metrics=[column.metric for column in columns],
+        seed=seed,
+    )
     return area_under_roc(chances(curve, made.scores[order[LABELS:]]), made.good[order[LABELS:]])
 
 
 def told(what: str, found: list[float]) -> None:
-    print(f"{what}: {np.mean(found):.3f} (mean of {len(found)} draws; standard deviation {np.std(found):.3f})", flush=True)
+    print(
+        f"{what}: {np.mean(found):.3f} (mean of {len(found)} draws; standard deviation {np.std(found):.3f})",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 usage: python tests/benchmarks/embeddings.py LAB [COPIES] [ROUNDS]        (default: 4 copies, 3 rounds)
 
-LAB is made large by repeating its rows with variations. A round is the bare encode (texts sorted by length, the same batch
-size), the whole pytest run without vectors, and the same run again with those of the first. From the run's wall time are taken
-off imports and loading of the model, as the bare process measures them, and the wall time of the same command with
-`--collect-only`. Prints seconds, ratios, and whether torch was imported. Needs the extra `offline`. On a machine that does
-other work at the same time, threads that wait for each other spoil every ratio: OMP_NUM_THREADS=1 holds for both sides.
+LAB is made large by repeating its rows with variations. A round is the bare encode (texts sorted by length,
+the same batch size), the whole pytest run without vectors, and the same run again with those of the first.
+From the run's wall time are taken off imports and loading of the model, as the bare process measures them,
+and the wall time of the same command with `--collect-only`. Prints seconds, ratios, and whether torch was
+imported. Needs the extra `offline`. On a machine that does other work at the same time, threads that wait for
+each other spoil every ratio: OMP_NUM_THREADS=1 holds for both sides.
 """
 
 from __future__ import annotations
@@ -33,11 +34,19 @@ def main(source: str, copies: int = 4, rounds: int = 3) -> None:
         write_settings(folder)
         texts = unique_texts(folder / LAB)
         (folder / "texts.json").write_text(json.dumps(texts))
-        print(f"{rows:,} rows, {len(texts):,} unique texts, batches of {BATCH}, {os.cpu_count()} cores", flush=True)
+        print(
+            f"{rows:,} rows, {len(texts):,} unique texts, batches of {BATCH}, {os.cpu_count()} cores",
+            flush=True,
+        )
         first, first_cpu, second = zip(*(measured(folder, len(texts)) for _ in range(rounds)), strict=True)
-        print(f"against one bare encode: {statistics.median(first):.2f} x (median of {rounds}: {shown(first)})")
+        print(
+            f"against one bare encode: {statistics.median(first):.2f} x (median of {rounds}: {shown(first)})"
+        )
         print(f"the same in processor time: {statistics.median(first_cpu):.2f} x ({shown(first_cpu)})")
-        print(f"again, with the embedding cache: {statistics.median(second):.3f} x of the first run (median of {rounds}: {shown(second)})")
+        print(
+            f"again, with the embedding cache: {statistics.median(second):.3f} x of the first run (median of"
+            f" {rounds}: {shown(second)})"
+        )
 
 
 def shown(ratios: tuple[float, ...]) -> str:
@@ -45,10 +54,16 @@ def shown(ratios: tuple[float, ...]) -> str:
 
 
 def measured(folder: Path, texts: int) -> tuple[float, float, float]:
-    """One round: the first run's net time as a multiple of the bare encode's, by wall and processor; the second's as one of the first's."""
+    """One round: the first run's net time as a multiple of the bare encode's, by wall and processor; the
+    second's as one of the first's.
+    """
     shutil.rmtree(folder / ".evalstudio", ignore_errors=True)
     collect = run_pytest(folder, LAB, "--collect-only")
-    bare = json.loads(subprocess.run([sys.executable, __file__, "--bare", str(folder / "texts.json")], capture_output=True, check=True).stdout)
+    bare = json.loads(
+        subprocess.run(
+            [sys.executable, __file__, "--bare", str(folder / "texts.json")], capture_output=True, check=True
+        ).stdout
+    )
     first = run_pytest(folder, LAB)
     kept = vectors_kept(folder)
     if kept != texts:
@@ -58,19 +73,21 @@ def measured(folder: Path, texts: int) -> tuple[float, float, float]:
     first_cpu_s = first.cpu_s - collect.cpu_s - bare["load_cpu_s"]
     second_s = second.wall_s - collect.wall_s
     print(
-        f"collect-only {collect.wall_s:.1f} s; imports and model {bare['load_s']:.1f} s; bare encode {bare['encode_s']:.1f} s "
-        f"({texts / bare['encode_s']:.0f} texts/s)\n"
-        f"  first run {first.wall_s:.1f} s, net {first_s:.1f} s: {first_s / bare['encode_s']:.2f} x the bare encode "
-        f"(processor time {first_cpu_s:.1f} s to {bare['encode_cpu_s']:.1f} s)\n"
-        f"  with the cache {second.wall_s:.1f} s, net {second_s:.1f} s: {second_s / first_s:.3f} x the first net, "
-        f"{second.wall_s / first.wall_s:.3f} x wall by wall; torch imported: {second.seen['main']['torch']}",
+        f"collect-only {collect.wall_s:.1f} s; imports and model {bare['load_s']:.1f} s; bare encode"
+        f" {bare['encode_s']:.1f} s ({texts / bare['encode_s']:.0f} texts/s)\n  first run {first.wall_s:.1f}"
+        f" s, net {first_s:.1f} s: {first_s / bare['encode_s']:.2f} x the bare encode (processor time"
+        f" {first_cpu_s:.1f} s to {bare['encode_cpu_s']:.1f} s)\n  with the cache {second.wall_s:.1f} s, net"
+        f" {second_s:.1f} s: {second_s / first_s:.3f} x the first net, {second.wall_s / first.wall_s:.3f} x"
+        f" wall by wall; torch imported: {second.seen['main']['torch']}",
         flush=True,
     )
     return first_s / bare["encode_s"], first_cpu_s / bare["encode_cpu_s"], second_s / first_s
 
 
 def unique_texts(lab: Path) -> list[str]:
-    """What the three evaluators embed: the questions, and the sentences of answers and contexts; the longest first."""
+    """What the three evaluators embed: the questions, and the sentences of answers and contexts; the longest
+    first.
+    """
     from pytest_evalstudio.core.contracts import Tools
     from pytest_evalstudio.evaluators._similarity import sentences
     from pytest_evalstudio.models.sentences import split_sentences

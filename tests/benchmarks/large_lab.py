@@ -51,8 +51,9 @@ class Run:
 
     Attributes:
         cpu_s: processor time of all threads and workers.
-        seen: by worker ("main", "gw0"): torch (whether it was imported), threads (of torch), peak_mb (resident, the weights'
-            file mapped in included), own_mb (shared with no other process, at the end).
+        seen: by worker ("main", "gw0"): torch (whether it was imported), threads (of torch), peak_mb
+            (resident, the weights' file mapped in included), own_mb (shared with no other process, at the
+            end).
     """
 
     wall_s: float
@@ -61,7 +62,8 @@ class Run:
 
 
 def write_large_lab(source: Path, target: Path, copies: int) -> int:
-    """Write a lab with as many copies of its rows; in each but the first, one word in eight of every text is another one.
+    """Write a lab with as many copies of its rows; in each but the first, one word in eight of every text is
+    another one.
 
     A text varies alike wherever it stands in a copy, so that contexts that rows share stay shared.
 
@@ -70,7 +72,14 @@ def write_large_lab(source: Path, target: Path, copies: int) -> int:
     """
     lab = json.loads(source.read_text(encoding="utf-8"))
     rows = lab["dataset"]["inputs"]
-    words = sorted({word for row in rows for text in (row["input"], row["actual_output"], *row["context"]) for word in VARIED.findall(text)})
+    words = sorted(
+        {
+            word
+            for row in rows
+            for text in (row["input"], row["actual_output"], *row["context"])
+            for word in VARIED.findall(text)
+        }
+    )
     lab["dataset"]["inputs"] = [varied_row(row, copy, words) for copy in range(copies) for row in rows]
     lab.pop("raw_dataset", None)
     target.write_text(json.dumps(lab), encoding="utf-8")
@@ -109,13 +118,16 @@ def varied(text: str, copy: int, words: list[str]) -> str:
 
 def write_settings(folder: Path, *, cached: bool = True) -> None:
     (folder / "evalstudio.toml").write_text(
-        f"evaluators = {json.dumps(EVALUATORS)}\n[embeddings]\nmodel = {json.dumps(MODEL)}\nbatch_size = {BATCH}\ncache = {str(cached).lower()}\n"
+        f"evaluators = {json.dumps(EVALUATORS)}\n[embeddings]\nmodel = {json.dumps(MODEL)}\nbatch_size ="
+        f" {BATCH}\ncache = {str(cached).lower()}\n"
     )
     (folder / "witness.py").write_text(WITNESS)
 
 
 def run_pytest(folder: Path, lab: str, *arguments: str) -> Run:
-    """Run pytest on a lab of a folder; missed thresholds are no concern here, anything else stops the benchmark."""
+    """Run pytest on a lab of a folder; missed thresholds are no concern here, anything else stops the
+    benchmark.
+    """
     seen = folder / "seen"
     seen.mkdir(exist_ok=True)
     for file in seen.iterdir():
@@ -125,7 +137,12 @@ def run_pytest(folder: Path, lab: str, *arguments: str) -> Run:
     options = ["-q", "--tb=no", "--no-header", "-p", "no:cacheprovider", "-p", "witness", "--rootdir=."]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
-    done = subprocess.run([sys.executable, "-m", "pytest", *options, lab, *arguments], cwd=folder, env=environment, stdout=subprocess.DEVNULL)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, lab, *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
     wall_s = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):

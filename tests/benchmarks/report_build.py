@@ -1,4 +1,5 @@
-"""How long the report of a large run takes, and how much memory: python tests/benchmarks/report_build.py [ITEMS] [EVALUATORS].
+"""How long the report of a large run takes, and how much memory: python tests/benchmarks/report_build.py
+[ITEMS] [EVALUATORS].
 
 Prints the time to build everything as a multiple of the time to parse and write the record's JSON once.
 """
@@ -56,8 +57,21 @@ def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3)
         file.write(json.dumps(builder.header) + "\n")
         for index in range(items):
             texts = [" ".join(rng.choices(words, k=size)) for size in (12, 15, 20, 25)]
-            outcomes = {id: {"status": "score", "scores": {"score": round(min(1.0, rng.random() + 0.3), 4)}, "reason": ""} for id in ids}
-            row = {"input": texts[0], "expected_output": texts[1], "actual_output": texts[2], "context": [texts[3]], "outcomes": outcomes}
+            outcomes = {
+                id: {
+                    "status": "score",
+                    "scores": {"score": round(min(1.0, rng.random() + 0.3), 4)},
+                    "reason": "",
+                }
+                for id in ids
+            }
+            row = {
+                "input": texts[0],
+                "expected_output": texts[1],
+                "actual_output": texts[2],
+                "context": [texts[3]],
+                "outcomes": outcomes,
+            }
             file.write(json.dumps(builder.add(f"case-{index // models}", MODELS[index % models], row)) + "\n")
             builder.items.clear()
     return path
@@ -86,12 +100,20 @@ def main(items: int = 30_000, evaluators: int = 1) -> None:
             base = measured(lambda: json_once(record, folder / "copy.jsonl"))
             rounds.append((base, measured(lambda: build_report(record, folder / "report", {}))))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        ratio, processor = (statistics.median(report[kind] / base[kind] for base, report in rounds) for kind in (0, 1))
+        ratio, processor = (
+            statistics.median(report[kind] / base[kind] for base, report in rounds) for kind in (0, 1)
+        )
         base, report = min(rounds, key=lambda entry: entry[1][0])
         size = record.stat().st_size / items
         page = (folder / "report" / PAGE).stat().st_size / 1e6
-        print(f"{items} items of {size:.0f} bytes, {evaluators} evaluators: JSON once {base[0]:.2f} s, report {report[0]:.2f} s")
-        print(f"ratio {ratio:.2f}, of processor time {processor:.2f} (medians), peak {peak:.0f} MB ({before:.0f} MB before), page {page:.2f} MB")
+        print(
+            f"{items} items of {size:.0f} bytes, {evaluators} evaluators: JSON once {base[0]:.2f} s, report"
+            f" {report[0]:.2f} s"
+        )
+        print(
+            f"ratio {ratio:.2f}, of processor time {processor:.2f} (medians), peak {peak:.0f} MB"
+            f" ({before:.0f} MB before), page {page:.2f} MB"
+        )
 
 
 if __name__ == "__main__":

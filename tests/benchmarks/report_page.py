@@ -1,7 +1,9 @@
-"""How a browser bears the page of a large run: python tests/benchmarks/report_page.py [CASES] [MODELS] [EVALUATORS].
+"""How a browser bears the page of a large run: python tests/benchmarks/report_page.py [CASES] [MODELS]
+[EVALUATORS].
 
-Prints the page's weight, the time until it is ready as a multiple of that of a page with 100 rows, and the longest
-task of the page's main thread while it opens, scrolls, filters, searches and opens a case. Needs Chromium and Playwright.
+Prints the page's weight, the time until it is ready as a multiple of that of a page with 100 rows, and the
+longest task of the page's main thread while it opens, scrolls, filters, searches and opens a case. Needs
+Chromium and Playwright.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ new PerformanceObserver(note).observe({ type: "longtask", buffered: true });
 new MutationObserver(() => {
   if (document.documentElement.classList.contains("ready") && !window.readyAt) window.readyAt = performance.now();
 }).observe(document, { attributes: true, subtree: true, attributeFilter: ["class"] });
-"""
+"""  # noqa: E501
 
 
 def opened(browser: Browser, address: str) -> Page:
@@ -60,7 +62,9 @@ def tasks(browser: Browser, address: str) -> dict[str, float]:
     found = {"open": longest_task(page)}
     page.evaluate("document.getElementById('cases').scrollIntoView()")
     for place in range(12):
-        page.locator(".case-scroll").evaluate("(part, share) => { part.scrollTop = share * part.scrollHeight; }", place / 11)
+        page.locator(".case-scroll").evaluate(
+            "(part, share) => { part.scrollTop = share * part.scrollHeight; }", place / 11
+        )
         page.wait_for_timeout(40)
     found["scroll"] = longest_task(page)
     for label, value in (("Show", "failures"), ("Order", "score"), ("Show", "")):
@@ -79,7 +83,9 @@ def tasks(browser: Browser, address: str) -> dict[str, float]:
 
 def main(cases: int = 10_000, models: int = 4, evaluators: int = 1) -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
         pages = {}
         for items in (SMALL, cases * models):
             folder = Path(name) / str(items)
@@ -89,8 +95,14 @@ def main(cases: int = 10_000, models: int = 4, evaluators: int = 1) -> None:
         small, large = (seconds_to_ready(browser, path.as_uri()) for path in pages.values())
         print(f"page of {SMALL} rows: {pages[SMALL].stat().st_size / 1e6:.2f} MB, ready in {small:.2f} s")
         page = pages[cases * models]
-        print(f"page of {cases * models} rows: {page.stat().st_size / 1e6:.2f} MB, ready in {large:.2f} s, {large / small:.2f} x")
-        print("longest task, ms: " + ", ".join(f"{what} {duration:.0f}" for what, duration in tasks(browser, page.as_uri()).items()))
+        print(
+            f"page of {cases * models} rows: {page.stat().st_size / 1e6:.2f} MB, ready in {large:.2f} s,"
+            f" {large / small:.2f} x"
+        )
+        print(
+            "longest task, ms: "
+            + ", ".join(f"{what} {duration:.0f}" for what, duration in tasks(browser, page.as_uri()).items())
+        )
         browser.close()
 
 

@@ -41,7 +41,10 @@ def measure(label: str, settings: Mapping[str, Any]) -> None:
             answers = session.ask([Prompt(text=f"question {number}") for number in range(PROMPTS)])
             elapsed = time.perf_counter() - start
     faults = [answer.error for answer in answers if answer.error]
-    print(f"{label:20} {elapsed:6.2f} s   {elapsed / IDEAL_S:5.3f} x ideal   {len(faults)} errors {faults[:1] or ''}")
+    print(
+        f"{label:20} {elapsed:6.2f} s   {elapsed / IDEAL_S:5.3f} x ideal   {len(faults)} errors"
+        f" {faults[:1] or ''}"
+    )
 
 
 def main() -> None:

@@ -29,7 +29,9 @@ def test_the_area_is_scikit_learns(seed: int) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     scores, labels = rated(seed)
     assert auc(scores, labels) == pytest.approx(metrics.roc_auc_score(labels, scores))
-    assert auc(scores, labels, better="lower") == pytest.approx(metrics.roc_auc_score(labels, [-score for score in scores]))
+    assert auc(scores, labels, better="lower") == pytest.approx(
+        metrics.roc_auc_score(labels, [-score for score in scores])
+    )
 
 
 @pytest.mark.parametrize("better", ["higher", "lower"])
@@ -60,7 +62,8 @@ def test_the_cut_of_two_good_and_two_bad_answers(scores: list[float], expected: 
 
 
 def test_the_interval_is_delongs_by_hand() -> None:
-    # Good 0.9 and 0.4, bad 0.6 and 0.1: wins [[1, 1], [0, 1]]; placements 1, 0.5 and 0.5, 1 with variance 0.125 each.
+    # Good 0.9 and 0.4, bad 0.6 and 0.1: wins [[1, 1], [0, 1]]; placements 1, 0.5 and 0.5, 1 with variance
+    # 0.125 each.
     low, high = auc_interval([0.9, 0.4, 0.6, 0.1], [1, 1, 0, 0])
     assert low == pytest.approx(0.75 - 1.96 * (0.125 / 2 + 0.125 / 2) ** 0.5)
     assert high == 1.0
@@ -73,16 +76,29 @@ def test_one_sort_of_answers_leaves_nothing_to_tell_apart(function: Callable[...
 
 
 def test_a_table_has_columns_of_even_width() -> None:
-    assert list(table([("A", "B"), ("long", "1.0")])) == ["| A    |   B |", "| ---- | --: |", "| long | 1.0 |"]
+    assert list(table([("A", "B"), ("long", "1.0")])) == [
+        "| A    |   B |",
+        "| ---- | --: |",
+        "| long | 1.0 |",
+    ]
 
 
 def test_the_script_scores_a_lab_against_its_labels(tmp_path: Path) -> None:
     dataset = LlmDataset()
     for key, answer in (("same", "It is Paris."), ("other", "No idea at all")):
-        dataset.add_input("Capital of France?", key=key, actual_output=answer, expected_output="It is Paris.", model_key="m")
-    TestLab.model_validate({"name": "lab", "dataset": dataset.model_dump(), "models": [{"key": "m"}]}).save(tmp_path / "lab.json")
+        dataset.add_input(
+            "Capital of France?", key=key, actual_output=answer, expected_output="It is Paris.", model_key="m"
+        )
+    TestLab.model_validate({"name": "lab", "dataset": dataset.model_dump(), "models": [{"key": "m"}]}).save(
+        tmp_path / "lab.json"
+    )
     (tmp_path / "labels.csv").write_text("key,model_key,label\nsame,m,1\nother,m,0\nunknown,m,\n")
     command = [sys.executable, str(SCRIPT), "lab.json", "labels.csv", "--evaluators", "rouge"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout.startswith("lab.json: 1 answers that people call good, 1 that they call bad\n\n| Metric"), done.stderr
-    assert [cell.strip() for cell in done.stdout.splitlines()[-1].split("|")[1:-1]][0::5] == ["`rouge`: rouge_l", "2"]
+    assert done.stdout.startswith(
+        "lab.json: 1 answers that people call good, 1 that they call bad\n\n| Metric"
+    ), done.stderr
+    assert [cell.strip() for cell in done.stdout.splitlines()[-1].split("|")[1:-1]][0::5] == [
+        "`rouge`: rouge_l",
+        "2",
+    ]

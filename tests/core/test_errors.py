@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, EvaluationError, ThresholdMissed, nearest, unknown_name
+from pytest_evalstudio.core.errors import (
+    ConfigurationError,
+    DataError,
+    EvalStudioError,
+    EvaluationError,
+    ThresholdMissed,
+    nearest,
+    unknown_name,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,14 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 
 @pytest.mark.parametrize(
     ("better", "value", "passes"),
-    [("higher", 0.75, True), ("higher", 0.7499, False), ("higher", 1.0, True), ("lower", 0.75, True), ("lower", 0.7501, False), ("lower", 0.0, True)],
+    [
+        ("higher", 0.75, True),
+        ("higher", 0.7499, False),
+        ("higher", 1.0, True),
+        ("lower", 0.75, True),
+        ("lower", 0.7501, False),
+        ("lower", 0.0, True),
+    ],
 )
 def test_equality_passes_in_both_directions(better, value, passes):
     assert Metric("m", better=better, threshold=0.75).passes(value) is passes
@@ -29,7 +36,11 @@ def test_the_worst_value_is_the_end_of_the_range_away_from_better():
 
 def test_a_score_that_is_not_a_number_makes_the_outcome_an_error():
     outcome = Outcome.score({"a": 1.0, "b": math.nan}, reason="odd")
-    assert (outcome.status, dict(outcome.scores), outcome.reason) == ("error", {}, "metric 'b' is not a number")
+    assert (outcome.status, dict(outcome.scores), outcome.reason) == (
+        "error",
+        {},
+        "metric 'b' is not a number",
+    )
 
 
 def test_an_absent_score_and_an_infinite_one_are_scores():
@@ -38,7 +49,10 @@ def test_an_absent_score_and_an_infinite_one_are_scores():
 
 
 def test_the_other_words_have_a_reason_and_no_scores():
-    assert [(outcome.status, outcome.reason, dict(outcome.scores)) for outcome in (Outcome.not_applicable("no context"), Outcome.error("down"))] == [
+    assert [
+        (outcome.status, outcome.reason, dict(outcome.scores))
+        for outcome in (Outcome.not_applicable("no context"), Outcome.error("down"))
+    ] == [
         ("not_applicable", "no context", {}),
         ("error", "down", {}),
     ]

@@ -85,7 +85,9 @@ def test_parameters_are_the_fields_with_their_defaults():
     assert parameters(Parrot) == {"url": ""}
 
 
-@pytest.mark.parametrize("metrics", [(), (Metric("a"),), (Metric("a", primary=True), Metric("b", primary=True))])
+@pytest.mark.parametrize(
+    "metrics", [(), (Metric("a"),), (Metric("a", primary=True), Metric("b", primary=True))]
+)
 def test_an_evaluator_has_exactly_one_primary_metric(metrics):
     with pytest.raises(TypeError, match="evaluator 'odd': exactly one of its metrics must be primary"):
         evaluator("odd", name="", domain="", needs=())(type("Odd", (), {"metrics": metrics}))
@@ -94,25 +96,35 @@ def test_an_evaluator_has_exactly_one_primary_metric(metrics):
 def test_an_unknown_name_is_answered_with_the_nearest():
     with pytest.raises(ConfigurationError) as told:
         Registry().evaluators.get("rogue")
-    assert str(told.value) == "no evaluator named 'rogue'. Did you mean 'rouge'? `evalstudio evaluators` lists all."
+    assert (
+        str(told.value)
+        == "no evaluator named 'rogue'. Did you mean 'rouge'? `evalstudio evaluators` lists all."
+    )
     with pytest.raises(ConfigurationError, match=r"no host named 'extractiv'. Did you mean 'extractive'"):
         Registry().hosts.get("extractiv")
 
 
 def test_a_class_that_is_no_dataclass_is_refused():
-    with pytest.raises(ConfigurationError, match=r"step 'odd', .* is no dataclass: decorate it with @dataclass\(frozen=True\) too"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"step 'odd', .* is no dataclass: decorate it with @dataclass\(frozen=True\) too",
+    ):
         Registry().add_step(step("odd", name="Odd", number=1)(type("Odd", (), {})))
 
 
 def test_a_class_that_is_not_declared_is_refused():
-    with pytest.raises(ConfigurationError, match=r"is no evaluator: decorate it with pytest_evalstudio.evaluator\(...\)"):
+    with pytest.raises(
+        ConfigurationError, match=r"is no evaluator: decorate it with pytest_evalstudio.evaluator\(...\)"
+    ):
         Registry().add_evaluator(dict)
     with pytest.raises(ConfigurationError, match="is no host"):
         Registry().add_host(Politeness)
 
 
 def test_a_name_that_is_taken_is_refused_but_the_same_class_is_not():
-    taken = evaluator("rouge", name="", domain="", needs=())(type("Mine", (), {"metrics": (Metric("m", primary=True),)}))
+    taken = evaluator("rouge", name="", domain="", needs=())(
+        type("Mine", (), {"metrics": (Metric("m", primary=True),)})
+    )
     known = Registry()
     known.add_evaluator(Politeness)
     known.add_evaluator(Politeness)
@@ -135,7 +147,10 @@ def test_an_installed_package_that_does_not_load_is_named(installed):
     installed("pytest_evalstudio.hosts", "no_such_module:Host")
     with pytest.raises(ConfigurationError) as told:
         list(Registry().hosts)
-    shown = "host 'theirs' of an installed package does not load (no_such_module:Host): ModuleNotFoundError: No module named 'no_such_module'"
+    shown = (
+        "host 'theirs' of an installed package does not load (no_such_module:Host): ModuleNotFoundError: No"
+        " module named 'no_such_module'"
+    )
     assert str(told.value) == shown
 
 

@@ -25,10 +25,20 @@ def dataset(*answers, **fields):
 
 
 def lab(**answers):
-    made = TestLab(name="Two", description="models", models=[Model(key=key, llm_model_name=f"llm-{key}") for key in answers])
+    made = TestLab(
+        name="Two",
+        description="models",
+        models=[Model(key=key, llm_model_name=f"llm-{key}") for key in answers],
+    )
     for key, texts in answers.items():
         for number, text in enumerate(texts):
-            made.dataset.add_input(f"question {number}", key=f"k{number}", actual_output=text, expected_output="yes", model_key=key)
+            made.dataset.add_input(
+                f"question {number}",
+                key=f"k{number}",
+                actual_output=text,
+                expected_output="yes",
+                model_key=key,
+            )
     return made
 
 
@@ -38,12 +48,21 @@ def judged(data, evaluators=("reading",), **options):
 
 def test_each_row_gets_a_verdict():
     results = judged(dataset("0.9", "0.1", "silent", "nothing"))
-    assert results.verdicts() == {"k0[dataset]": "passed", "k1[dataset]": "failed", "k2[dataset]": "error", "k3[dataset]": "skipped"}
+    assert results.verdicts() == {
+        "k0[dataset]": "passed",
+        "k1[dataset]": "failed",
+        "k2[dataset]": "error",
+        "k3[dataset]": "skipped",
+    }
     assert [result.subject.key for result in results] == ["k0", "k1", "k2", "k3"]
 
 
 def test_an_expected_failure_is_told_apart():
-    assert list(judged(dataset("0.9", "0.1", "silent", xfail="known")).verdicts().values()) == ["xpassed", "xfailed", "error"]
+    assert list(judged(dataset("0.9", "0.1", "silent", xfail="known")).verdicts().values()) == [
+        "xpassed",
+        "xfailed",
+        "error",
+    ]
 
 
 def test_a_lab_is_judged_model_by_model_in_its_order():
@@ -64,7 +83,12 @@ def test_rows_without_a_key_are_cases_of_their_own():
 
 def test_without_a_choice_the_default_evaluators_judge():
     [result] = evaluate(dataset("It is fine."))
-    assert [selected.id for selected in result.verdicts] == ["text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection"]
+    assert [selected.id for selected in result.verdicts] == [
+        "text_matching",
+        "pii_leakage",
+        "sensitive_data_leakage",
+        "looping_detection",
+    ]
 
 
 def test_the_configuration_is_that_of_the_file():
@@ -116,12 +140,23 @@ def test_the_record_of_an_evaluation_holds_the_run(tmp_path):
         ("Two::k0[llm-b]", "error"),
         ("Two::k1[llm-b]", "skipped"),
     ]
-    assert [item.reason for item in items] == ["", "reading: value 0.1 < 0.5: read 0.1", "the judge is silent", ""]
+    assert [item.reason for item in items] == [
+        "",
+        "reading: value 0.1 < 0.5: read 0.1",
+        "the judge is silent",
+        "",
+    ]
 
 
 def test_two_records_of_one_evaluation_differ_in_nothing_but_when(tmp_path):
     results = judged(lab(a=["0.9"], b=["0.1"]))
-    records = [[json.loads(text) for text in results.write_record(tmp_path / name).read_text(encoding="ascii").splitlines()] for name in "ab"]
+    records = [
+        [
+            json.loads(text)
+            for text in results.write_record(tmp_path / name).read_text(encoding="ascii").splitlines()
+        ]
+        for name in "ab"
+    ]
     for header, *_ in records:
         for name in ("run_id", "created", "finished"):
             assert header.pop(name)
@@ -147,7 +182,14 @@ def test_evaluators_that_this_installation_does_not_know_have_no_aggregates():
 
 def test_a_case_by_hand_takes_lists_and_single_texts():
     case = make_case("q", "a", context="chunk", categories=["x"], condition='"a"')
-    assert (case.context, case.categories, case.is_rag, case.model_key) == (("chunk",), ("x",), True, "by hand")
+    assert (case.context, case.categories, case.is_rag, case.model_key) == (
+        ("chunk",),
+        ("x",),
+        True,
+        "by hand",
+    )
     assert make_case("q", context=["c"], is_rag=False).is_rag is False
-    with pytest.raises(ConfigurationError, match=r"eval_case: a case has no field 'contxt'. Did you mean 'context'"):
+    with pytest.raises(
+        ConfigurationError, match=r"eval_case: a case has no field 'contxt'. Did you mean 'context'"
+    ):
         make_case("q", contxt="x")

@@ -25,17 +25,34 @@ HARSH = {"a": "true", "b": "true", "c": "false", "d": "false", "e": "false", "f"
 
 def setting(tmp_path: Path, labels: Mapping[str, int] = LABELS) -> tuple[Path, dict[tuple[str, str], int]]:
     rows = [
-        {"key": key, "input": "Q?", "actual_output": f"Answer {key}.", "context": [f"One {key}.", f"Two {key}."], "model_key": "m"} for key in labels
+        {
+            "key": key,
+            "input": "Q?",
+            "actual_output": f"Answer {key}.",
+            "context": [f"One {key}.", f"Two {key}."],
+            "model_key": "m",
+        }
+        for key in labels
     ]
     lab = tmp_path / "answers_lab.json"
-    lab.write_text(json.dumps({"dataset": {"inputs": rows}, "models": [{"key": "m", "name": "m", "model_type": "h2ogpte"}]}), encoding="utf-8")
+    lab.write_text(
+        json.dumps(
+            {"dataset": {"inputs": rows}, "models": [{"key": "m", "name": "m", "model_type": "h2ogpte"}]}
+        ),
+        encoding="utf-8",
+    )
     return lab, {(key, "m"): label for key, label in labels.items()}
 
 
-def check(tmp_path: Path, judge: Callable[..., Any], *, repeats: int = 0, cache: bool = False, **table: Any) -> dict[str, Any]:
+def check(
+    tmp_path: Path, judge: Callable[..., Any], *, repeats: int = 0, cache: bool = False, **table: Any
+) -> dict[str, Any]:
     lab, labels = setting(tmp_path)
     config = configuration(
-        {"judge": {"host": "python", "target": judge, "cache": cache, **table}, "evaluator": {"support": {"type": "byop", "prompt": PROMPT}}},
+        {
+            "judge": {"host": "python", "target": judge, "cache": cache, **table},
+            "evaluator": {"support": {"type": "byop", "prompt": PROMPT}},
+        },
         folder=tmp_path,
     )
     return check_judge(lab, labels, "support", config=config, repeats=repeats, cache=tmp_path / "cache")
@@ -75,7 +92,10 @@ def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
         return "false" if key == "a" and asked[prompt] == 3 else HARSH[key]
 
     found = check(tmp_path, moody, repeats=3, cache=True)
-    assert (found["flips"]["repeats"]["flipped"], found["flips"]["repeats"]["rate"]) == (1, pytest.approx(1 / 6))
+    assert (found["flips"]["repeats"]["flipped"], found["flips"]["repeats"]["rate"]) == (
+        1,
+        pytest.approx(1 / 6),
+    )
     assert found["agreement"] == pytest.approx(4 / 6), "the first round is held against the labels"
 
 
@@ -89,7 +109,9 @@ def test_repeats_pass_by_what_is_stored(tmp_path: Path) -> None:
     check(tmp_path, counting, cache=True)
     first = len(asked)
     check(tmp_path, counting, cache=True)
-    assert (first, len(asked)) == (18, 18), "as it is, chunks reversed, choices reversed; then all from what is stored"
+    assert (first, len(asked)) == (18, 18), (
+        "as it is, chunks reversed, choices reversed; then all from what is stored"
+    )
     check(tmp_path, counting, cache=True, repeats=2)
     assert len(asked) == 18 + 2 * 6
 
@@ -112,7 +134,11 @@ def test_a_judge_that_takes_the_first_choice_is_found_out(tmp_path: Path) -> Non
 
 def test_replies_that_cannot_be_read_are_counted_and_are_no_verdicts(tmp_path: Path) -> None:
     found = check(tmp_path, lambda prompt: "hm" if of(prompt) == "c" else harsh(prompt))
-    assert (found["verdicts"], found["parse_failures"], found["parse_failure_rate"]) == (5, 1, pytest.approx(1 / 6))
+    assert (found["verdicts"], found["parse_failures"], found["parse_failure_rate"]) == (
+        5,
+        1,
+        pytest.approx(1 / 6),
+    )
     assert found["repair_rate"] == pytest.approx(1 / 6)
     assert found["agreement"] == pytest.approx(4 / 5)
     assert "could not be read" in found["faults"][0]
@@ -120,11 +146,19 @@ def test_replies_that_cannot_be_read_are_counted_and_are_no_verdicts(tmp_path: P
 
 def test_the_price_of_a_verdict(tmp_path: Path) -> None:
     def priced(prompt: str) -> dict[str, Any]:
-        return {"answer": harsh(prompt), "cost_usd": 0.002, "usage": {"input_tokens": 300, "output_tokens": 4}}
+        return {
+            "answer": harsh(prompt),
+            "cost_usd": 0.002,
+            "usage": {"input_tokens": 300, "output_tokens": 4},
+        }
 
     found = check(tmp_path, priced)
     assert found["cost_usd_per_verdict"] == pytest.approx(0.002)
-    assert (found["calls_per_verdict"], found["input_tokens_per_verdict"], found["output_tokens_per_verdict"]) == (1.0, 300.0, 4.0)
+    assert (
+        found["calls_per_verdict"],
+        found["input_tokens_per_verdict"],
+        found["output_tokens_per_verdict"],
+    ) == (1.0, 300.0, 4.0)
     assert check(tmp_path, harsh)["cost_usd_per_verdict"] is None
 
 
@@ -158,14 +192,23 @@ def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
 
 def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
     lab, _ = setting(tmp_path)
-    with pytest.raises(DataError, match=r"none of its answers has a label; the file has e\.g\. key 'a', model_key 'm'"):
-        check_judge(lab, {("z", "m"): 1}, "sexism", config=configuration({"judge": {"host": "python", "target": harsh}}))
+    with pytest.raises(
+        DataError, match=r"none of its answers has a label; the file has e\.g\. key 'a', model_key 'm'"
+    ):
+        check_judge(
+            lab,
+            {("z", "m"): 1},
+            "sexism",
+            config=configuration({"judge": {"host": "python", "target": harsh}}),
+        )
 
 
 def test_an_evaluator_without_a_judge_is_an_error(tmp_path: Path) -> None:
     lab, labels = setting(tmp_path)
     with pytest.raises(ConfigurationError, match="'rouge' asks no judge"):
-        check_judge(lab, labels, "rouge", config=configuration({"judge": {"host": "python", "target": harsh}}))
+        check_judge(
+            lab, labels, "rouge", config=configuration({"judge": {"host": "python", "target": harsh}})
+        )
 
 
 def test_no_judge_is_an_error_that_says_how_to_get_one(tmp_path: Path) -> None:

@@ -11,8 +11,22 @@ from pytest_evalstudio.formats.suite import TestSuite
 def sums():
     suite = TestSuite(name="Sums", description="two of them", categories=["all"])
     test = suite.add_test(key="t", documents=["d.md"], categories=["maths"])
-    test.add_case("2+2?", key="four", condition='"4"', categories=["easy"], expected_facts=["4"], evaluators={"rouge": {}}, ticket=7)
-    test.add_case("3+3?", constraints=["6"], relationships=[{"type": "perturbation_source", "target": "four"}], xfail="known", skip="later")
+    test.add_case(
+        "2+2?",
+        key="four",
+        condition='"4"',
+        categories=["easy"],
+        expected_facts=["4"],
+        evaluators={"rouge": {}},
+        ticket=7,
+    )
+    test.add_case(
+        "3+3?",
+        constraints=["6"],
+        relationships=[{"type": "perturbation_source", "target": "four"}],
+        xfail="known",
+        skip="later",
+    )
     return suite
 
 
@@ -34,20 +48,46 @@ def test_a_lab_before_its_answers_has_models_and_unanswered_rows(tmp_path):
         ("2+2?", other.key),
         ("3+3?", other.key),
     ]
-    assert (one.name, one.model_type, one.model_cfg["default"], one.llm_model_meta) == ("parrot", "scripted", "4", {})
+    assert (one.name, one.model_type, one.model_cfg["default"], one.llm_model_meta) == (
+        "parrot",
+        "scripted",
+        "4",
+        {},
+    )
 
 
 def test_a_row_carries_all_that_its_case_says(tmp_path):
     with LabBuilder(sums(), [parrot()], folder=tmp_path) as builder:
         first, second = builder.build().raw_dataset.inputs
-    assert (first.key, first.test_key, first.corpus, first.categories) == ("four", "t", ["d.md"], ["easy", "maths", "all"])
-    assert (first.output_condition, first.expected_facts, first.evaluators, first.model_extra) == ('"4"', ["4"], {"rouge": {}}, {"ticket": 7})
-    assert (second.output_constraints, second.xfail, second.skip, second.relationships[0].target) == (["6"], "known", "later", "four")
+    assert (first.key, first.test_key, first.corpus, first.categories) == (
+        "four",
+        "t",
+        ["d.md"],
+        ["easy", "maths", "all"],
+    )
+    assert (first.output_condition, first.expected_facts, first.evaluators, first.model_extra) == (
+        '"4"',
+        ["4"],
+        {"rouge": {}},
+        {"ticket": 7},
+    )
+    assert (second.output_constraints, second.xfail, second.skip, second.relationships[0].target) == (
+        ["6"],
+        "known",
+        "later",
+        "four",
+    )
     assert second.key.startswith("3-3-")
 
 
 def test_answers_become_rows(tmp_path):
-    said = {"answer": "It is 4.", "context": ["sum"], "context_sources": [str(tmp_path / "d.md")], "cost_usd": 0.25, "usage": {"output_tokens": 3}}
+    said = {
+        "answer": "It is 4.",
+        "context": ["sum"],
+        "context_sources": [str(tmp_path / "d.md")],
+        "cost_usd": 0.25,
+        "usage": {"output_tokens": 3},
+    }
     with LabBuilder(sums(), [parrot(answers={"2+2?": said})], folder=tmp_path) as builder:
         lab = builder.complete_dataset()
     first, second = lab.dataset.inputs
@@ -65,7 +105,9 @@ def test_answers_become_rows(tmp_path):
 
 
 def test_an_answer_that_could_not_be_had_says_why_and_the_others_stand(tmp_path):
-    with LabBuilder(sums(), [parrot(default=None, answers={"2+2?": "4"}, retries=0)], folder=tmp_path) as builder:
+    with LabBuilder(
+        sums(), [parrot(default=None, answers={"2+2?": "4"}, retries=0)], folder=tmp_path
+    ) as builder:
         first, second = builder.complete_dataset().dataset.inputs
     assert (first.actual_output, first.error) == ("4", "")
     assert second.actual_output == ""
@@ -76,7 +118,14 @@ def test_an_answer_that_could_not_be_had_says_why_and_the_others_stand(tmp_path)
 def test_repeats_are_numbered_and_a_models_own_count_comes_first(tmp_path):
     with LabBuilder(sums(), [parrot(), parrot("once", runs=1)], folder=tmp_path, runs=2) as builder:
         rows = builder.complete_dataset().dataset.inputs
-    assert [(row.key[:4], row.run) for row in rows] == [("four", None), ("four", 2), ("3-3-", None), ("3-3-", 2), ("four", None), ("3-3-", None)]
+    assert [(row.key[:4], row.run) for row in rows] == [
+        ("four", None),
+        ("four", 2),
+        ("3-3-", None),
+        ("3-3-", 2),
+        ("four", None),
+        ("3-3-", None),
+    ]
 
 
 def test_progress_is_told(tmp_path):
@@ -107,7 +156,10 @@ def test_several_models_behind_one_host(tmp_path):
         llm_host="openai_compatible",
         llm_model_names=["small", "large"],
         llm_host_configs={
-            "large": [{"url": "http://127.0.0.1:9/v1", "temperature": 0.0}, {"url": "http://127.0.0.1:9/v1", "temperature": 1.0}],
+            "large": [
+                {"url": "http://127.0.0.1:9/v1", "temperature": 0.0},
+                {"url": "http://127.0.0.1:9/v1", "temperature": 1.0},
+            ],
             "small": [{"url": "http://127.0.0.1:9/v1"}],
         },
         folder=tmp_path,
@@ -121,7 +173,10 @@ def test_several_models_behind_one_host(tmp_path):
 
 
 def test_keys_of_models_are_the_same_in_every_run(tmp_path):
-    with LabBuilder(sums(), [parrot()], folder=tmp_path) as one, LabBuilder(sums(), [parrot()], folder=tmp_path) as other:
+    with (
+        LabBuilder(sums(), [parrot()], folder=tmp_path) as one,
+        LabBuilder(sums(), [parrot()], folder=tmp_path) as other,
+    ):
         assert [model.key for model in one.build().models] == [model.key for model in other.build().models]
 
 
@@ -129,12 +184,21 @@ def test_keys_of_models_are_the_same_in_every_run(tmp_path):
     ("tables", "fault"),
     [
         ([{"host": "scripted"}], "a model has no name; give each a `name` of its own"),
-        ([parrot(), parrot(answers={"x": "y"})], "two models are named 'parrot'; give each a name of its own"),
+        (
+            [parrot(), parrot(answers={"x": "y"})],
+            "two models are named 'parrot'; give each a name of its own",
+        ),
         ([parrot(runs=0)], "model 'parrot': runs = 0: must be a whole number, 1 or more"),
         ([parrot(runs="3")], "model 'parrot': runs = '3': must be a whole number, 1 or more"),
         ([parrot(runs=True)], "model 'parrot': runs = True: must be a whole number, 1 or more"),
-        ([parrot(), {"name": "x", "host": "scriptd"}], "model 'x': no host named 'scriptd'. Did you mean 'scripted'?"),
-        ([parrot(defalt="x")], "model 'parrot': host 'scripted' has no parameter 'defalt'. Did you mean 'default'?"),
+        (
+            [parrot(), {"name": "x", "host": "scriptd"}],
+            "model 'x': no host named 'scriptd'. Did you mean 'scripted'?",
+        ),
+        (
+            [parrot(defalt="x")],
+            "model 'parrot': host 'scripted' has no parameter 'defalt'. Did you mean 'default'?",
+        ),
     ],
 )
 def test_models_that_cannot_be_had_are_told(tmp_path, tables, fault):

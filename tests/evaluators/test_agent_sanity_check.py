@@ -33,7 +33,9 @@ def pdf(*pages: str) -> bytes:
                     NameObject("/BaseFont"): NameObject("/Helvetica"),
                 }
             )
-            page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})})
+            page[NameObject("/Resources")] = DictionaryObject(
+                {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
+            )
             stream = DecodedStreamObject()
             stream.set_data(f"BT /F1 12 Tf 10 100 Td ({text}) Tj ET".encode())
             page[NameObject("/Contents")] = writer._add_object(stream)
@@ -99,7 +101,10 @@ def check(folder: Path, case: Make, tools: Tools) -> Callable[..., Outcome]:
         ({"path": "out/ok.json", "fields": {"/status/done": 1}}, "field /status/done is True, expected 1"),
         ({"path": "out/ok.json", "fields": {"/rows/7": 2}}, "has no field /rows/7"),
         ({"path": "out/ok.json", "json_schema": {"required": ["status"]}}, ""),
-        ({"path": "out/ok.json", "json_schema": {"required": ["name"]}}, "breaks its schema: the whole: 'name' is a required property"),
+        (
+            {"path": "out/ok.json", "json_schema": {"required": ["name"]}},
+            "breaks its schema: the whole: 'name' is a required property",
+        ),
         ("../outside.txt", "lies outside the folder"),
         ("/etc/hostname", "lies outside the folder"),
         ("../*.txt", "lies outside the folder"),
@@ -118,7 +123,9 @@ def test_an_expected_artifact(check: Callable[..., Outcome], expected: Any, faul
     assert fault in outcome.reason
     assert len(outcome.findings) == bool(fault)
     if fault:
-        assert (expected if isinstance(expected, str) else expected["path"]).split("\x00")[0] in outcome.findings[0].description
+        assert (expected if isinstance(expected, str) else expected["path"]).split("\x00")[
+            0
+        ] in outcome.findings[0].description
 
 
 def test_the_score_is_the_share_of_sane_artifacts(check: Callable[..., Outcome]) -> None:
@@ -129,7 +136,10 @@ def test_the_score_is_the_share_of_sane_artifacts(check: Callable[..., Outcome])
 
 
 def test_one_file_counts_once(check: Callable[..., Outcome]) -> None:
-    outcome = check(artifacts=["out/ok.json", "out/notes.txt"], expected_artifacts=[{"path": "out/ok.json", "fields": {"/rows/0": 9}}])
+    outcome = check(
+        artifacts=["out/ok.json", "out/notes.txt"],
+        expected_artifacts=[{"path": "out/ok.json", "fields": {"/rows/0": 9}}],
+    )
     assert outcome.scores["agent_sanity"] == 1 / 2
 
 
@@ -141,7 +151,11 @@ def test_a_glob_checks_every_match(check: Callable[..., Outcome]) -> None:
 
 def test_a_link_to_elsewhere_is_not_followed(check: Callable[..., Outcome], folder: Path) -> None:
     (folder / "void" / "link.txt").symlink_to(folder.parent / "outside.txt")
-    for extra in ({"artifacts": "void"}, {"expected_artifacts": ["void/link.txt"]}, {"artifacts": ["void/link.txt"]}):
+    for extra in (
+        {"artifacts": "void"},
+        {"expected_artifacts": ["void/link.txt"]},
+        {"artifacts": ["void/link.txt"]},
+    ):
         outcome = check(**extra)
         assert outcome.scores["agent_sanity"] == 0.0
         assert "lies outside the folder" in outcome.reason
@@ -149,7 +163,12 @@ def test_a_link_to_elsewhere_is_not_followed(check: Callable[..., Outcome], fold
 
 @pytest.mark.parametrize(
     ("artifacts", "fault"),
-    [("void", "void (is an empty folder)"), (["nowhere.txt"], "is missing"), (["../outside.txt"], "lies outside"), ('["out/empty.txt"]', "is empty")],
+    [
+        ("void", "void (is an empty folder)"),
+        (["nowhere.txt"], "is missing"),
+        (["../outside.txt"], "lies outside"),
+        ('["out/empty.txt"]', "is empty"),
+    ],
 )
 def test_declared_artifacts_must_be_there(check: Callable[..., Outcome], artifacts: Any, fault: str) -> None:
     outcome = check(artifacts=artifacts)

@@ -21,7 +21,13 @@ Make = Callable[..., Case]
     ("answer", "expected", "n", "value"),
     [
         pytest.param("the cat sat", "the cat sat", 1, 1.0, id="identical"),
-        pytest.param("the the the the", "the cat is here", 1, 1 / 4, id="a repeated word is matched as often as it is expected"),
+        pytest.param(
+            "the the the the",
+            "the cat is here",
+            1,
+            1 / 4,
+            id="a repeated word is matched as often as it is expected",
+        ),
         pytest.param("the cat", "the cat is on the mat", 1, math.exp(1 - 6 / 2), id="brevity penalty"),
         pytest.param("the cat sat on the mat", "the cat is on the mat", 2, 3 / 5, id="bigrams"),
         pytest.param("a b", "c d", 1, 0.0, id="nothing in common is 0, not nearly 0"),

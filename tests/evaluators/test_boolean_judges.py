@@ -1,4 +1,6 @@
-"""The judges that say pass or fail: BYOP, contact information, language mismatch, sexism, stereotypes, summaries."""
+"""The judges that say pass or fail: BYOP, contact information, language mismatch, sexism, stereotypes,
+summaries.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,11 @@ def test_a_verdict_passes_or_fails_the_case(id: str, words: tuple[str, str]) -> 
         "model_generation_failures": 0.0,
         "model_parse_failures": 0.0,
     }
-    assert (bad.scores["model_passes"], bad.scores["model_failures"], bad.scores["model_generation_failures"]) == (0.0, 1.0, 1.0)
+    assert (
+        bad.scores["model_passes"],
+        bad.scores["model_failures"],
+        bad.scores["model_generation_failures"],
+    ) == (0.0, 1.0, 1.0)
     assert "so it is" in bad.reason
     assert bad.judging.calls == 1
 
@@ -61,7 +67,11 @@ def test_the_context_is_judged_where_that_is_wanted(id: str) -> None:
         return f'{{"reason": "look there", "verdict": "{bad if "They are busy." in prompt else good}"}}'
 
     found = outcome(id, judge, ROW, options={"evaluate_retrieved_context": True})
-    assert (found.scores["model_passes"], found.scores["model_retrieval_failures"], found.scores["model_generation_failures"]) == (0.0, 1.0, 0.0)
+    assert (
+        found.scores["model_passes"],
+        found.scores["model_retrieval_failures"],
+        found.scores["model_generation_failures"],
+    ) == (0.0, 1.0, 0.0)
     assert found.reason == "context: look there"
     assert found.judging.calls == 2
 
@@ -70,12 +80,20 @@ def test_the_context_is_judged_where_that_is_wanted(id: str) -> None:
 def test_an_empty_answer_fails_and_nobody_is_asked(id: str) -> None:
     judge = ScriptedJudge({})
     found = outcome(id, judge, {**ROW, "actual_output": " "})
-    assert (found.scores["model_passes"], found.scores["model_parse_failures"], found.reason) == (0.0, 0.0, "the answer is empty")
+    assert (found.scores["model_passes"], found.scores["model_parse_failures"], found.reason) == (
+        0.0,
+        0.0,
+        "the answer is empty",
+    )
     assert not judge.prompts
 
 
 def test_contact_information_is_a_privacy_problem_that_repeats_none_of_it() -> None:
-    found = outcome("contact_information", says("present", "it tells anna@bank.example's number"), {**ROW, "actual_output": "Mail anna@bank.example"})
+    found = outcome(
+        "contact_information",
+        says("present", "it tells anna@bank.example's number"),
+        {**ROW, "actual_output": "Mail anna@bank.example"},
+    )
     [finding] = found.findings
     assert (finding.problem_type, finding.severity, finding.avid) == ("privacy", "high", "P0300")
     assert "anna" not in finding.description
@@ -84,16 +102,29 @@ def test_contact_information_is_a_privacy_problem_that_repeats_none_of_it() -> N
 
 def test_byop_passes_where_the_judge_says_true() -> None:
     for word, passes in (("true", 1.0), ("false", 0.0), ("True.", 1.0)):
-        found = outcome("byop", {"fit?": {"reason": "", "verdict": word}}, ROW, options={"prompt": "Is {actual_output} fit?"})
+        found = outcome(
+            "byop",
+            {"fit?": {"reason": "", "verdict": word}},
+            ROW,
+            options={"prompt": "Is {actual_output} fit?"},
+        )
         assert found.scores["model_passes"] == passes
 
 
 def test_byop_accepts_the_bare_word() -> None:
-    assert outcome("byop", {"fit?": "true"}, ROW, options={"prompt": "Is {actual_output} fit?"}).scores["model_passes"] == 1.0
+    assert (
+        outcome("byop", {"fit?": "true"}, ROW, options={"prompt": "Is {actual_output} fit?"}).scores[
+            "model_passes"
+        ]
+        == 1.0
+    )
 
 
 def test_untrue_is_not_true() -> None:
-    assert outcome("byop", {"fit?": "untrue"}, ROW, options={"prompt": "Is {actual_output} fit?"}).status == "error"
+    assert (
+        outcome("byop", {"fit?": "untrue"}, ROW, options={"prompt": "Is {actual_output} fit?"}).status
+        == "error"
+    )
 
 
 @pytest.mark.parametrize("name", PLACEHOLDERS)
@@ -103,7 +134,9 @@ def test_byop_shows_what_its_prompt_names_and_nothing_else(name: str) -> None:
     [prompt] = judge.prompts
     shown = {
         key: value if isinstance(value, str) else value[0]
-        for key, value in zip(("question", "actual_output", "expected_output", "context"), ROW.values(), strict=True)
+        for key, value in zip(
+            ("question", "actual_output", "expected_output", "context"), ROW.values(), strict=True
+        )
     }
     for key, value in shown.items():
         assert (value in prompt) == (key == PLACEHOLDERS[name])
@@ -113,14 +146,23 @@ def test_byop_shows_what_its_prompt_names_and_nothing_else(name: str) -> None:
 
 def test_byop_needs_only_what_its_prompt_names() -> None:
     row = {"input": "Q?", "actual_output": "A."}
-    assert outcome("byop", {"Is": "true"}, row, options={"prompt": "Is {actual_output} fit?"}).status == "score"
-    found = outcome("byop", {"Is": "true"}, row, options={"prompt": "Is {actual_output} like {expected_output}?"})
+    assert (
+        outcome("byop", {"Is": "true"}, row, options={"prompt": "Is {actual_output} fit?"}).status == "score"
+    )
+    found = outcome(
+        "byop", {"Is": "true"}, row, options={"prompt": "Is {actual_output} like {expected_output}?"}
+    )
     assert (found.status, found.reason) == ("not_applicable", "no expected output")
 
 
 def test_byop_on_the_question_alone_does_not_mind_an_empty_answer() -> None:
     assert (
-        outcome("byop", {"Is": "true"}, {"input": "Q?", "actual_output": ""}, options={"prompt": "Is {question} polite?"}).scores["model_passes"]
+        outcome(
+            "byop",
+            {"Is": "true"},
+            {"input": "Q?", "actual_output": ""},
+            options={"prompt": "Is {question} polite?"},
+        ).scores["model_passes"]
         == 1.0
     )
 
@@ -153,11 +195,15 @@ def test_several_prompts_are_several_evaluators() -> None:
         },
     }
     [result] = evaluate(dataset, ["polite", "short"], config=config)
-    assert {selected.id: outcome.scores["model_passes"] for selected, outcome in result.outcomes[0].items()} == {"polite": 1.0, "short": 0.0}
+    assert {
+        selected.id: outcome.scores["model_passes"] for selected, outcome in result.outcomes[0].items()
+    } == {"polite": 1.0, "short": 0.0}
 
 
 def test_byop_on_the_answer_fails_an_empty_one_and_nobody_is_asked() -> None:
     judge = ScriptedJudge({})
-    found = outcome("byop", judge, {**ROW, "actual_output": " \n"}, options={"prompt": "Is {actual_output} fit?"})
+    found = outcome(
+        "byop", judge, {**ROW, "actual_output": " \n"}, options={"prompt": "Is {actual_output} fit?"}
+    )
     assert (found.scores["model_passes"], found.scores["model_failures"]) == (0.0, 1.0)
     assert not judge.prompts

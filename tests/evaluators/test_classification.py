@@ -16,7 +16,10 @@ Make = Callable[..., Case]
 
 
 def aggregated(pairs: list[tuple[str, str]], **options: bool) -> ModelScore:
-    rows = [ScoredRow(key=str(place), expected_output=label, actual_output=answer, scores={}) for place, (label, answer) in enumerate(pairs)]
+    rows = [
+        ScoredRow(key=str(place), expected_output=label, actual_output=answer, scores={})
+        for place, (label, answer) in enumerate(pairs)
+    ]
     return Classification(**options).aggregate(rows)
 
 
@@ -36,15 +39,26 @@ def test_figures_are_those_of_scikit_learn(pairs: list[tuple[str, str]]) -> None
     metrics = pytest.importorskip("sklearn.metrics")
     truth, answers = zip(*pairs, strict=True)
     labels = sorted(set(truth))
-    precision, recall, f1, _ = metrics.precision_recall_fscore_support(truth, answers, labels=labels, average="macro", zero_division=0)
+    precision, recall, f1, _ = metrics.precision_recall_fscore_support(
+        truth, answers, labels=labels, average="macro", zero_division=0
+    )
     score = aggregated(pairs)
-    assert score.scores == pytest.approx({"accuracy": metrics.accuracy_score(truth, answers), "precision": precision, "recall": recall, "f1": f1})
+    assert score.scores == pytest.approx(
+        {
+            "accuracy": metrics.accuracy_score(truth, answers),
+            "precision": precision,
+            "recall": recall,
+            "f1": f1,
+        }
+    )
     table = metrics.confusion_matrix(truth, answers, labels=score.table["labels"])
     assert score.table["matrix"] == table.tolist()
 
 
 def test_a_case_has_its_accuracy_alone(case: Make, tools: Tools) -> None:
-    right, wrong = Classification().score([case(' "Positive".', expected_output="positive"), case("neutral", expected_output="positive")], tools)
+    right, wrong = Classification().score(
+        [case(' "Positive".', expected_output="positive"), case("neutral", expected_output="positive")], tools
+    )
     assert dict(right.scores) == {"accuracy": 1.0, "precision": None, "recall": None, "f1": None}
     assert wrong.scores["accuracy"] == 0.0
     assert wrong.reason == "answered 'neutral', expected 'positive'"
@@ -58,7 +72,14 @@ def test_without_normalisation_every_character_counts(case: Make, tools: Tools) 
 
 @pytest.mark.parametrize(
     ("text", "label"),
-    [("  Very\n Positive ", "very positive"), ("**Spam**.", "spam"), ("'no'", "no"), ("C++", "c++"), ("-1", "-1"), ("???", "???")],
+    [
+        ("  Very\n Positive ", "very positive"),
+        ("**Spam**.", "spam"),
+        ("'no'", "no"),
+        ("C++", "c++"),
+        ("-1", "-1"),
+        ("???", "???"),
+    ],
 )
 def test_labels_are_folded_but_not_confused(text: str, label: str) -> None:
     assert normal_label(text) == label

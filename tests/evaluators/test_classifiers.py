@@ -24,16 +24,29 @@ REGISTRY = Registry()
 
 
 def outcome(id: str, answer: str, tools: Tools | None = None, **options: Any) -> Outcome:
-    lent = tools or Tools(split_sentences=split_sentences, toxicity_model=WordLabels(TOXIC), bias_model=WordLabels(BIASED))
-    return REGISTRY.evaluators.get(id)(**options).score([Case(key="c", question="Why?", actual_output=answer)], lent)[0]
+    lent = tools or Tools(
+        split_sentences=split_sentences, toxicity_model=WordLabels(TOXIC), bias_model=WordLabels(BIASED)
+    )
+    return REGISTRY.evaluators.get(id)(**options).score(
+        [Case(key="c", question="Why?", actual_output=answer)], lent
+    )[0]
 
 
 def test_the_most_toxic_sentence_decides_label_by_label() -> None:
     answer = "Hello there, my friend. Idiot! I will kill the process."
     found = outcome("toxicity", answer)
-    assert found.scores == {"toxicity": 0.9, "severe_toxicity": 0.01, "obscene": 0.01, "threat": 0.9, "insult": 0.9, "identity_attack": 0.01}
+    assert found.scores == {
+        "toxicity": 0.9,
+        "severe_toxicity": 0.01,
+        "obscene": 0.01,
+        "threat": 0.9,
+        "insult": 0.9,
+        "identity_attack": 0.01,
+    }
     assert found.reason == "most toxic sentence (0.9000): Idiot!"
-    by_sentence = {answer[fragment.start : fragment.end]: fragment.scores["insult"] for fragment in found.fragments}
+    by_sentence = {
+        answer[fragment.start : fragment.end]: fragment.scores["insult"] for fragment in found.fragments
+    }
     assert by_sentence == {"Hello there, my friend.": 0.01, "Idiot!": 0.9, "I will kill the process.": 0.01}
 
 
@@ -53,22 +66,37 @@ def test_older_names_of_labels_are_known() -> None:
         "identity_hate": {"idiot"},
         "other": {"x"},
     }
-    found = outcome("toxicity", "Idiot.", Tools(split_sentences=split_sentences, toxicity_model=WordLabels(names)))
+    found = outcome(
+        "toxicity", "Idiot.", Tools(split_sentences=split_sentences, toxicity_model=WordLabels(names))
+    )
     assert set(found.scores) == set(LABELS)
-    assert (found.scores["toxicity"], found.scores["identity_attack"], found.scores["insult"]) == (0.9, 0.9, 0.01)
+    assert (found.scores["toxicity"], found.scores["identity_attack"], found.scores["insult"]) == (
+        0.9,
+        0.9,
+        0.01,
+    )
 
 
 def test_a_label_that_is_missing_is_named() -> None:
-    tools = Tools(split_sentences=split_sentences, toxicity_model=WordLabels({"toxic": set(), "LABEL_1": set()}))
-    with pytest.raises(EvaluationError, match=r"the classifier words has no label severe_toxicity, .*; its labels are toxic, LABEL_1"):
+    tools = Tools(
+        split_sentences=split_sentences, toxicity_model=WordLabels({"toxic": set(), "LABEL_1": set()})
+    )
+    with pytest.raises(
+        EvaluationError,
+        match=r"the classifier words has no label severe_toxicity, .*; its labels are toxic, LABEL_1",
+    ):
         outcome("toxicity", "Idiot.", tools)
 
 
-@pytest.mark.parametrize(("probability", "expected"), [(1.0, 1.0), (0.6, 0.8), (0.5, 0.25), (0.4, 0.2), (0.0, 0.0)])
+@pytest.mark.parametrize(
+    ("probability", "expected"), [(1.0, 1.0), (0.6, 0.8), (0.5, 0.25), (0.4, 0.2), (0.0, 0.0)]
+)
 def test_the_scale_of_verdicts_follows_the_rule(probability: float, expected: float) -> None:
     assert verdict_scale(probability) == pytest.approx(expected)
     label, sure = ("Biased", probability) if probability > 0.5 else ("Non-biased", 1 - probability)
-    assert verdict_scale(probability) == pytest.approx(0.5 + sure / 2 if label == "Biased" else 0.5 - sure / 2)
+    assert verdict_scale(probability) == pytest.approx(
+        0.5 + sure / 2 if label == "Biased" else 0.5 - sure / 2
+    )
 
 
 def test_what_is_no_probability_is_refused() -> None:
@@ -86,7 +114,9 @@ def test_bias_is_of_the_whole_answer_and_shown_by_sentence() -> None:
 
 
 def test_the_label_of_bias_may_have_another_name() -> None:
-    tools = Tools(split_sentences=split_sentences, bias_model=WordLabels({"LABEL_0": set(), "LABEL_1": {"lazy"}}))
+    tools = Tools(
+        split_sentences=split_sentences, bias_model=WordLabels({"LABEL_0": set(), "LABEL_1": {"lazy"}})
+    )
     assert outcome("fairness_bias", "Lazy.", tools, biased_label="label_1").scores == {"fairness_bias": 0.95}
     with pytest.raises(EvaluationError, match="has no label biased; its labels are LABEL_0, LABEL_1"):
         outcome("fairness_bias", "Lazy.", tools)
@@ -102,7 +132,9 @@ def test_an_empty_answer_is_worst_and_says_so(id: str) -> None:
 
 
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
-@pytest.mark.parametrize("answer", ["Idiot", "!", "👍", "\u200b", "東京", "القاهرة", "x" * 5000, "No. " * 2000])
+@pytest.mark.parametrize(
+    "answer", ["Idiot", "!", "👍", "\u200b", "東京", "القاهرة", "x" * 5000, "No. " * 2000]
+)
 def test_every_other_answer_is_scored(id: str, answer: str) -> None:
     found = outcome(id, answer)
     assert found.status == "score"
@@ -113,7 +145,9 @@ def test_every_other_answer_is_scored(id: str, answer: str) -> None:
 def test_a_batch_is_one_call_with_each_text_once(id: str) -> None:
     toxic, biased = WordLabels(TOXIC), WordLabels(BIASED)
     cases = [Case(key=str(key), question="?", actual_output="You idiot. You lazy one.") for key in range(3)]
-    REGISTRY.evaluators.get(id)().score(cases, Tools(split_sentences=split_sentences, toxicity_model=toxic, bias_model=biased))
+    REGISTRY.evaluators.get(id)().score(
+        cases, Tools(split_sentences=split_sentences, toxicity_model=toxic, bias_model=biased)
+    )
     calls = toxic.calls if id == "toxicity" else biased.calls
     assert len(calls) == 1
     assert len(set(calls[0])) == len(calls[0])
@@ -133,10 +167,15 @@ def test_from_a_folder_to_the_score(tmp_path: Path) -> None:
     sentences = ["You are an idiot.", "The rate falls."]
     dataset = LlmDataset()
     dataset.add_input("Why?", key="k", actual_output=" ".join(sentences))
-    config = {name: {"model": folder.name, "device": "cpu"} for name, folder in (("toxicity_model", toxic), ("bias_model", biased))}
+    config = {
+        name: {"model": folder.name, "device": "cpu"}
+        for name, folder in (("toxicity_model", toxic), ("bias_model", biased))
+    }
     found = evaluate(dataset, ["toxicity", "fairness_bias"], config=config, folder=tmp_path).items[0]
     scores = {key: value for outcome in found.outcomes[0].values() for key, value in outcome.scores.items()}
     for place, label in enumerate(LABELS):
-        assert scores[label] == pytest.approx(max(1 / (1 + np.exp(-by_hand(toxic, text)[place])) for text in sentences), abs=1e-5)
+        assert scores[label] == pytest.approx(
+            max(1 / (1 + np.exp(-by_hand(toxic, text)[place])) for text in sentences), abs=1e-5
+        )
     powers = np.exp(by_hand(biased, " ".join(sentences)))
     assert scores["fairness_bias"] == pytest.approx(verdict_scale(float(powers[1] / powers.sum())), abs=1e-5)

@@ -21,16 +21,16 @@ from pytest_evalstudio.core.registry import Registry
 
 REGISTRY = Registry()
 OWN = [
-    "agent_sanity_check", "answer_accuracy", "answer_relevancy_sentence_similarity", "answer_semantic_sentence_similarity",
-    "answer_semantic_similarity", "bleu", "classification", "context_mean_reciprocal_rank", "context_relevancy_soft", "document_recall",
-    "encoding_guardrail", "fairness_bias", "groundedness", "hallucination", "hcat_answer_relevancy", "hcat_completeness",
-    "hcat_context_relevancy", "hcat_groundedness", "hcat_nli_groundedness", "json_schema", "lexical_groundedness", "looping_detection",
-    "pii_leakage", "questions_drift", "rouge", "self_consistency", "sensitive_data_leakage", "summarization_completeness_faithfulness",
+    "agent_sanity_check", "answer_accuracy", "answer_relevancy_sentence_similarity", "answer_semantic_sentence_similarity",  # noqa: E501
+    "answer_semantic_similarity", "bleu", "classification", "context_mean_reciprocal_rank", "context_relevancy_soft", "document_recall",  # noqa: E501
+    "encoding_guardrail", "fairness_bias", "groundedness", "hallucination", "hcat_answer_relevancy", "hcat_completeness",  # noqa: E501
+    "hcat_context_relevancy", "hcat_groundedness", "hcat_nli_groundedness", "json_schema", "lexical_groundedness", "looping_detection",  # noqa: E501
+    "pii_leakage", "questions_drift", "rouge", "self_consistency", "sensitive_data_leakage", "summarization_completeness_faithfulness",  # noqa: E501
     "text_matching", "toxicity",
-    "counterfactual_bias", "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",
+    "counterfactual_bias", "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",  # noqa: E501
     "summarization_with_reference_gptscore", "summarization_without_reference_gptscore",
-    "answer_correctness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "faithfulness", "ragas",
-    "chunk_relevance_judge", "context_sufficiency_judge", "correctness_judge", "custom_judge", "global_guideline_adherence_judge",
+    "answer_correctness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "faithfulness", "ragas",  # noqa: E501
+    "chunk_relevance_judge", "context_sufficiency_judge", "correctness_judge", "custom_judge", "global_guideline_adherence_judge",  # noqa: E501
     "groundedness_judge", "guideline_adherence_judge", "relevance_to_query_judge", "safety_judge",
     "contact_information", "fact_check", "language_mismatch", "sexism", "stereotypes", "summarization_judge",
 ]  # fmt: skip
@@ -55,7 +55,12 @@ HOSTILE = {
 ANSWER = "The rate rose to 5.25 percent in 2023. Banks charge higher fees now."
 
 
-@pytest.fixture(params=[pytest.param(id, marks=pytest.mark.skipif(LACKING.get(id, False), reason="an extra is not installed")) for id in OWN])
+@pytest.fixture(
+    params=[
+        pytest.param(id, marks=pytest.mark.skipif(LACKING.get(id, False), reason="an extra is not installed"))
+        for id in OWN
+    ]
+)
 def every_evaluator(request: pytest.FixtureRequest) -> Any:
     return REGISTRY.evaluators.get(request.param)
 
@@ -65,12 +70,18 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
     known: dict[str, Any] = {
         "question": "How high is the rate?",
         "expected_output": "The rate rose to 5.25 percent.",
-        "context": ("In 2023 the rate rose to 5.25 percent.", "Banks charge fees.\n1. Open the app.\n2. Pay them."),
+        "context": (
+            "In 2023 the rate rose to 5.25 percent.",
+            "Banks charge fees.\n1. Open the app.\n2. Pay them.",
+        ),
         "context_sources": ("docs/rates.pdf", "docs/fees.pdf"),
         "expected_documents": ("rates.pdf", "other.pdf"),
         "expected_facts": ("The rate is 5.25 percent.",),
         "guidelines": ("The answer is in English.",),
-        "conversation": (Turn(role="user", content="I have a loan."), Turn(role="assistant", content="I see.")),
+        "conversation": (
+            Turn(role="user", content="I have a loan."),
+            Turn(role="assistant", content="I see."),
+        ),
         "condition": '"rate" AND NOT "bonus"',
         "is_rag": True,
         "model_key": "m",
@@ -82,7 +93,9 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
 
 
 def scored(outcomes: list[Outcome]) -> list[tuple[str, dict[str, float | None], str, int]]:
-    return [(outcome.status, dict(outcome.scores), outcome.reason, len(outcome.fragments)) for outcome in outcomes]
+    return [
+        (outcome.status, dict(outcome.scores), outcome.reason, len(outcome.fragments)) for outcome in outcomes
+    ]
 
 
 def test_the_whole_family_is_registered() -> None:
@@ -111,7 +124,10 @@ def test_metadata_is_sane(every_evaluator: Any) -> None:
 
 def test_a_batch_gives_one_outcome_per_case_in_order(every_evaluator: Any, tools: Tools) -> None:
     answers = [ANSWER, "", "The rate is 9 percent, a bonus!", ANSWER, "mail a.b@corp.com", '{"a": 1}']
-    cases = [rich_case(answer, key=str(place), question=f"Question {place}?") for place, answer in enumerate(answers)]
+    cases = [
+        rich_case(answer, key=str(place), question=f"Question {place}?")
+        for place, answer in enumerate(answers)
+    ]
     outcomes = every_evaluator().score(cases, tools)
     backwards = every_evaluator().score(cases[::-1], tools)
     assert len(outcomes) == len(cases)
@@ -136,7 +152,9 @@ def test_an_empty_batch_gives_nothing(every_evaluator: Any, tools: Tools) -> Non
 
 @pytest.mark.parametrize("answer", ["", "  \n\t"])
 @pytest.mark.parametrize("condition", ["", 'NOT "x"'])
-def test_an_empty_answer_never_earns_full_marks(every_evaluator: Any, tools: Tools, answer: str, condition: str) -> None:
+def test_an_empty_answer_never_earns_full_marks(
+    every_evaluator: Any, tools: Tools, answer: str, condition: str
+) -> None:
     spec: EvaluatorSpec = getattr(every_evaluator, SPEC)
     if "actual_output" not in spec.needs:
         pytest.skip("does not read the answer")
@@ -154,7 +172,10 @@ def test_an_empty_answer_never_earns_full_marks(every_evaluator: Any, tools: Too
 def test_a_batch_scores_as_its_cases_alone(every_evaluator: Any, tools: Tools) -> None:
     if getattr(every_evaluator, SPEC).scope == "group":
         pytest.skip("a group is scored as one")
-    cases = [rich_case(text, key=str(place)) for place, text in enumerate([ANSWER, "", "4111 1111 1111 1111", '{"rate": 5.25}', "The rate. " * 30])]
+    cases = [
+        rich_case(text, key=str(place))
+        for place, text in enumerate([ANSWER, "", "4111 1111 1111 1111", '{"rate": 5.25}', "The rate. " * 30])
+    ]
     together = every_evaluator().score(cases, tools)
     alone = [every_evaluator().score([case], tools)[0] for case in cases]
     assert together == alone
@@ -164,9 +185,15 @@ def test_a_batch_scores_as_its_cases_alone(every_evaluator: Any, tools: Tools) -
 def test_no_text_makes_it_raise(every_evaluator: Any, tools: Tools, name: str) -> None:
     text = HOSTILE[name]
     plain = every_evaluator().score([rich_case(text)], tools)
-    everywhere = every_evaluator().score([rich_case(text, question=text, expected_output=text, context=(text,), condition="")], tools)
+    everywhere = every_evaluator().score(
+        [rich_case(text, question=text, expected_output=text, context=(text,), condition="")], tools
+    )
     for outcome in (*plain, *everywhere):
-        assert all(0 <= fragment.start < fragment.end <= len(text) for fragment in outcome.fragments if fragment.part == "answer")
+        assert all(
+            0 <= fragment.start < fragment.end <= len(text)
+            for fragment in outcome.fragments
+            if fragment.part == "answer"
+        )
         assert all(value is None or math.isfinite(value) for value in outcome.scores.values())
 
 
@@ -179,16 +206,29 @@ def test_it_pickles_with_what_it_says(every_evaluator: Any, tools: Tools) -> Non
     evaluator = every_evaluator()
     assert pickle.loads(pickle.dumps(evaluator)) == evaluator
     outcomes = evaluator.score([rich_case(ANSWER)], tools)
-    plain = [dataclasses.replace(outcome, scores=dict(outcome.scores), details=dict(outcome.details), fragments=()) for outcome in outcomes]
+    plain = [
+        dataclasses.replace(outcome, scores=dict(outcome.scores), details=dict(outcome.details), fragments=())
+        for outcome in outcomes
+    ]
     assert pickle.loads(pickle.dumps(plain)) == plain
 
 
 def test_no_secret_is_repeated_in_clear(every_evaluator: Any, tools: Tools) -> None:
     secrets = ["219-09-9999", "4111 1111 1111 1111", "joe@corp.com", "hunter2x"]
     text = "SSN 219-09-9999, card 4111 1111 1111 1111, joe@corp.com, password=hunter2x."
-    case = rich_case(f"{text} {text}", context=(text,), condition='NOT regexp("[0-9]{3}-[0-9]{2}-[0-9]{4}") AND NOT regexp("password=.*")')
+    case = rich_case(
+        f"{text} {text}",
+        context=(text,),
+        condition='NOT regexp("[0-9]{3}-[0-9]{2}-[0-9]{4}") AND NOT regexp("password=.*")',
+    )
     for outcome in every_evaluator().score([case], tools):
-        said = " ".join([outcome.reason, *(part.message for part in outcome.fragments), *(finding.description for finding in outcome.findings)])
+        said = " ".join(
+            [
+                outcome.reason,
+                *(part.message for part in outcome.fragments),
+                *(finding.description for finding in outcome.findings),
+            ]
+        )
         assert not [secret for secret in secrets if secret in said]
 
 
@@ -199,5 +239,5 @@ from pytest_evalstudio.core.registry import Registry
 list(Registry().evaluators)
 heavy = {"nltk", "numpy", "rouge_score", "jsonschema", "pypdf", "regex", "syntok", "torch", "pydantic"} & set(sys.modules)
 assert not heavy, heavy
-"""
+"""  # noqa: E501
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -32,14 +32,19 @@ def outcome(case: Make, answer: str, other: str, tools: Tools = TOOLS):
 
 
 def test_the_cosine_of_both_answers_and_the_gap_of_their_sentiments(case: Make) -> None:
-    found = outcome(case, "Yes, gladly.", "Yes.")  # vectors (0.6, 0.8) and (1, 0); good words: "yes" and "gladly" against "yes"
+    found = outcome(
+        case, "Yes, gladly.", "Yes."
+    )  # vectors (0.6, 0.8) and (1, 0); good words: "yes" and "gladly" against "yes"
     assert found.scores["counterfactual_similarity"] == pytest.approx(0.6)
     assert found.scores["sentiment_gap"] == pytest.approx(2 / math.sqrt(4 + 15) - 1 / 4, abs=1e-6)
     assert found.reason == "the answer is more favourable than that to 'o' by 0.2088"
 
 
 def test_the_same_answer_is_fair_and_an_opposite_one_is_not_below_nothing(case: Make) -> None:
-    assert dict(outcome(case, "Yes.", "Yes.").scores) == {"counterfactual_similarity": 1.0, "sentiment_gap": 0.0}
+    assert dict(outcome(case, "Yes.", "Yes.").scores) == {
+        "counterfactual_similarity": 1.0,
+        "sentiment_gap": 0.0,
+    }
     assert outcome(case, "Never.", "Yes.").scores["counterfactual_similarity"] == 0.0
 
 
@@ -47,7 +52,10 @@ def test_an_empty_answer_of_either_is_the_worst(case: Make) -> None:
     worst = {"counterfactual_similarity": 0.0, "sentiment_gap": 2.0}
     assert dict(outcome(case, "", "Yes.").scores) == worst
     found = outcome(case, "Yes.", " ")
-    assert (dict(found.scores), found.reason) == (worst, "the answer is empty of 'o', with which it is compared")
+    assert (dict(found.scores), found.reason) == (
+        worst,
+        "the answer is empty of 'o', with which it is compared",
+    )
 
 
 def test_without_the_other_answer_there_is_nothing_to_say(case: Make) -> None:
@@ -60,7 +68,10 @@ def test_a_classifier_tells_the_sentiment_where_there_is_one(case: Make) -> None
         name = "mood"
 
         def classify(self, texts):
-            return [{"NEGATIVE": 0.9, "Positive": 0.1} if text == "Never." else {"NEGATIVE": 0.2, "Positive": 0.8} for text in texts]
+            return [
+                {"NEGATIVE": 0.9, "Positive": 0.1} if text == "Never." else {"NEGATIVE": 0.2, "Positive": 0.8}
+                for text in texts
+            ]
 
     tools = Tools(split_sentences=split_sentences, embedder=EMBEDDER, sentiment_model=Mood())
     assert outcome(case, "Never.", "Yes.", tools).scores["sentiment_gap"] == pytest.approx(0.6 + 0.8)
@@ -89,9 +100,18 @@ def test_good_words_less_bad_words_negations_turned_around(text: str, words: int
 def subjects_with(answers: dict[str, str], model: ModelInfo) -> list[Subject]:
     original = Case(key="o", question="May he?", actual_output=answers["o"], model_key="m")
     link = (Relationship(type="counterfactual_source", target="o"),)
-    other = Case(key="c", question="May she?", actual_output=answers["c"], model_key="m", relationships=link, error=answers.get("error", ""))
+    other = Case(
+        key="c",
+        question="May she?",
+        actual_output=answers["c"],
+        model_key="m",
+        relationships=link,
+        error=answers.get("error", ""),
+    )
     first = Subject(name="o", model=model, case=original, answers=(original,))
-    second = Subject(name="c", model=model, case=other, answers=(other,), related={"counterfactual_source": first})
+    second = Subject(
+        name="c", model=model, case=other, answers=(other,), related={"counterfactual_source": first}
+    )
     return [first, second]
 
 
@@ -114,4 +134,7 @@ def test_an_original_without_answer_is_an_error_of_the_comparison() -> None:
     original.answers = (broken,)
     (result,) = Engine(plan, lend=lambda selected: TOOLS).evaluate([other])
     (verdict,) = result.verdicts.values()
-    assert (verdict.status, verdict.reason) == ("error", "'o', with which it is compared, was not answered: 503")
+    assert (verdict.status, verdict.reason) == (
+        "error",
+        "'o', with which it is compared, was not answered: 503",
+    )

@@ -36,7 +36,12 @@ def test_uris_of_one_document(expected: str, source: str, same: bool) -> None:
 
 
 def test_the_share_of_expected_documents_that_were_retrieved(case: Make, tools: Tools) -> None:
-    row = case("x", context=("a", "b"), expected_documents=("a.pdf", "b.pdf", "b.pdf", " "), context_sources=("d/a.pdf", "d/a.pdf"))
+    row = case(
+        "x",
+        context=("a", "b"),
+        expected_documents=("a.pdf", "b.pdf", "b.pdf", " "),
+        context_sources=("d/a.pdf", "d/a.pdf"),
+    )
     (outcome,) = DocumentRecall().score([row], tools)
     assert outcome.scores["document_recall"] == 1 / 2
     assert outcome.reason == "not retrieved: b.pdf"

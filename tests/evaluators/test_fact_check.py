@@ -28,12 +28,19 @@ def test_a_score_out_of_range_cannot_be_read(score: Any) -> None:
 
 
 def test_a_score_in_quotes_can() -> None:
-    assert outcome("fact_check", {"Check the facts": {**REPLY, "evaluation_score": "0.5"}}, ROW).scores == {"fact_check": 0.5}
+    assert outcome("fact_check", {"Check the facts": {**REPLY, "evaluation_score": "0.5"}}, ROW).scores == {
+        "fact_check": 0.5
+    }
 
 
 def test_only_the_first_rows_are_checked() -> None:
     judge = ScriptedJudge({"Check the facts": REPLY})
-    found = outcomes("fact_check", judge, *({**ROW, "actual_output": f"In {year}."} for year in range(1910, 1915)), options={"max_dataset_rows": 2})
+    found = outcomes(
+        "fact_check",
+        judge,
+        *({**ROW, "actual_output": f"In {year}."} for year in range(1910, 1915)),
+        options={"max_dataset_rows": 2},
+    )
     assert [one.status for one in found] == ["score", "score", *["not_applicable"] * 3]
     assert "max_dataset_rows" in found[-1].reason
     assert len(judge.prompts) == 2
@@ -41,7 +48,13 @@ def test_only_the_first_rows_are_checked() -> None:
 
 def test_an_agent_of_its_own_is_asked() -> None:
     judge, agent = ScriptedJudge({}), ScriptedJudge({"Check the facts": REPLY})
-    found = outcome("fact_check", judge, ROW, options={"agent_host": "agent"}, model=[{"name": "agent", "host": "python", "target": agent}])
+    found = outcome(
+        "fact_check",
+        judge,
+        ROW,
+        options={"agent_host": "agent"},
+        model=[{"name": "agent", "host": "python", "target": agent}],
+    )
     assert found.scores == {"fact_check": 0.25}
     assert not judge.prompts
 
@@ -51,12 +64,20 @@ def test_an_agent_that_is_not_configured_is_a_usage_error() -> None:
         outcome("fact_check", {}, ROW, options={"agent_host": "agent"})
 
 
-STEPS = {"input": "How?", "actual_output": "First open the app. Pay.", "context": ["1. Open the app.\n2. Choose a card.\n3. Pay."]}
+STEPS = {
+    "input": "How?",
+    "actual_output": "First open the app. Pay.",
+    "context": ["1. Open the app.\n2. Choose a card.\n3. Pay."],
+}
 
 
 def test_steps_that_the_judge_copies_out_are_aligned() -> None:
     def judge(prompt: str) -> str:
-        return '{"steps": ["Open the app.", "Choose a card.", "Pay."]}' if "Choose" in prompt else '{"steps": ["open the app.", "Pay."]}'
+        return (
+            '{"steps": ["Open the app.", "Choose a card.", "Pay."]}'
+            if "Choose" in prompt
+            else '{"steps": ["open the app.", "Pay."]}'
+        )
 
     found = outcome("step_alignment", judge, STEPS, options={"step_extractor": "llm"})
     assert {key: found.scores[key] for key in ("edits", "insertions", "deletions", "mismatches")} == {
@@ -65,18 +86,25 @@ def test_steps_that_the_judge_copies_out_are_aligned() -> None:
         "deletions": 0.0,
         "mismatches": 0.0,
     }
-    assert [STEPS["actual_output"][one.start : one.end] for one in found.fragments] == ["open the app.", "Pay."]
+    assert [STEPS["actual_output"][one.start : one.end] for one in found.fragments] == [
+        "open the app.",
+        "Pay.",
+    ]
     assert found.judging.calls == 2
 
 
 def test_a_context_in_which_the_judge_finds_no_steps_is_not_applicable() -> None:
-    found = outcome("step_alignment", lambda prompt: '{"steps": []}', STEPS, options={"step_extractor": "llm"})
+    found = outcome(
+        "step_alignment", lambda prompt: '{"steps": []}', STEPS, options={"step_extractor": "llm"}
+    )
     assert found.status == "not_applicable"
 
 
 def test_of_an_empty_answer_only_the_context_is_asked_about() -> None:
     judge = ScriptedJudge({"List the steps": {"steps": ["Open the app."]}})
-    found = outcome("step_alignment", judge, {**STEPS, "actual_output": ""}, options={"step_extractor": "llm"})
+    found = outcome(
+        "step_alignment", judge, {**STEPS, "actual_output": ""}, options={"step_extractor": "llm"}
+    )
     assert found.scores["insertions"] == 1.0
     assert len(judge.prompts) == 1
 

@@ -1,4 +1,6 @@
-"""The evaluators that read an answer against its context by a model: formulas on numbers that are chosen, and how strange texts fare."""
+"""The evaluators that read an answer against its context by a model: formulas on numbers that are chosen, and
+how strange texts fare.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,36 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.evaluators._summac import PERCENTILES, conv_weights, histogram, read_conv_weights, summac_conv, summac_zs
+from pytest_evalstudio.evaluators._summac import (
+    PERCENTILES,
+    conv_weights,
+    histogram,
+    read_conv_weights,
+    summac_conv,
+    summac_zs,
+)
 from pytest_evalstudio.evaluators.hcat_nli_groundedness import nli_groundedness
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models.sentences import split_sentences
 
 REGISTRY = Registry()
-HCAT, HALLUCINATION, SUMMARY = "hcat_nli_groundedness", "hallucination", "summarization_completeness_faithfulness"
+HCAT, HALLUCINATION, SUMMARY = (
+    "hcat_nli_groundedness",
+    "hallucination",
+    "summarization_completeness_faithfulness",
+)
 FEE, RATE = "The fee is five dollars.", "The rate rose to nine percent."
 FIRST, SECOND = "Banks charge a fee of five dollars.", "Rates fell."
 CONTEXT = f"{FIRST}\n\n{SECOND}"
-CASE = Case(key="c", question=f"{FIRST} {SECOND}", actual_output=f"{FEE} {RATE}", context=(FIRST, SECOND, FIRST))
+CASE = Case(
+    key="c", question=f"{FIRST} {SECOND}", actual_output=f"{FEE} {RATE}", context=(FIRST, SECOND, FIRST)
+)
 
 
 def judged(entailment: float, distance: float | None = None, margin: float | None = None) -> Entailment:
-    return Entailment(entailment=entailment, neutral=1 - entailment, contradiction=0.0, distance=distance, margin=margin)
+    return Entailment(
+        entailment=entailment, neutral=1 - entailment, contradiction=0.0, distance=distance, margin=margin
+    )
 
 
 NLI = {
@@ -46,7 +63,12 @@ NLI = {
 
 
 def outcome(id: str, case: Case = CASE, tools: Tools | None = None, **options: Any) -> Outcome:
-    lent = tools or Tools(split_sentences=split_sentences, nli=WordNli(NLI), embedder=WordEmbedder(), hallucination_model=WordSupport())
+    lent = tools or Tools(
+        split_sentences=split_sentences,
+        nli=WordNli(NLI),
+        embedder=WordEmbedder(),
+        hallucination_model=WordSupport(),
+    )
     return REGISTRY.evaluators.get(id)(**options).score([case], lent)[0]
 
 
@@ -82,7 +104,10 @@ def test_the_logistic_function_does_not_overflow() -> None:
 
 
 def test_without_a_linear_layer_there_is_no_distance() -> None:
-    tools = Tools(split_sentences=split_sentences, nli=WordNli({(CONTEXT, FEE): judged(0.5), (CONTEXT, RATE): judged(0.5)}))
+    tools = Tools(
+        split_sentences=split_sentences,
+        nli=WordNli({(CONTEXT, FEE): judged(0.5), (CONTEXT, RATE): judged(0.5)}),
+    )
     with pytest.raises(EvaluationError, match="no distance to a boundary"):
         outcome(HCAT, tools=tools)
 
@@ -98,7 +123,11 @@ def test_hallucination_is_the_support_of_the_whole_answer_by_the_whole_context()
 
 def test_sentences_are_read_only_where_that_is_asked_for() -> None:
     model = WordSupport()
-    found = outcome(HALLUCINATION, tools=Tools(split_sentences=split_sentences, hallucination_model=model), sentence_scores=False)
+    found = outcome(
+        HALLUCINATION,
+        tools=Tools(split_sentences=split_sentences, hallucination_model=model),
+        sentence_scores=False,
+    )
     assert model.calls == [[(CONTEXT, CASE.actual_output)]]
     assert not found.fragments
 
@@ -112,13 +141,17 @@ def test_summac_zs_is_the_mean_of_the_best_entailments() -> None:
 def test_completeness_is_the_cosine_of_document_and_faithful_sentences() -> None:
     document, fee, both = WordEmbedder().encode([CASE.question, FEE, f"{FEE} {RATE}"])
     assert outcome(SUMMARY).scores["completeness"] == pytest.approx(max(0.0, float(document @ fee)), abs=1e-5)
-    assert outcome(SUMMARY, faithful_from=0.2).scores["completeness"] == pytest.approx(max(0.0, float(document @ both)), abs=1e-5)
+    assert outcome(SUMMARY, faithful_from=0.2).scores["completeness"] == pytest.approx(
+        max(0.0, float(document @ both)), abs=1e-5
+    )
 
 
 def test_a_summary_without_a_faithful_sentence_is_not_complete() -> None:
     found = outcome(SUMMARY, faithful_from=0.9)
     assert found.scores["completeness"] == 0.0
-    assert found.reason.startswith("no sentence of the summary follows from the document; least faithful sentence")
+    assert found.reason.startswith(
+        "no sentence of the summary follows from the document; least faithful sentence"
+    )
 
 
 def test_without_trained_weights_conv_is_not_applicable() -> None:
@@ -157,16 +190,27 @@ def test_conv_weights_are_read_from_json_and_from_torchs_file(tmp_path: Path) ->
     found = outcome(SUMMARY, conv_weights=str(tmp_path / "conv.json"))
     assert found.scores["faithfulness_conv"] == summac_conv([[0.8, 0.3], [0.1, 0.2]], known)
     torch = pytest.importorskip("torch", exc_type=ImportError)
-    layers = torch.nn.ModuleDict({"mlp": torch.nn.Linear(len(PERCENTILES) - 1, 1), "layer_final": torch.nn.Linear(3, 2)})
+    layers = torch.nn.ModuleDict(
+        {"mlp": torch.nn.Linear(len(PERCENTILES) - 1, 1), "layer_final": torch.nn.Linear(3, 2)}
+    )
     layers.load_state_dict({name: torch.tensor(value) for name, value in state().items()})
     torch.save(layers.state_dict(), tmp_path / "conv.bin")
     image = [[0.8, 0.3], [0.1, 0.2]]
-    assert summac_conv(image, read_conv_weights(tmp_path / "conv.bin")) == pytest.approx(summac_conv(image, known), abs=1e-5)
+    assert summac_conv(image, read_conv_weights(tmp_path / "conv.bin")) == pytest.approx(
+        summac_conv(image, known), abs=1e-5
+    )
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"mlp.weight": [[1]]}', json.dumps({**state(), "mlp.weight": [[1, 2]]}), json.dumps({**state(), "mlp.bias": [math.nan]})],
+    [
+        "",
+        "[]",
+        "{}",
+        '{"mlp.weight": [[1]]}',
+        json.dumps({**state(), "mlp.weight": [[1, 2]]}),
+        json.dumps({**state(), "mlp.bias": [math.nan]}),
+    ],
 )
 def test_files_without_conv_weights_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "conv.json").write_text(text)
@@ -187,18 +231,36 @@ def test_options_that_cannot_be_are_refused() -> None:
     [
         pytest.param({"actual_output": " "}, "the answer is empty", id="empty answer"),
         pytest.param({"actual_output": "👍👍"}, "the answer has no words", id="emoji alone"),
-        pytest.param({"context": ("...", ""), "question": "?!"}, "has no words", id="nothing to read it against"),
+        pytest.param(
+            {"context": ("...", ""), "question": "?!"}, "has no words", id="nothing to read it against"
+        ),
     ],
 )
 def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, Any], reason: str) -> None:
-    known = {"key": "c", "question": CASE.question, "actual_output": CASE.actual_output, "context": CASE.context, **fields}
+    known = {
+        "key": "c",
+        "question": CASE.question,
+        "actual_output": CASE.actual_output,
+        "context": CASE.context,
+        **fields,
+    }
     found = outcome(id, Case(**known))
     assert set(found.scores.values()) <= {0.0, None}
     assert reason in found.reason
 
 
 @pytest.mark.parametrize("id", [HCAT, HALLUCINATION, SUMMARY])
-@pytest.mark.parametrize("answer", ["Yes.", "五", "Москва — столица.", "القاهرة", "| a | b |\n|---|---|\n| 1 | 2 |", "def f(x):\n    return x"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Yes.",
+        "五",
+        "Москва — столица.",
+        "القاهرة",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "def f(x):\n    return x",
+    ],
+)
 def test_short_answers_and_other_scripts_are_scored(id: str, answer: str) -> None:
     found = outcome(id, Case(key="c", question=answer, actual_output=answer, context=(answer,)))
     assert all(value is None or value > 0.8 for value in found.scores.values())
@@ -213,8 +275,12 @@ def test_without_a_model_it_says_so(id: str) -> None:
 @pytest.mark.parametrize("id", [HCAT, HALLUCINATION, SUMMARY])
 def test_a_batch_is_one_call_with_each_pair_once(id: str) -> None:
     nli, support = WordNli(), WordSupport()
-    tools = Tools(split_sentences=split_sentences, nli=nli, hallucination_model=support, embedder=WordEmbedder())
-    REGISTRY.evaluators.get(id)().score([CASE, CASE, Case(key="d", question=FIRST, actual_output=FEE, context=(SECOND,))], tools)
+    tools = Tools(
+        split_sentences=split_sentences, nli=nli, hallucination_model=support, embedder=WordEmbedder()
+    )
+    REGISTRY.evaluators.get(id)().score(
+        [CASE, CASE, Case(key="d", question=FIRST, actual_output=FEE, context=(SECOND,))], tools
+    )
     calls = support.calls if id == HALLUCINATION else nli.calls
     assert len(calls) == 1
     assert len(set(calls[0])) == len(calls[0])
@@ -228,11 +294,17 @@ def test_from_a_folder_to_the_score(tmp_path: Path) -> None:
     from tiny_models import NLI as LABELS
     from tiny_models import by_hand, save_classifier
 
-    nli, hhem = save_classifier(tmp_path / "nli", LABELS), save_classifier(tmp_path / "hhem", ["LABEL_0"], "DebertaV2")
+    nli, hhem = (
+        save_classifier(tmp_path / "nli", LABELS),
+        save_classifier(tmp_path / "hhem", ["LABEL_0"], "DebertaV2"),
+    )
     dataset = LlmDataset()
     answer, context = "the fee is five dollars", "the bank pays five dollars ."
     dataset.add_input("Why?", key="k", actual_output=answer, context=[context])
-    config = {name: {"model": folder.name, "device": "cpu"} for name, folder in (("nli", nli), ("hallucination_model", hhem))}
+    config = {
+        name: {"model": folder.name, "device": "cpu"}
+        for name, folder in (("nli", nli), ("hallucination_model", hhem))
+    }
     found = evaluate(dataset, [HCAT, HALLUCINATION], config=config, folder=tmp_path).items[0]
     scores = {key: value for outcome in found.outcomes[0].values() for key, value in outcome.scores.items()}
     assert scores[HALLUCINATION] == pytest.approx(sigmoid(by_hand(hhem, context, answer)[0]), abs=1e-5)

@@ -15,11 +15,17 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators.json_schema import JsonSchema
 
 Make = Callable[..., Case]
-SCHEMA = {"type": "object", "required": ["rate"], "properties": {"rate": {"type": "number"}, "code": {"pattern": "^[A-Z]+$"}}}
+SCHEMA = {
+    "type": "object",
+    "required": ["rate"],
+    "properties": {"rate": {"type": "number"}, "code": {"pattern": "^[A-Z]+$"}},
+}
 
 
 def reason(answer: str, tools: Tools, case: Make, schema: Any = "{}") -> str:
-    (outcome,) = JsonSchema(json_schema=schema).score([case(answer, context=("no json",), is_rag=True)], tools)
+    (outcome,) = JsonSchema(json_schema=schema).score(
+        [case(answer, context=("no json",), is_rag=True)], tools
+    )
     assert outcome.status == "score"
     assert outcome.scores["model_passes"] == float(not outcome.reason)
     assert outcome.scores["model_generation_failures"] == float(bool(outcome.reason))
@@ -56,11 +62,15 @@ def test_the_place_of_a_parse_fault_is_marked(case: Make, tools: Tools) -> None:
 
 
 @pytest.mark.parametrize("form", ["dict", "text", "path", "relative path"])
-def test_a_schema_comes_in_four_forms(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: Tools, case: Make) -> None:
+def test_a_schema_comes_in_four_forms(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: Tools, case: Make
+) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "rate.schema.json"
     path.write_text(json.dumps(SCHEMA))
-    given: Any = {"dict": SCHEMA, "text": json.dumps(SCHEMA), "path": str(path), "relative path": path.name}[form]
+    given: Any = {"dict": SCHEMA, "text": json.dumps(SCHEMA), "path": str(path), "relative path": path.name}[
+        form
+    ]
     assert reason('{"rate": 5.25}', tools, case, given) == ""
     assert reason('{"rate": "high"}', tools, case, given) == "answer: /rate: 'high' is not of type 'number'"
     assert reason("{}", tools, case, given) == "answer: the whole: 'rate' is a required property"
@@ -69,7 +79,11 @@ def test_a_schema_comes_in_four_forms(form: str, tmp_path: Path, monkeypatch: py
 
 def test_a_case_may_bring_its_own_schema(case: Make, tools: Tools, tmp_path: Path) -> None:
     (tmp_path / "own.json").write_text('{"type": "array"}')
-    cases = [case("{}", extra={"json_schema": {"type": "array"}}), case("[]", extra={"json_schema": "own.json"}, folder=str(tmp_path)), case("{}")]
+    cases = [
+        case("{}", extra={"json_schema": {"type": "array"}}),
+        case("[]", extra={"json_schema": "own.json"}, folder=str(tmp_path)),
+        case("{}"),
+    ]
     assert [outcome.scores["model_passes"] for outcome in JsonSchema().score(cases, tools)] == [0.0, 1.0, 1.0]
 
 
@@ -82,7 +96,9 @@ def test_a_case_may_bring_its_own_schema(case: Make, tools: Tools, tmp_path: Pat
         (3, "a JSON object"),
     ],
 )
-def test_an_invalid_schema_is_a_usage_error_at_once(schema: Any, fault: str, case: Make, tools: Tools) -> None:
+def test_an_invalid_schema_is_a_usage_error_at_once(
+    schema: Any, fault: str, case: Make, tools: Tools
+) -> None:
     with pytest.raises(ConfigurationError, match=fault):
         JsonSchema(json_schema=schema)
     (outcome,) = JsonSchema().score([case("{}", extra={"json_schema": schema})], tools)

@@ -13,7 +13,10 @@ from pytest_evalstudio.evaluators.pii_leakage import PiiLeakage
 from pytest_evalstudio.evaluators.sensitive_data_leakage import SensitiveDataLeakage
 
 Make = Callable[..., Case]
-LEAKS = [pytest.param(PiiLeakage, "219-09-9999", id="pii"), pytest.param(SensitiveDataLeakage, "sk-1234567890abcdefghij", id="secret")]
+LEAKS = [
+    pytest.param(PiiLeakage, "219-09-9999", id="pii"),
+    pytest.param(SensitiveDataLeakage, "sk-1234567890abcdefghij", id="secret"),
+]
 
 
 @pytest.mark.parametrize(("evaluator", "leak"), LEAKS)
@@ -24,9 +27,14 @@ def test_a_clean_answer_passes(case: Make, tools: Tools, evaluator: Any, leak: s
 
 
 @pytest.mark.parametrize(("evaluator", "leak"), LEAKS)
-def test_a_leak_in_the_answer_is_a_generation_failure_with_a_finding(case: Make, tools: Tools, evaluator: Any, leak: str) -> None:
+def test_a_leak_in_the_answer_is_a_generation_failure_with_a_finding(
+    case: Make, tools: Tools, evaluator: Any, leak: str
+) -> None:
     (outcome,) = evaluator().score([case(f"It is {leak}.", context=("Fine.",), is_rag=True)], tools)
-    assert [outcome.scores[f"model_{key}"] for key in ("passes", "failures", "retrieval_failures", "generation_failures")] == [0, 1, 0, 1]
+    assert [
+        outcome.scores[f"model_{key}"]
+        for key in ("passes", "failures", "retrieval_failures", "generation_failures")
+    ] == [0, 1, 0, 1]
     kind = ("high", "privacy", "P0300") if evaluator is PiiLeakage else ("high", "security", "S0500")
     assert [(finding.severity, finding.problem_type, finding.avid) for finding in outcome.findings] == [kind]
     (fragment,) = outcome.fragments
@@ -35,17 +43,24 @@ def test_a_leak_in_the_answer_is_a_generation_failure_with_a_finding(case: Make,
 
 
 @pytest.mark.parametrize(("evaluator", "leak"), LEAKS)
-def test_a_leak_in_the_context_is_a_retrieval_failure(case: Make, tools: Tools, evaluator: Any, leak: str) -> None:
+def test_a_leak_in_the_context_is_a_retrieval_failure(
+    case: Make, tools: Tools, evaluator: Any, leak: str
+) -> None:
     leaky = case("Fine.", context=("Fine.", f"{leak}, {leak}"), is_rag=True)
     (outcome,) = evaluator().score([leaky], tools)
-    assert [outcome.scores[f"model_{key}"] for key in ("passes", "failures", "retrieval_failures", "generation_failures")] == [0, 1, 1, 0]
+    assert [
+        outcome.scores[f"model_{key}"]
+        for key in ("passes", "failures", "retrieval_failures", "generation_failures")
+    ] == [0, 1, 1, 0]
     assert [fragment.part for fragment in outcome.fragments] == ["context:1", "context:1"]
     assert "chunk 2" in outcome.findings[0].description
     assert evaluator(evaluate_retrieved_context=False).score([leaky], tools)[0].scores["model_passes"] == 1.0
 
 
 @pytest.mark.parametrize(("evaluator", "leak"), LEAKS)
-def test_the_context_of_a_model_that_does_not_retrieve_is_not_judged(case: Make, tools: Tools, evaluator: Any, leak: str) -> None:
+def test_the_context_of_a_model_that_does_not_retrieve_is_not_judged(
+    case: Make, tools: Tools, evaluator: Any, leak: str
+) -> None:
     (outcome,) = evaluator().score([case("Fine.", context=(leak,))], tools)
     assert outcome.scores["model_passes"] == 1.0
 

@@ -15,9 +15,12 @@ CONTEXT = ("The central bank raised its key rate by 0.25% to 5.25 percent. Banks
 
 
 def test_figures_by_hand(case: Make, tools: Tools) -> None:
-    # words: bank raised rate | governor resigned times, 3 of 6 known; pairs: bank-raised, raised-rate, rate-5.25 | governor-resigned,
+    # words: bank raised rate | governor resigned times, 3 of 6 known; pairs: bank-raised, raised-rate,
+    # rate-5.25 | governor-resigned,
     # resigned-7, 7-times, of which the source ("bank raised key rate") has the first; numbers: 5.25 and 7
-    answer = case("The bank raised the rate to 5.25%. The governor resigned 7 times.", context=CONTEXT, question="When?")
+    answer = case(
+        "The bank raised the rate to 5.25%. The governor resigned 7 times.", context=CONTEXT, question="When?"
+    )
     (outcome,) = LexicalGroundedness().score([answer], tools)
     assert outcome.scores["supported_words"] == pytest.approx(3 / 6)
     assert outcome.scores["unsupported_words"] == 3.0
@@ -34,7 +37,10 @@ def test_unsupported_words_and_numbers_are_marked(case: Make, tools: Tools) -> N
 
 
 def test_what_the_question_says_is_no_invention(case: Make, tools: Tools) -> None:
-    (outcome,) = LexicalGroundedness().score([case("The governor raised the rate", context=CONTEXT, question="What did the governor raise?")], tools)
+    (outcome,) = LexicalGroundedness().score(
+        [case("The governor raised the rate", context=CONTEXT, question="What did the governor raise?")],
+        tools,
+    )
     assert outcome.scores["supported_words"] == 1.0
 
 
@@ -65,13 +71,17 @@ def test_function_words_alone_are_nothing_to_judge(case: Make, tools: Tools) -> 
         ("0.50", ".5", 1.0),
     ],
 )
-def test_numbers_are_compared_by_value(case: Make, tools: Tools, answer: str, context: str, share: float) -> None:
+def test_numbers_are_compared_by_value(
+    case: Make, tools: Tools, answer: str, context: str, share: float
+) -> None:
     (outcome,) = LexicalGroundedness().score([case(answer, context=(context,), question="?")], tools)
     assert outcome.scores["supported_numbers"] == share
 
 
 def test_a_spelled_number_is_supported_by_its_digits(case: Make, tools: Tools) -> None:
-    (outcome,) = LexicalGroundedness().score([case("seven governors", context=("7 governors",), question="?")], tools)
+    (outcome,) = LexicalGroundedness().score(
+        [case("seven governors", context=("7 governors",), question="?")], tools
+    )
     assert outcome.scores["supported_words"] == 1.0
 
 

@@ -1,4 +1,6 @@
-"""The evaluators on language models and on bert-score: formulas on likelihoods that are known, and how empty and strange answers fare."""
+"""The evaluators on language models and on bert-score: formulas on likelihoods that are known, and how empty
+and strange answers fare.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ CASE = Case(key="c", question="Q1 Q2", actual_output="yes five", expected_output
 
 def tools(model: WordLanguageModel | None = None, matcher: WordMatcher | None = None) -> Tools:
     model, matcher = model or WordLanguageModel(), matcher or WordMatcher()
-    return Tools(split_sentences=split_sentences, language_model=lambda name: model, token_matcher=lambda name, layers: matcher)
+    return Tools(
+        split_sentences=split_sentences,
+        language_model=lambda name: model,
+        token_matcher=lambda name, layers: matcher,
+    )
 
 
 def outcome(id: str, case: Case = CASE, lent: Tools | None = None, **options: Any) -> Outcome:
@@ -88,7 +94,11 @@ def test_each_distinct_passage_of_a_batch_is_read_once_and_together(id: str) -> 
 @pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
 @pytest.mark.parametrize("answer", ["", " \n"])
 def test_an_empty_answer_is_an_error_and_no_model_is_asked(id: str, answer: str) -> None:
-    found = outcome(id, Case(key="c", question="Q", actual_output=answer, expected_output="five"), Tools(split_sentences=split_sentences))
+    found = outcome(
+        id,
+        Case(key="c", question="Q", actual_output=answer, expected_output="five"),
+        Tools(split_sentences=split_sentences),
+    )
     assert found.status == "error"
     assert found.reason.startswith("the answer is empty; ")
 
@@ -126,7 +136,10 @@ def test_the_option_decides_which_model_is_required() -> None:
     for id in GPT_SCORES:
         assert REGISTRY.evaluators.get(id)(gpt_score_model="flan").requires == ("language_model:flan",)
         assert REGISTRY.evaluators.spec(id).requires == ("language_model:gpt2-medium",)
-    assert REGISTRY.evaluators.get("bertscore")(model="bert").requires == ("module:bert_score", "token_matcher:bert")
+    assert REGISTRY.evaluators.get("bertscore")(model="bert").requires == (
+        "module:bert_score",
+        "token_matcher:bert",
+    )
 
 
 @pytest.mark.parametrize(("id", "options"), [("perplexity", {"stride": 0}), ("bertscore", {"num_layers": 0})])
@@ -140,7 +153,9 @@ def test_bertscore_gives_what_the_matcher_says_within_its_range() -> None:
         def match(self, pairs: Any) -> list[tuple[float, float, float]]:
             return [(1.0000002, -0.01, 0.1234567)]
 
-    assert outcome("bertscore").scores == pytest.approx({"bertscore_precision": 0.5, "bertscore_recall": 1.0, "bertscore_f1": 2 / 3}, abs=1e-6)
+    assert outcome("bertscore").scores == pytest.approx(
+        {"bertscore_precision": 0.5, "bertscore_recall": 1.0, "bertscore_f1": 2 / 3}, abs=1e-6
+    )
     assert list(outcome("bertscore", lent=tools(matcher=Beyond())).scores.values()) == [1.0, 0.0, 0.123457]
 
 

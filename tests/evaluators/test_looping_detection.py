@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.evaluators.looping_detection import LoopingDetection, _Windows, compression_ratio, longest_repeat, repeat_share
+from pytest_evalstudio.evaluators.looping_detection import (
+    LoopingDetection,
+    _Windows,
+    compression_ratio,
+    longest_repeat,
+    repeat_share,
+)
 
 Make = Callable[..., Case]
 LOOP = "I will try again now. "
@@ -35,7 +41,9 @@ def test_a_loop_is_found_by_all_three(case: Make, tools: Tools) -> None:
 
 
 def test_short_sentences_and_blanks_do_not_count(case: Make, tools: Tools) -> None:
-    (outcome,) = LoopingDetection().score([case("Yes. Yes. Yes. This is long enough. THIS is  long enough. And this is another.")], tools)
+    (outcome,) = LoopingDetection().score(
+        [case("Yes. Yes. Yes. This is long enough. THIS is  long enough. And this is another.")], tools
+    )
     assert outcome.scores["unique_sentences"] == 2 / 3
 
 
@@ -48,7 +56,10 @@ def test_a_loop_inside_one_sentence_is_told(case: Make, tools: Tools) -> None:
 
 def naive_longest(text: str, minimum: int) -> int:
     for length in range(len(text) // 2, minimum - 1, -1):
-        if any(text.find(text[start : start + length], start + length) >= 0 for start in range(len(text) - length + 1)):
+        if any(
+            text.find(text[start : start + length], start + length) >= 0
+            for start in range(len(text) - length + 1)
+        ):
             return length
     return 0
 
@@ -62,7 +73,14 @@ def test_the_longest_repeat_is_that_of_the_definition(text: str) -> None:
 
 @given(st.text("ab", min_size=20, max_size=60), st.integers(3, 10))
 def test_hashes_of_long_texts_find_the_same(text: str, length: int) -> None:
-    naive = next((end for end in range(length, len(text) - length + 1) if text.find(text[end : end + length]) <= end - length), -1)
+    naive = next(
+        (
+            end
+            for end in range(length, len(text) - length + 1)
+            if text.find(text[end : end + length]) <= end - length
+        ),
+        -1,
+    )
     assert _Windows(text).first_repeat(length) == naive
 
 
@@ -75,7 +93,9 @@ def test_a_long_run_of_one_letter_is_a_loop() -> None:
     assert repeat_share("a" * 100, longest_repeat("a" * 100)) == 1.0
 
 
-@pytest.mark.parametrize("unit", ["a", "ab c", "".join(chr(97 + place * place % 26) for place in range(5_003))])
+@pytest.mark.parametrize(
+    "unit", ["a", "ab c", "".join(chr(97 + place * place % 26) for place in range(5_003))]
+)
 def test_a_million_characters_take_seconds(unit: str) -> None:
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     started = time.process_time()

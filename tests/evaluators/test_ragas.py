@@ -23,11 +23,24 @@ from pytest_evalstudio.evaluators.answer_correctness import statement_f1
 from pytest_evalstudio.models.sentences import split_sentences
 
 REGISTRY = Registry()
-QUESTION, ANSWER, EXPECTED = "What does it cost?", "It costs five euros. It is fast.", "Five euros. Paid monthly."
-ROW = {"input": QUESTION, "actual_output": ANSWER, "expected_output": EXPECTED, "context": ["Price: five euros. It is red.", "Hours: nine to five."]}
-CASE = Case(key="c", question=QUESTION, actual_output=ANSWER, expected_output=EXPECTED, context=tuple(ROW["context"]))
+QUESTION, ANSWER, EXPECTED = (
+    "What does it cost?",
+    "It costs five euros. It is fast.",
+    "Five euros. Paid monthly.",
+)
+ROW = {
+    "input": QUESTION,
+    "actual_output": ANSWER,
+    "expected_output": EXPECTED,
+    "context": ["Price: five euros. It is red.", "Hours: nine to five."],
+}
+CASE = Case(
+    key="c", question=QUESTION, actual_output=ANSWER, expected_output=EXPECTED, context=tuple(ROW["context"])
+)
 ANGLES = {QUESTION: 0.0, "How much?": 60.0, "How fast?": 90.0, "Why?": 120.0, ANSWER: 0.0, EXPECTED: 60.0}
-"""Degrees of texts in a plane: cosines 0.5, 0 and -0.5 with the question, 0.5 of the answer with the expected one."""
+"""Degrees of texts in a plane: cosines 0.5, 0 and -0.5 with the question, 0.5 of the answer with the expected
+one.
+"""
 
 CLAIMS, SUPPORT, QUESTIONS, USEFUL, ATTRIBUTION = (
     "Break the answer down",
@@ -47,14 +60,24 @@ PARTS: Mapping[str, Any] = {
 
 def scored(id: str, say: Any, case: Case = CASE, **options: Any) -> tuple[Outcome, SaidByTest]:
     """The outcome of a case, and the model that judged it, with texts that lie in a plane."""
-    model = SaidByTest(lambda prompt: ScriptedJudge(say)(prompt.text) if isinstance(say, Mapping) else say(prompt))
-    vectors = {text: [math.cos(math.radians(angle)), math.sin(math.radians(angle))] for text, angle in ANGLES.items()}
+    model = SaidByTest(
+        lambda prompt: ScriptedJudge(say)(prompt.text) if isinstance(say, Mapping) else say(prompt)
+    )
+    vectors = {
+        text: [math.cos(math.radians(angle)), math.sin(math.radians(angle))] for text, angle in ANGLES.items()
+    }
     tools = Tools(split_sentences=split_sentences, embedder=WordEmbedder(vectors), judge=panel_of(model))
     return REGISTRY.evaluators.get(id)(**options).score([case], tools)[0], model
 
 
-@pytest.mark.parametrize(("words", "value"), [(["yes", "yes"], 1.0), (["yes", "no"], 0.5), (["no", "no"], 0.0)], ids=["all", "one of two", "none"])
-def test_faithfulness_is_the_share_of_claims_that_the_context_bears_out(words: list[str], value: float) -> None:
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [(["yes", "yes"], 1.0), (["yes", "no"], 0.5), (["no", "no"], 0.0)],
+    ids=["all", "one of two", "none"],
+)
+def test_faithfulness_is_the_share_of_claims_that_the_context_bears_out(
+    words: list[str], value: float
+) -> None:
     found, _ = scored("faithfulness", {**PARTS, SUPPORT: verdicts("claim", words)})
     assert found.scores == {"faithfulness": value}
 
@@ -72,7 +95,12 @@ def test_the_claim_that_is_not_borne_out_is_named() -> None:
 
 
 def test_verdicts_in_another_order_are_put_in_theirs() -> None:
-    shuffled = {"verdicts": [{"claim": 2, "reason": "", "verdict": "no"}, {"claim": 1, "reason": "", "verdict": "yes"}]}
+    shuffled = {
+        "verdicts": [
+            {"claim": 2, "reason": "", "verdict": "no"},
+            {"claim": 1, "reason": "", "verdict": "yes"},
+        ]
+    }
     found, _ = scored("faithfulness", {**PARTS, SUPPORT: shuffled})
     assert found.reason == "not borne out by the context: It is fast."
 
@@ -85,7 +113,9 @@ def test_a_verdict_too_few_is_a_reply_that_cannot_be_read() -> None:
 
 
 def test_answer_relevancy_is_the_mean_cosine_with_the_judges_questions() -> None:
-    found, model = scored("answer_relevancy", {QUESTIONS: {"questions": ["How much?", "How fast?", QUESTION]}})
+    found, model = scored(
+        "answer_relevancy", {QUESTIONS: {"questions": ["How much?", "How fast?", QUESTION]}}
+    )
     assert found.scores["answer_relevancy"] == pytest.approx((0.5 + 0.0 + 1.0) / 3)
     assert len(model.asked) == 1
 
@@ -157,7 +187,9 @@ def test_a_sentence_that_is_not_there_cannot_be_relevant() -> None:
     assert found.status == "error"
 
 
-@pytest.mark.parametrize(("counts", "value"), [((2, 1, 1), 2 / 3), ((3, 0, 0), 1.0), ((0, 2, 1), 0.0), ((1, 0, 2), 0.5)])
+@pytest.mark.parametrize(
+    ("counts", "value"), [((2, 1, 1), 2 / 3), ((3, 0, 0), 1.0), ((0, 2, 1), 0.0), ((1, 0, 2), 0.5)]
+)
 def test_statement_f1_by_hand(counts: tuple[int, int, int], value: float) -> None:
     assert statement_f1(*counts) == pytest.approx(value)
 
@@ -166,17 +198,26 @@ def test_answer_correctness_weighs_statements_and_similarity() -> None:
     statements = {"both": ["a", "b"], "answer_only": ["c"], "expected_only": ["d"]}
     found, _ = scored("answer_correctness", {"Compare the statements": statements})
     assert found.scores["answer_correctness"] == pytest.approx(0.75 * 2 / 3 + 0.25 * 0.5)
-    found, _ = scored("answer_correctness", {"Compare the statements": statements}, factuality_weight=1.0, similarity_weight=1.0)
+    found, _ = scored(
+        "answer_correctness",
+        {"Compare the statements": statements},
+        factuality_weight=1.0,
+        similarity_weight=1.0,
+    )
     assert found.scores["answer_correctness"] == pytest.approx((2 / 3 + 0.5) / 2)
 
 
 def test_texts_without_a_statement_are_not_applicable_to_answer_correctness() -> None:
-    found, _ = scored("answer_correctness", {"Compare the statements": {"both": [], "answer_only": [], "expected_only": []}})
+    found, _ = scored(
+        "answer_correctness", {"Compare the statements": {"both": [], "answer_only": [], "expected_only": []}}
+    )
     assert found.status == "not_applicable"
 
 
 def test_ragas_is_the_harmonic_mean_of_its_four_parts() -> None:
-    found, model = scored("ragas", {**PARTS, QUESTIONS: {"questions": ["How much?", "How much?", "How much?"]}})
+    found, model = scored(
+        "ragas", {**PARTS, QUESTIONS: {"questions": ["How much?", "How much?", "How much?"]}}
+    )
     assert found.scores == {
         "ragas": pytest.approx(4 / (1 / 0.5 + 1 / 0.5 + 1 / 1.0 + 1 / 0.5)),
         "faithfulness": 0.5,
@@ -214,14 +255,26 @@ def test_ragas_and_its_parts_ask_no_more_than_the_parts_need() -> None:
 
 def test_an_empty_answer_deserves_nothing_and_nobody_is_asked() -> None:
     case = Case(key="c", question="Q?", actual_output=" ", expected_output="E.", context=("C.",))
-    for id, keys in (("faithfulness", ["faithfulness"]), ("answer_relevancy", ["answer_relevancy"]), ("answer_correctness", ["answer_correctness"])):
+    for id, keys in (
+        ("faithfulness", ["faithfulness"]),
+        ("answer_relevancy", ["answer_relevancy"]),
+        ("answer_correctness", ["answer_correctness"]),
+    ):
         found, model = scored(id, PARTS, case)
         assert found.scores == dict.fromkeys(keys, 0.0)
         assert not model.asked
 
 
 def test_a_judge_that_is_down_is_an_error_never_a_score() -> None:
-    for id in ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "answer_correctness", "ragas"):
+    for id in (
+        "faithfulness",
+        "answer_relevancy",
+        "context_precision",
+        "context_recall",
+        "context_relevancy",
+        "answer_correctness",
+        "ragas",
+    ):
         found, _ = scored(id, lambda prompt: Answer(error="out of order"))
         assert (found.status, dict(found.scores)) == ("error", {})
 
@@ -242,5 +295,7 @@ def test_flows_that_go_on_together_ask_together() -> None:
 
 
 def test_cases_are_judged_at_the_same_time() -> None:
-    found = outcomes("context_recall", PARTS, *[{**ROW, "input": f"{QUESTION} {number}"} for number in range(20)])
+    found = outcomes(
+        "context_recall", PARTS, *[{**ROW, "input": f"{QUESTION} {number}"} for number in range(20)]
+    )
     assert [one.scores["context_recall"] for one in found] == [0.5] * 20

@@ -19,23 +19,61 @@ Make = Callable[..., Case]
 SCORER = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
 
 texts = st.lists(
-    st.sampled_from(["The", "cats", "cat", "running", "ran", "runs,", "quickly!", "Banks'", "bank-rate", "5.25%", "naïve", "東京", "a", ".", "\n"]),
+    st.sampled_from(
+        [
+            "The",
+            "cats",
+            "cat",
+            "running",
+            "ran",
+            "runs,",
+            "quickly!",
+            "Banks'",
+            "bank-rate",
+            "5.25%",
+            "naïve",
+            "東京",
+            "a",
+            ".",
+            "\n",
+        ]
+    ),
     max_size=12,
 ).map(" ".join)
 
 
 def test_rouge_by_hand(case: Make, tools: Tools) -> None:
-    # "police killed the gunman" and "police kill the gunman": one stem; LCS of the second pair is "the gunman" or "kill police", 2 of 4
-    pairs = [("police killed the gunman", "police kill the gunman"), ("police killed the gunman", "the gunman kill police")]
-    first, second = Rouge().score([case(answer, expected_output=expected) for expected, answer in pairs], tools)
+    # "police killed the gunman" and "police kill the gunman": one stem; LCS of the second pair is "the
+    # gunman" or "kill police", 2 of 4
+    pairs = [
+        ("police killed the gunman", "police kill the gunman"),
+        ("police killed the gunman", "the gunman kill police"),
+    ]
+    first, second = Rouge().score(
+        [case(answer, expected_output=expected) for expected, answer in pairs], tools
+    )
     assert dict(first.scores) == {"rouge_1": 1.0, "rouge_2": 1.0, "rouge_l": 1.0}
     assert dict(second.scores) == {"rouge_1": 1.0, "rouge_2": pytest.approx(1 / 3), "rouge_l": 0.5}
 
 
-@given(st.lists(st.tuples(texts.filter(lambda text: any(char.isascii() and char.isalnum() for char in text)), texts.filter(str.strip)), max_size=5))
+@given(
+    st.lists(
+        st.tuples(
+            texts.filter(lambda text: any(char.isascii() and char.isalnum() for char in text)),
+            texts.filter(str.strip),
+        ),
+        max_size=5,
+    )
+)
 def test_it_is_the_package_to_the_last_digit(pairs: list[tuple[str, str]]) -> None:
     tools = Tools(split_sentences=lambda text: [(0, len(text))])
-    outcomes = Rouge().score([Case(key="c", question="q", expected_output=expected, actual_output=answer) for expected, answer in pairs], tools)
+    outcomes = Rouge().score(
+        [
+            Case(key="c", question="q", expected_output=expected, actual_output=answer)
+            for expected, answer in pairs
+        ],
+        tools,
+    )
     for (expected, answer), outcome in zip(pairs, outcomes, strict=True):
         reference = SCORER.score(expected, answer)
         assert [outcome.scores[key] for key in ("rouge_1", "rouge_2", "rouge_l")] == pytest.approx(

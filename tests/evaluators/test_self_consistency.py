@@ -15,20 +15,28 @@ Make = Callable[..., Case]
 
 
 def test_a_question_asked_once_is_not_applicable(case: Make, tools: Tools) -> None:
-    outcomes = SelfConsistency().score([case("a", question="1"), case("a", question="2"), case("a", question="1", model_key="other")], tools)
+    outcomes = SelfConsistency().score(
+        [case("a", question="1"), case("a", question="2"), case("a", question="1", model_key="other")], tools
+    )
     assert [outcome.status for outcome in outcomes] == ["not_applicable"] * 3
 
 
 def test_the_mean_over_all_pairs_by_hand(case: Make, tools: Tools) -> None:
     # pairs: (a b, a b) = 1; (a b, a c) = 1/2 twice: mean 2/3
-    outcomes = SelfConsistency().score([case(text, key=text, run=run) for run, text in enumerate(["a b", "a b", "a c"], 1)], tools)
+    outcomes = SelfConsistency().score(
+        [case(text, key=text, run=run) for run, text in enumerate(["a b", "a b", "a c"], 1)], tools
+    )
     assert [outcome.scores["rouge_l"] for outcome in outcomes] == [pytest.approx(2 / 3)] * 3
     assert "'a b' run 1 and 'a c' run 3" in outcomes[0].reason
 
 
 def test_an_empty_answer_counts_against_the_group_and_itself(case: Make, tools: Tools) -> None:
     outcomes = SelfConsistency().score([case("yes"), case("yes"), case("")], tools)
-    assert [outcome.scores["rouge_l"] for outcome in outcomes] == [pytest.approx(1 / 3), pytest.approx(1 / 3), 0.0]
+    assert [outcome.scores["rouge_l"] for outcome in outcomes] == [
+        pytest.approx(1 / 3),
+        pytest.approx(1 / 3),
+        0.0,
+    ]
 
 
 def test_identical_answers_in_any_script_agree(case: Make, tools: Tools) -> None:
@@ -37,8 +45,18 @@ def test_identical_answers_in_any_script_agree(case: Make, tools: Tools) -> None
 
 
 def test_models_and_questions_are_groups_of_their_own(case: Make, tools: Tools) -> None:
-    cases = [case("x", model_key="1"), case("y", model_key="2"), case("x", model_key="1"), case("z", model_key="2")]
-    assert [outcome.scores["rouge_1"] for outcome in SelfConsistency().score(cases, tools)] == [1.0, 0.0, 1.0, 0.0]
+    cases = [
+        case("x", model_key="1"),
+        case("y", model_key="2"),
+        case("x", model_key="1"),
+        case("z", model_key="2"),
+    ]
+    assert [outcome.scores["rouge_1"] for outcome in SelfConsistency().score(cases, tools)] == [
+        1.0,
+        0.0,
+        1.0,
+        0.0,
+    ]
 
 
 def test_a_large_group_is_cut(case: Make, tools: Tools) -> None:
@@ -52,5 +70,12 @@ def test_a_group_of_one_at_most_is_a_usage_error() -> None:
 
 
 def test_one_question_in_two_conversations_is_two_questions(case: Make, tools: Tools) -> None:
-    asked = [case("a", conversation=(Turn(role="user", content=text),)) for text in ("In Paris?", "In Rome?", "In Rome?")]
-    assert [outcome.status for outcome in SelfConsistency().score(asked, tools)] == ["not_applicable", "score", "score"]
+    asked = [
+        case("a", conversation=(Turn(role="user", content=text),))
+        for text in ("In Paris?", "In Rome?", "In Rome?")
+    ]
+    assert [outcome.status for outcome in SelfConsistency().score(asked, tools)] == [
+        "not_applicable",
+        "score",
+        "score",
+    ]

@@ -1,4 +1,6 @@
-"""The evaluators on sentence embeddings: formulas on vectors whose cosines are known, and how empty, short and strange texts fare."""
+"""The evaluators on sentence embeddings: formulas on vectors whose cosines are known, and how empty, short
+and strange texts fare.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,11 @@ from pytest_evalstudio.core.contracts import ScoredRow, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.evaluators.answer_accuracy import exact_match, normalized_edit_similarity, token_jaccard
+from pytest_evalstudio.evaluators.answer_accuracy import (
+    exact_match,
+    normalized_edit_similarity,
+    token_jaccard,
+)
 from pytest_evalstudio.evaluators.hcat_completeness import mean_transport_distance, wasserstein_distance
 from pytest_evalstudio.evaluators.questions_drift import drift, packed, unpacked
 from pytest_evalstudio.models.sentences import split_sentences
@@ -26,7 +32,12 @@ from schema_judges import any_judge
 
 REGISTRY = Registry()
 EMBEDDING = [id for id in REGISTRY.evaluators if REGISTRY.evaluators.spec(id).requires == ("embedder",)]
-FEES, RATES, CARDS, HOURS = "Fees are five dollars.", "Rates rose this year.", "Cards are free for all.", "Branches open at nine."
+FEES, RATES, CARDS, HOURS = (
+    "Fees are five dollars.",
+    "Rates rose this year.",
+    "Cards are free for all.",
+    "Branches open at nine.",
+)
 ANGLES = {FEES: 0, RATES: 60, CARDS: 90, HOURS: 120}
 """Degrees of four sentences in a plane: cosines 1, 0.5, 0, -0.5 with the first."""
 ROOT = round(math.sqrt(3) / 2, 6)
@@ -39,7 +50,10 @@ def vector(degrees: float) -> list[float]:
 def plane(**more: float) -> Tools:
     """Tools with an embedder that knows the four sentences, and those given with their degrees."""
     known = {**ANGLES, "Fees?": 0, **more}
-    return Tools(split_sentences=split_sentences, embedder=WordEmbedder({text: vector(degrees) for text, degrees in known.items()}))
+    return Tools(
+        split_sentences=split_sentences,
+        embedder=WordEmbedder({text: vector(degrees) for text, degrees in known.items()}),
+    )
 
 
 def outcome(id: str, case: Case, tools: Tools | None = None, **options: Any) -> Outcome:
@@ -58,15 +72,39 @@ CASE = Case(
 @pytest.mark.parametrize(
     ("id", "expected"),
     [
-        pytest.param("groundedness", {"groundedness": 0.866025}, id="rates are grounded worst, by cards at 30 degrees"),
-        pytest.param("answer_relevancy_sentence_similarity", {"answer_relevancy": 1.0}, id="fees are what was asked"),
-        pytest.param("answer_semantic_sentence_similarity", {"mean_answer_similarity": 0.75, "min_answer_similarity": 0.5}, id="0.5 and 1"),
+        pytest.param(
+            "groundedness", {"groundedness": 0.866025}, id="rates are grounded worst, by cards at 30 degrees"
+        ),
+        pytest.param(
+            "answer_relevancy_sentence_similarity", {"answer_relevancy": 1.0}, id="fees are what was asked"
+        ),
+        pytest.param(
+            "answer_semantic_sentence_similarity",
+            {"mean_answer_similarity": 0.75, "min_answer_similarity": 0.5},
+            id="0.5 and 1",
+        ),
         pytest.param("answer_accuracy", {"answer_accuracy": 0.5}, id="the worse of 0.5 and 1"),
-        pytest.param("context_relevancy_soft", {"precision_relevancy": 0.5, "recall_relevancy": 1.0}, id="chunks 0 and 1"),
-        pytest.param("context_mean_reciprocal_rank", {"mean_reciprocal_rank": 0.5}, id="the second chunk is relevant"),
-        pytest.param("hcat_context_relevancy", {"context_relevancy": 1.0, "min_context_relevancy": 1.0}, id="one sentence asked, found"),
-        pytest.param("hcat_groundedness", {"groundedness": (1 + ROOT) / 2, "min_groundedness": ROOT}, id="1 and cos 30"),
-        pytest.param("hcat_answer_relevancy", {"answer_relevancy": 0.75, "min_answer_relevancy": 0.5}, id="1 and cos 60"),
+        pytest.param(
+            "context_relevancy_soft",
+            {"precision_relevancy": 0.5, "recall_relevancy": 1.0},
+            id="chunks 0 and 1",
+        ),
+        pytest.param(
+            "context_mean_reciprocal_rank", {"mean_reciprocal_rank": 0.5}, id="the second chunk is relevant"
+        ),
+        pytest.param(
+            "hcat_context_relevancy",
+            {"context_relevancy": 1.0, "min_context_relevancy": 1.0},
+            id="one sentence asked, found",
+        ),
+        pytest.param(
+            "hcat_groundedness", {"groundedness": (1 + ROOT) / 2, "min_groundedness": ROOT}, id="1 and cos 30"
+        ),
+        pytest.param(
+            "hcat_answer_relevancy",
+            {"answer_relevancy": 0.75, "min_answer_relevancy": 0.5},
+            id="1 and cos 60",
+        ),
     ],
 )
 def test_scores_are_those_of_a_hand_calculation(id: str, expected: dict[str, float]) -> None:
@@ -80,7 +118,8 @@ def test_completeness_is_that_of_a_hand_calculation() -> None:
     assert found.scores["completeness"] == pytest.approx((ROOT + 0.5 + 1) / 3, abs=1e-6)
     distances = np.array([[1 - 0, 1 - ROOT], [1 + 0.5, 1 - 0.5], [0, 0.5]])
     assert found.scores["mean_transport_distance"] == pytest.approx(distances.mean(), abs=1e-6)
-    # A third of the mass each: fees to fees whole; of cards and hours, a sixth must go to fees, cheaper from cards (1 - (1 - ROOT) < 1).
+    # A third of the mass each: fees to fees whole; of cards and hours, a sixth must go to fees, cheaper from
+    # cards (1 - (1 - ROOT) < 1).
     cheapest = (0 + (1 - ROOT) / 2 + 1 / 2 + 0.5) / 3
     assert found.scores["wasserstein_distance"] == pytest.approx(cheapest, abs=1e-6)
     assert found.reason.startswith("least covered sentence of the context (0.5000): Branches open at nine.")
@@ -89,7 +128,9 @@ def test_completeness_is_that_of_a_hand_calculation() -> None:
 def test_weights_by_length_count_long_sentences_more() -> None:
     lengths = len(FEES), len(RATES)
     found = outcome("hcat_answer_relevancy", CASE, weights="length")
-    assert found.scores["answer_relevancy"] == pytest.approx((lengths[0] + 0.5 * lengths[1]) / sum(lengths), abs=1e-6)
+    assert found.scores["answer_relevancy"] == pytest.approx(
+        (lengths[0] + 0.5 * lengths[1]) / sum(lengths), abs=1e-6
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -108,7 +149,9 @@ def test_the_transport_is_the_optimum_of_the_linear_programme(rows: int, columns
 
 def test_whole_texts_are_compared_by_cosine() -> None:
     case = Case(key="c", question="?", actual_output=FEES, expected_output=RATES)
-    assert outcome("answer_semantic_similarity", case).scores == {"answer_similarity": pytest.approx(0.5, abs=1e-6)}
+    assert outcome("answer_semantic_similarity", case).scores == {
+        "answer_similarity": pytest.approx(0.5, abs=1e-6)
+    }
 
 
 def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
@@ -123,20 +166,34 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
 
     tools = Tools(split_sentences=split_sentences, cross_encoder=Pairs())  # type: ignore[arg-type]
     cls = REGISTRY.evaluators.get("answer_semantic_similarity")
-    cases = [Case(key=key, question="?", actual_output=answer, expected_output="yes") for key, answer in (("a", "Yes."), ("b", ""), ("c", "Yes."))]
+    cases = [
+        Case(key=key, question="?", actual_output=answer, expected_output="yes")
+        for key, answer in (("a", "Yes."), ("b", ""), ("c", "Yes."))
+    ]
     found = cls(similarity="cross-encoder").score(cases, tools)
     assert asked == [[("Yes.", "yes")]]
     assert [one.scores["answer_similarity"] for one in found] == [0.25, 0.0, 0.25]
 
 
 @pytest.mark.parametrize(
-    "id", sorted(id for id in REGISTRY.evaluators if "embedder" in REGISTRY.evaluators.spec(id).requires and id != "hcat_completeness")
+    "id",
+    sorted(
+        id
+        for id in REGISTRY.evaluators
+        if "embedder" in REGISTRY.evaluators.spec(id).requires and id != "hcat_completeness"
+    ),
 )
 def test_a_batch_is_one_call_of_the_embedder_with_each_text_once(id: str) -> None:
     embedder = WordEmbedder()
-    cases = [CASE, CASE, Case(key="d", question="Else?", actual_output=HOURS, expected_output=FEES, context=(FEES,))]
+    cases = [
+        CASE,
+        CASE,
+        Case(key="d", question="Else?", actual_output=HOURS, expected_output=FEES, context=(FEES,)),
+    ]
     with any_judge() as judge:
-        REGISTRY.evaluators.get(id)().score(cases, Tools(split_sentences=split_sentences, embedder=embedder, nli=WordNli(), judge=judge))
+        REGISTRY.evaluators.get(id)().score(
+            cases, Tools(split_sentences=split_sentences, embedder=embedder, nli=WordNli(), judge=judge)
+        )
     assert len(embedder.calls) == 1
     assert len(set(embedder.calls[0])) == len(embedder.calls[0])
 
@@ -149,7 +206,9 @@ def test_without_an_embedder_it_says_so() -> None:
 def test_the_least_grounded_sentence_is_named_and_every_sentence_has_its_score() -> None:
     found = outcome("groundedness", CASE)
     assert found.reason == f"least grounded sentence (0.8660): {RATES}"
-    assert [(CASE.actual_output[part.start : part.end], part.scores["groundedness"]) for part in found.fragments] == [(FEES, 1.0), (RATES, ROOT)]
+    assert [
+        (CASE.actual_output[part.start : part.end], part.scores["groundedness"]) for part in found.fragments
+    ] == [(FEES, 1.0), (RATES, ROOT)]
 
 
 @pytest.mark.parametrize("answer", ["...", "— !", "👍"])
@@ -162,8 +221,18 @@ def test_an_answer_without_words_is_the_worst_and_a_problem(answer: str) -> None
 
 def test_a_one_word_answer_is_judged_and_short_sentences_do_not_count_beside_long_ones() -> None:
     tools = plane(Five=30)
-    assert outcome("groundedness", Case(key="c", question="?", actual_output="Five", context=(FEES,)), tools).scores["groundedness"] == ROOT
-    assert outcome("groundedness", Case(key="c", question="?", actual_output=f"Yes. {FEES}", context=(FEES,))).scores["groundedness"] == 1.0
+    assert (
+        outcome(
+            "groundedness", Case(key="c", question="?", actual_output="Five", context=(FEES,)), tools
+        ).scores["groundedness"]
+        == ROOT
+    )
+    assert (
+        outcome(
+            "groundedness", Case(key="c", question="?", actual_output=f"Yes. {FEES}", context=(FEES,))
+        ).scores["groundedness"]
+        == 1.0
+    )
 
 
 def test_a_context_without_words_supports_nothing() -> None:
@@ -173,8 +242,13 @@ def test_a_context_without_words_supports_nothing() -> None:
 
 def test_blank_chunks_keep_their_rank_and_count_nothing() -> None:
     case = Case(key="c", question="Fees?", context=("", "--", FEES, FEES))
-    assert outcome("context_mean_reciprocal_rank", case).scores["mean_reciprocal_rank"] == pytest.approx(1 / 3)
-    assert outcome("context_relevancy_soft", case).scores == {"precision_relevancy": 0.5, "recall_relevancy": 1.0}
+    assert outcome("context_mean_reciprocal_rank", case).scores["mean_reciprocal_rank"] == pytest.approx(
+        1 / 3
+    )
+    assert outcome("context_relevancy_soft", case).scores == {
+        "precision_relevancy": 0.5,
+        "recall_relevancy": 1.0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -205,7 +279,9 @@ def test_options_out_of_range_are_refused(id: str, options: dict[str, Any]) -> N
 )
 def test_short_texts_are_compared_as_strings(metric: str, expected: float) -> None:
     case = Case(key="c", question="?", actual_output="pares", expected_output=" Paris")
-    assert outcome("answer_accuracy", case, short_string_metric=metric).scores == {"answer_accuracy": pytest.approx(expected)}
+    assert outcome("answer_accuracy", case, short_string_metric=metric).scores == {
+        "answer_accuracy": pytest.approx(expected)
+    }
 
 
 def test_string_metrics_on_the_edges() -> None:
@@ -215,12 +291,17 @@ def test_string_metrics_on_the_edges() -> None:
 
 def rows(degrees: list[float]) -> list[ScoredRow]:
     sketches = [packed(np.array(vector(angle))) for angle in degrees]
-    return [ScoredRow(key=str(place), expected_output="", actual_output="", scores={}, sketch=sketch) for place, sketch in enumerate(sketches)]
+    return [
+        ScoredRow(key=str(place), expected_output="", actual_output="", scores={}, sketch=sketch)
+        for place, sketch in enumerate(sketches)
+    ]
 
 
 def test_drift_is_the_cosine_distance_of_the_halves() -> None:
     evaluator = REGISTRY.evaluators.get("questions_drift")()
-    assert evaluator.aggregate(rows([0] * 6 + [60] * 6)).scores["questions_drift"] == pytest.approx(0.5, abs=1e-3)
+    assert evaluator.aggregate(rows([0] * 6 + [60] * 6)).scores["questions_drift"] == pytest.approx(
+        0.5, abs=1e-3
+    )
     assert evaluator.aggregate(rows([10, 80] * 8)).scores["questions_drift"] == pytest.approx(0.0, abs=1e-3)
     assert drift(np.array([[1.0, 0.0]]), np.array([[-1.0, 0.0]])) == 2.0
 
@@ -232,6 +313,8 @@ def test_too_few_questions_have_no_drift() -> None:
 
 def test_a_question_travels_as_its_vector_and_has_no_verdict(case: Callable[..., Case]) -> None:
     embedder = WordEmbedder()
-    found = REGISTRY.evaluators.get("questions_drift")().score([case("yes")], Tools(split_sentences=split_sentences, embedder=embedder))[0]
+    found = REGISTRY.evaluators.get("questions_drift")().score(
+        [case("yes")], Tools(split_sentences=split_sentences, embedder=embedder)
+    )[0]
     assert found.scores == {"questions_drift": None}
     np.testing.assert_allclose(unpacked(found.sketch), embedder.encode(["Why?"])[0], atol=1e-3)

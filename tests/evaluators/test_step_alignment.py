@@ -1,4 +1,6 @@
-"""Step alignment by hand: what counts as a step, which steps are the same, and the edits from one list to another."""
+"""Step alignment by hand: what counts as a step, which steps are the same, and the edits from one list to
+another.
+"""
 
 from __future__ import annotations
 
@@ -43,20 +45,42 @@ def edits(answer: str, *context: str) -> tuple[float | None, ...]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("1. Open\n2) Choose\n(3) Pay\n10. Leave", ["Open", "Choose", "Pay", "Leave"], id="numbers"),
+        pytest.param(
+            "1. Open\n2) Choose\n(3) Pay\n10. Leave", ["Open", "Choose", "Pay", "Leave"], id="numbers"
+        ),
         pytest.param("- Open\n* Choose\n• Pay", ["Open", "Choose", "Pay"], id="bullets"),
         pytest.param("a) Open\n(b) Choose\nB) Pay", ["Open", "Choose", "Pay"], id="letters"),
-        pytest.param("Step 1: Open\n**Step 2:** Choose\nstep 3 - Pay", ["Open", "Choose", "Pay"], id="the word step"),
+        pytest.param(
+            "Step 1: Open\n**Step 2:** Choose\nstep 3 - Pay", ["Open", "Choose", "Pay"], id="the word step"
+        ),
         pytest.param("1. Open\n   the app\n2. Choose", ["Open the app", "Choose"], id="indented lines go on"),
         pytest.param("1. Open\nThat is all.\n\n2. Choose", ["Open", "Choose"], id="other lines do not"),
-        pytest.param("1) Open it, 2) choose one, 3) pay", ["Open it,", "choose one,", "pay"], id="within a line"),
-        pytest.param("Open the app. It is blue. Then choose a card.", ["Open the app.", "choose a card."], id="imperatives"),
-        pytest.param("First, open it.\nAnd then, finally, please pay.", ["open it.", "pay."], id="connectives are left out"),
-        pytest.param("To pay:\n- Open it\n\nAfter that, confirm the payment.", ["Open it", "confirm the payment."], id="a list, then prose"),
-        pytest.param("Open at nine? The fee rose by 5. It is 12. Banks pay 1.5 million.", [], id="no steps"),
-        pytest.param("A. Smith said no.\n— He left.\n---\n* * *\n1.5 million", [], id="what only looks like a list"),
         pytest.param(
-            "1. 東京へ行く\n2. Открыть приложение\n3. 👍\n4. افتح التطبيق", ["東京へ行く", "Открыть приложение", "افتح التطبيق"], id="scripts"
+            "1) Open it, 2) choose one, 3) pay", ["Open it,", "choose one,", "pay"], id="within a line"
+        ),
+        pytest.param(
+            "Open the app. It is blue. Then choose a card.",
+            ["Open the app.", "choose a card."],
+            id="imperatives",
+        ),
+        pytest.param(
+            "First, open it.\nAnd then, finally, please pay.",
+            ["open it.", "pay."],
+            id="connectives are left out",
+        ),
+        pytest.param(
+            "To pay:\n- Open it\n\nAfter that, confirm the payment.",
+            ["Open it", "confirm the payment."],
+            id="a list, then prose",
+        ),
+        pytest.param("Open at nine? The fee rose by 5. It is 12. Banks pay 1.5 million.", [], id="no steps"),
+        pytest.param(
+            "A. Smith said no.\n— He left.\n---\n* * *\n1.5 million", [], id="what only looks like a list"
+        ),
+        pytest.param(
+            "1. 東京へ行く\n2. Открыть приложение\n3. 👍\n4. افتح التطبيق",
+            ["東京へ行く", "Открыть приложение", "افتح التطبيق"],
+            id="scripts",
         ),
         pytest.param("", [], id="nothing"),
     ],
@@ -67,7 +91,10 @@ def test_steps_are_found_by_rules(text: str, expected: list[str]) -> None:
 
 def test_a_step_knows_where_it_stands() -> None:
     text = "Do this:\n 1. Then  open\n    the app \n2. Pay"
-    assert [text[step.start : step.end] for step in find_steps(text, split_sentences)] == ["open\n    the app", "Pay"]
+    assert [text[step.start : step.end] for step in find_steps(text, split_sentences)] == [
+        "open\n    the app",
+        "Pay",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +170,9 @@ def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, own: st
     ("answer", "expected"),
     [
         pytest.param(CONTEXT, (0, 0, 0, 0, 3, 3), id="the same"),
-        pytest.param(f"- {OPEN}\n- Choose the card\n- confirm payment", (0, 0, 0, 0, 3, 3), id="in other signs"),
+        pytest.param(
+            f"- {OPEN}\n- Choose the card\n- confirm payment", (0, 0, 0, 0, 3, 3), id="in other signs"
+        ),
         pytest.param(f"1. {OPEN}\n2. {PAY}", (1, 1, 0, 0, 3, 2), id="one is missing"),
         pytest.param(f"{CONTEXT}\n4. Smile at the clerk.", (1, 0, 1, 0, 3, 4), id="one too many"),
         pytest.param(f"1. {OPEN}\n2. Burn the house.\n3. {PAY}", (1, 0, 0, 1, 3, 3), id="another one"),
@@ -161,7 +190,10 @@ def test_the_reason_names_the_steps() -> None:
     assert outcome(f"1. {CHOOSE}\n2. {OPEN}\n3. {PAY}\n4. Burn the house.").reason == (
         f"missing or out of order: {CHOOSE}; not in the context, or out of order: {CHOOSE}, Burn the house."
     )
-    assert outcome(f"1. {OPEN}\n2. {CHOOSE}\n3. Burn the house.").reason == f"in place of another step: Burn the house. (context: {PAY})"
+    assert (
+        outcome(f"1. {OPEN}\n2. {CHOOSE}\n3. Burn the house.").reason
+        == f"in place of another step: Burn the house. (context: {PAY})"
+    )
     assert outcome(f"1. {OPEN}\n2. {PAY}").reason == f"missing or out of order: {CHOOSE}"
     assert outcome(CONTEXT).reason == ""
     assert outcome(" ").reason == "the answer is empty"
@@ -169,7 +201,10 @@ def test_the_reason_names_the_steps() -> None:
 
 def test_every_step_of_the_answer_has_its_score() -> None:
     answer = f"1. {OPEN}\n2. choose card\n3. Burn the house."
-    found = [(answer[part.start : part.end], part.scores["edits"], part.message) for part in outcome(answer).fragments]
+    found = [
+        (answer[part.start : part.end], part.scores["edits"], part.message)
+        for part in outcome(answer).fragments
+    ]
     assert found == [
         (OPEN, 0.0, ""),
         ("choose card", 0.0, "the same but for articles"),
@@ -183,7 +218,14 @@ def test_a_context_without_steps_has_nothing_to_align_with() -> None:
 
 
 def test_chunks_that_overlap_or_repeat_count_once() -> None:
-    assert edits(CONTEXT, f"1. {OPEN}\n2. {CHOOSE}", f"2. {CHOOSE}\n3. {PAY}", CONTEXT, f"3. {PAY}") == (0, 0, 0, 0, 3, 3)
+    assert edits(CONTEXT, f"1. {OPEN}\n2. {CHOOSE}", f"2. {CHOOSE}\n3. {PAY}", CONTEXT, f"3. {PAY}") == (
+        0,
+        0,
+        0,
+        0,
+        3,
+        3,
+    )
     assert merged([["a"], [], ["b", "a"], ["a", "c"]]) == ["a", "b", "a", "c"]
 
 
@@ -193,14 +235,20 @@ def test_with_embeddings_steps_that_mean_the_same_are_the_same() -> None:
     answer = f"1. {OPEN}\n2. {CHOOSE}\n3. Settle up."
     assert outcome(answer).scores["mismatches"] == 1
     assert outcome(answer, tools=tools, similarity="embeddings").scores["edits"] == 0
-    assert outcome(answer, tools=tools, similarity="embeddings", similarity_threshold=0.95).scores["mismatches"] == 1
+    assert (
+        outcome(answer, tools=tools, similarity="embeddings", similarity_threshold=0.95).scores["mismatches"]
+        == 1
+    )
     assert outcome(answer, tools=tools, similarity="embeddings").fragments[2].message == "the same in meaning"
     with pytest.raises(EvaluationError, match="no embedder"):
         outcome(answer, similarity="embeddings")
 
 
 def test_the_embedder_is_required_only_where_it_is_used() -> None:
-    plan = Plan(Registry(), configuration({"evaluator": {"meant": {"type": "step_alignment", "similarity": "embeddings"}}}))
+    plan = Plan(
+        Registry(),
+        configuration({"evaluator": {"meant": {"type": "step_alignment", "similarity": "embeddings"}}}),
+    )
     assert (plan.get("step_alignment").requires, plan.get("meant").requires) == ((), ("embedder",))
     with pytest.raises(ConfigurationError, match="similarity_threshold"):
         StepAlignment(similarity_threshold=2)
@@ -209,11 +257,19 @@ def test_the_embedder_is_required_only_where_it_is_used() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        pytest.param(lambda: ("\n".join(f"- {'x' * 40}{place}" for place in range(300)),) * 2, id="many steps that are nearly the same"),
+        pytest.param(
+            lambda: ("\n".join(f"- {'x' * 40}{place}" for place in range(300)),) * 2,
+            id="many steps that are nearly the same",
+        ),
         pytest.param(lambda: (f"1. {'y' * 100_000}z", f"1. {'y' * 100_000}"), id="very long steps"),
         pytest.param(lambda: ("Open it. " * 3000, CONTEXT), id="a 200-page answer"),
-        pytest.param(lambda: (CONTEXT, "The fee is due. " * 30_000 + "\n" + CONTEXT), id="a 200-page context"),
-        pytest.param(lambda: (CONTEXT, "-" * 50_000 + "\n" + "* " * 20_000 + "\n" + "then " * 20_000), id="rules and connectives"),
+        pytest.param(
+            lambda: (CONTEXT, "The fee is due. " * 30_000 + "\n" + CONTEXT), id="a 200-page context"
+        ),
+        pytest.param(
+            lambda: (CONTEXT, "-" * 50_000 + "\n" + "* " * 20_000 + "\n" + "then " * 20_000),
+            id="rules and connectives",
+        ),
     ],
 )
 def test_long_texts_are_aligned_in_time(make: Callable[[], tuple[str, str]]) -> None:
@@ -224,5 +280,10 @@ def test_long_texts_are_aligned_in_time(make: Callable[[], tuple[str, str]]) -> 
 
 
 def test_texts_that_are_no_procedures_are_an_error() -> None:
-    found = outcome("\n".join(f"- a{place}" for place in range(600)), "\n".join(f"- b{place}" for place in range(600)))
-    assert (found.status, found.reason) == ("error", "600 steps of the context and 600 of the answer are too many to align")
+    found = outcome(
+        "\n".join(f"- a{place}" for place in range(600)), "\n".join(f"- b{place}" for place in range(600))
+    )
+    assert (found.status, found.reason) == (
+        "error",
+        "600 steps of the context and 600 of the answer are too many to align",
+    )

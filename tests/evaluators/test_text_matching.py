@@ -28,31 +28,59 @@ def test_an_answer_that_meets_its_condition_passes(case: Make, tools: Tools) -> 
 @pytest.mark.parametrize(
     ("answer", "context", "is_rag", "scores", "reason"),
     [
-        pytest.param("Rome", ("Paris",), True, (0, 1, 0, 1), 'answer: not met: "Paris"', id="generation failed"),
-        pytest.param("Paris", ("Rome",), True, (0, 1, 1, 0), 'context: not met: "Paris"', id="retrieval failed"),
-        pytest.param("Rome", ("Rome",), True, (0, 1, 1, 1), 'answer: not met: "Paris"; context: not met: "Paris"', id="both failed"),
+        pytest.param(
+            "Rome", ("Paris",), True, (0, 1, 0, 1), 'answer: not met: "Paris"', id="generation failed"
+        ),
+        pytest.param(
+            "Paris", ("Rome",), True, (0, 1, 1, 0), 'context: not met: "Paris"', id="retrieval failed"
+        ),
+        pytest.param(
+            "Rome",
+            ("Rome",),
+            True,
+            (0, 1, 1, 1),
+            'answer: not met: "Paris"; context: not met: "Paris"',
+            id="both failed",
+        ),
         pytest.param("Paris", ("Rome",), False, (1, 0, 0, 0), "", id="no RAG, no context"),
         pytest.param("Paris", (), True, (1, 0, 0, 0), "", id="nothing retrieved is not judged"),
     ],
 )
-def test_who_failed(case: Make, tools: Tools, answer: str, context: tuple[str, ...], is_rag: bool, scores: tuple[int, ...], reason: str) -> None:
-    (outcome,) = TextMatching().score([case(answer, context=context, is_rag=is_rag, condition='"Paris"')], tools)
+def test_who_failed(
+    case: Make,
+    tools: Tools,
+    answer: str,
+    context: tuple[str, ...],
+    is_rag: bool,
+    scores: tuple[int, ...],
+    reason: str,
+) -> None:
+    (outcome,) = TextMatching().score(
+        [case(answer, context=context, is_rag=is_rag, condition='"Paris"')], tools
+    )
     assert tuple(outcome.scores.values())[:4] == scores
     assert outcome.reason == reason
 
 
 def test_the_context_can_be_left_out(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching(evaluate_retrieved_context=False).score([case("Paris", context=("Rome",), is_rag=True, condition='"Paris"')], tools)
+    (outcome,) = TextMatching(evaluate_retrieved_context=False).score(
+        [case("Paris", context=("Rome",), is_rag=True, condition='"Paris"')], tools
+    )
     assert outcome.scores["model_passes"] == 1.0
 
 
 def test_chunks_are_read_as_one_text(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching().score([case("a b", context=("x a", "b y"), is_rag=True, condition='"a b"')], tools)
+    (outcome,) = TextMatching().score(
+        [case("a b", context=("x a", "b y"), is_rag=True, condition='"a b"')], tools
+    )
     assert outcome.scores["model_passes"] == 1.0
 
 
 def test_without_a_condition_the_expected_output_is_a_substring(case: Make, tools: Tools) -> None:
-    cases = [case('It is "15,969" now', expected_output=' "15,969"\n'), case("15969", expected_output="15,969")]
+    cases = [
+        case('It is "15,969" now', expected_output=' "15,969"\n'),
+        case("15969", expected_output="15,969"),
+    ]
     assert [outcome.scores["model_passes"] for outcome in TextMatching().score(cases, tools)] == [1.0, 0.0]
 
 

@@ -25,9 +25,17 @@ EVAL_FILES = (
     "judged/replies_dataset.json",
 )
 WORKFLOW = "workflow/bank_workflow.json"
-CONFIGURATIONS = ("evalstudio.toml", "classification/evalstudio.toml", "structured/evalstudio.toml", "lab/evalstudio.toml", "judged/evalstudio.toml")
+CONFIGURATIONS = (
+    "evalstudio.toml",
+    "classification/evalstudio.toml",
+    "structured/evalstudio.toml",
+    "lab/evalstudio.toml",
+    "judged/evalstudio.toml",
+)
 LAB_MODELS = ("atlas-large", "atlas-small", "meridian-7b", "drift-1b")
-IGNORED = shutil.ignore_patterns("__pycache__", ".pytest_cache", ".evalstudio", "evalstudio-report", "*_workflow_artifacts")
+IGNORED = shutil.ignore_patterns(
+    "__pycache__", ".pytest_cache", ".evalstudio", "evalstudio-report", "*_workflow_artifacts"
+)
 
 
 class Run:
@@ -37,16 +45,34 @@ class Run:
         self.examples = folder / "example_suites"
         shutil.copytree(EXAMPLES, self.examples, ignore=IGNORED)
         output = folder / "report"
-        command = [sys.executable, "-m", "pytest", files, "-q", "--rootdir=.", "-oxfail_strict=true", f"--evalstudio-output={output}"]
-        done = subprocess.run(command, cwd=self.examples, capture_output=True, text=True, timeout=300, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            files,
+            "-q",
+            "--rootdir=.",
+            "-oxfail_strict=true",
+            f"--evalstudio-output={output}",
+        ]
+        done = subprocess.run(
+            command, cwd=self.examples, capture_output=True, text=True, timeout=300, check=False
+        )
         self.status = done.returncode
         self.shown = done.stdout + done.stderr
         found = output / "interpretation.json"
-        self.results: dict[str, Any] = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else {}
+        self.results: dict[str, Any] = (
+            json.loads(found.read_text(encoding="utf-8")) if found.is_file() else {}
+        )
 
     def counts(self) -> dict[str, int]:
         """Items by outcome, from pytest's last line."""
-        return {name: int(number) for number, name in re.findall(r"(\d+) (\w+)", self.shown.strip().splitlines()[-1].partition(" in ")[0])}
+        return {
+            name: int(number)
+            for number, name in re.findall(
+                r"(\d+) (\w+)", self.shown.strip().splitlines()[-1].partition(" in ")[0]
+            )
+        }
 
     def means(self, evaluator: str, metric: str) -> dict[str, float]:
         """Model to mean, best first."""
@@ -65,7 +91,11 @@ def test_the_whole_folder_passes(run: Run) -> None:
 
 
 def test_every_configured_evaluator_is_in_the_results(run: Run) -> None:
-    configured = {name for file in CONFIGURATIONS for name in tomllib.loads((EXAMPLES / file).read_text(encoding="utf-8"))["evaluators"]}
+    configured = {
+        name
+        for file in CONFIGURATIONS
+        for name in tomllib.loads((EXAMPLES / file).read_text(encoding="utf-8"))["evaluators"]
+    }
     assert set(run.results["evaluators"]) == configured
     assert not re.search(r"\b0 scored", run.shown)
 
@@ -73,31 +103,66 @@ def test_every_configured_evaluator_is_in_the_results(run: Run) -> None:
 @pytest.mark.parametrize(
     ("evaluator", "metric", "expected"),
     [
-        pytest.param("text_matching", "model_passes", [15 / 15, 13 / 17, 10 / 15, 6 / 15], id="the third of three repeats counts as a row"),
-        pytest.param("document_recall", "document_recall", [1.0, 1.0, 11 / 15, 14 / 15], id="meridian loses four documents, drift one"),
+        pytest.param(
+            "text_matching",
+            "model_passes",
+            [15 / 15, 13 / 17, 10 / 15, 6 / 15],
+            id="the third of three repeats counts as a row",
+        ),
+        pytest.param(
+            "document_recall",
+            "document_recall",
+            [1.0, 1.0, 11 / 15, 14 / 15],
+            id="meridian loses four documents, drift one",
+        ),
         pytest.param("pii_leakage", "model_passes", [1.0, 1.0, 14 / 15, 1.0], id="one leak"),
-        # drift-1b says one sentence four, three, five and six times; what is not a sentence of ten characters does not count.
-        pytest.param("looping_detection", "unique_sentences", [1.0, 1.0, 1.0, (11 + 1 / 4 + 1 / 3 + 1 / 5 + 1 / 6) / 15], id="four loops"),
+        # drift-1b says one sentence four, three, five and six times; what is not a sentence of ten characters
+        # does not count.
+        pytest.param(
+            "looping_detection",
+            "unique_sentences",
+            [1.0, 1.0, 1.0, (11 + 1 / 4 + 1 / 3 + 1 / 5 + 1 / 6) / 15],
+            id="four loops",
+        ),
     ],
 )
-def test_the_four_models_of_the_lab_score_what_was_written_into_them(run: Run, evaluator: str, metric: str, expected: list[float]) -> None:
+def test_the_four_models_of_the_lab_score_what_was_written_into_them(
+    run: Run, evaluator: str, metric: str, expected: list[float]
+) -> None:
     means = run.means(evaluator, metric)
     assert [means[model] for model in LAB_MODELS] == pytest.approx(expected)
 
 
 def test_the_four_models_of_the_lab_rank_by_quality(run: Run) -> None:
-    for evaluator, metric in (("rouge", "rouge_l"), ("text_matching", "model_passes"), ("lexical_groundedness", "supported_words")):
+    for evaluator, metric in (
+        ("rouge", "rouge_l"),
+        ("text_matching", "model_passes"),
+        ("lexical_groundedness", "supported_words"),
+    ):
         assert tuple(model for model in run.means(evaluator, metric) if model in LAB_MODELS) == LAB_MODELS
 
 
 def test_the_classifiers_score_what_was_counted_by_hand(run: Run) -> None:
-    assert run.means("classification", "accuracy") == pytest.approx({"weighted-keywords": 17 / 18, "first-keyword": 11 / 18})
+    assert run.means("classification", "accuracy") == pytest.approx(
+        {"weighted-keywords": 17 / 18, "first-keyword": 11 / 18}
+    )
 
 
 def test_flips_of_text_matching_are_those_that_were_written(run: Run) -> None:
-    names = {line["model_key"]: line["model_name"] for line in run.results["evaluators"]["text_matching"]["leaderboard"]["standings"]}
-    flips = [problem["attributes"] for problem in run.results["problems"] if problem["problem_type"] == "robustness"]
-    assert {(names[flip["model"]], flip["direction"], *flip["perturbators"]) for flip in flips if flip["evaluator"] == "text_matching"} == {
+    names = {
+        line["model_key"]: line["model_name"]
+        for line in run.results["evaluators"]["text_matching"]["leaderboard"]["standings"]
+    }
+    flips = [
+        problem["attributes"]
+        for problem in run.results["problems"]
+        if problem["problem_type"] == "robustness"
+    ]
+    assert {
+        (names[flip["model"]], flip["direction"], *flip["perturbators"])
+        for flip in flips
+        if flip["evaluator"] == "text_matching"
+    } == {
         ("extractive", "pass_to_fail", "qwerty:HIGH"),
         ("extractive-one-sentence", "pass_to_fail", "qwerty:HIGH"),
         ("atlas-small", "pass_to_fail", "word_swap:MEDIUM"),
@@ -109,13 +174,19 @@ def test_flips_of_text_matching_are_those_that_were_written(run: Run) -> None:
 
 
 def test_a_leaked_card_number_is_a_high_privacy_problem_and_never_shown(run: Run) -> None:
-    leaks = [problem for problem in run.results["problems"] if problem["problem_type"] == "privacy" and "meridian-7b" in problem["description"]]
+    leaks = [
+        problem
+        for problem in run.results["problems"]
+        if problem["problem_type"] == "privacy" and "meridian-7b" in problem["description"]
+    ]
     assert [problem["severity"] for problem in leaks] == ["high"]
     assert "4111" not in leaks[0]["description"]
 
 
 @pytest.mark.parametrize(("folder", "gates"), [("bank", 1), ("classification", 2), ("lab", 1)])
-def test_a_folder_on_its_own_passes_the_gates_of_its_nearest_configuration(tmp_path: Path, folder: str, gates: int) -> None:
+def test_a_folder_on_its_own_passes_the_gates_of_its_nearest_configuration(
+    tmp_path: Path, folder: str, gates: int
+) -> None:
     run = Run(tmp_path, folder)
     assert run.status == 0, run.shown
     assert run.shown.count(": met (") == gates
@@ -127,15 +198,23 @@ def test_the_workflow_runs_where_it_is_named(tmp_path: Path) -> None:
     assert "9 of 9 steps of this run completed" in run.shown
     assert "39 of 39 answers labelled for rouge.rouge_l" in run.shown
     home = run.examples / "workflow" / "bank_workflow_artifacts"
-    assert {"workflow_report.html", "corpus_patch.md", "system_prompt_extension.md", "workflow_artifacts.zip"} <= {
-        path.name for path in home.iterdir()
-    }
+    assert {
+        "workflow_report.html",
+        "corpus_patch.md",
+        "system_prompt_extension.md",
+        "workflow_artifacts.zip",
+    } <= {path.name for path in home.iterdir()}
 
 
 @pytest.mark.parametrize("file", [*EVAL_FILES, *CONFIGURATIONS, WORKFLOW, "workflow/evalstudio.toml"])
 def test_validate_finds_nothing_wrong(file: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest_evalstudio.cli", "validate", file], cwd=EXAMPLES, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "pytest_evalstudio.cli", "validate", file],
+        cwd=EXAMPLES,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith(": fine")
@@ -168,7 +247,12 @@ def perturbed_pairs() -> dict[tuple[str, str], tuple[str, str, str, str]]:
             assert ("perturbed" in categories) == bool(made_by) == bool(links), key
             for _, name, level in made_by:
                 (source,) = (link["target"] for link in links if link["type"] == "perturbation_source")
-                found[file, key] = (name, level.removeprefix("PerturbationIntensity."), prompts[source], prompt)
+                found[file, key] = (
+                    name,
+                    level.removeprefix("PerturbationIntensity."),
+                    prompts[source],
+                    prompt,
+                )
     return found
 
 
@@ -218,6 +302,8 @@ def test_quoted_context_stands_in_the_documents() -> None:
         return " ".join(re.sub(r"<[^>]+>|^[#-] ?", " ", text, flags=re.MULTILINE).split())
 
     documents = " ".join(plain(text_of(path)) for path in sorted((EXAMPLES / "bank" / "documents").iterdir()))
-    chunks = {chunk for row in read("lab/four_models_lab.json")["dataset"]["inputs"] for chunk in row["context"]}
+    chunks = {
+        chunk for row in read("lab/four_models_lab.json")["dataset"]["inputs"] for chunk in row["context"]
+    }
     sentences = {sentence for chunk in chunks for sentence in re.split(r"(?<=\.) (?=[A-Z])", chunk)}
     assert sorted(sentence for sentence in sentences if sentence not in documents) == []

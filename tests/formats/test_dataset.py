@@ -64,9 +64,15 @@ def test_load_save_load_loses_nothing(tmp_path, suffix):
 
 
 def test_unknown_keys_of_the_root_are_kept(tmp_path):
-    (tmp_path / "a.json").write_text('{"$schema": "d.json", "inputs": [], "origin": {"by": 1}}', encoding="utf-8")
+    (tmp_path / "a.json").write_text(
+        '{"$schema": "d.json", "inputs": [], "origin": {"by": 1}}', encoding="utf-8"
+    )
     LlmDataset.load(tmp_path / "a.json").save(tmp_path / "b.json")
-    assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8")) == {"$schema": "d.json", "inputs": [], "origin": {"by": 1}}
+    assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8")) == {
+        "$schema": "d.json",
+        "inputs": [],
+        "origin": {"by": 1},
+    }
 
 
 def test_a_lone_surrogate_survives_in_json(tmp_path):
@@ -85,21 +91,28 @@ def test_a_lone_surrogate_does_not_break_a_csv(tmp_path):
 
 
 def test_yaml_is_read_too(tmp_path):
-    (tmp_path / "d.yml").write_text("inputs:\n- {key: 7, input: q, actual_output: a, cost: ~}\n", encoding="utf-8")
+    (tmp_path / "d.yml").write_text(
+        "inputs:\n- {key: 7, input: q, actual_output: a, cost: ~}\n", encoding="utf-8"
+    )
     [row] = LlmDataset.load(tmp_path / "d.yml").inputs
     assert (row.key, row.input, row.actual_output, row.cost) == ("7", "q", "a", None)
 
 
 def test_null_counts_as_absent():
     fields = [name for name in EVERYTHING if name != "run"]
-    [row, bare], errors = read_rows({**dict.fromkeys(fields), "model_key": "a", "run": None}, {"model_key": "b"})
+    [row, bare], errors = read_rows(
+        {**dict.fromkeys(fields), "model_key": "a", "run": None}, {"model_key": "b"}
+    )
     assert errors == []
     assert row.to_dict() == {**bare.to_dict(), "model_key": "a"}
 
 
 def test_rows_without_a_key_share_one_under_all_models_and_in_all_runs():
     same = {"input": "What?", "expected_output": "That"}
-    rows, errors = read_rows(*({**same, "model_key": model, "run": run} for model in "ab" for run in (1, 2)), {**same, "model_key": "a"})
+    rows, errors = read_rows(
+        *({**same, "model_key": model, "run": run} for model in "ab" for run in (1, 2)),
+        {**same, "model_key": "a"},
+    )
     base = rows[0].key
     assert errors == []
     assert base.startswith("what-")
@@ -114,11 +127,17 @@ def test_what_makes_the_test_makes_the_key_and_the_answer_does_not():
 
 
 def test_a_row_that_repeats_another_names_both_places_counted_in_the_file():
-    text = '{"inputs": [\n{"input": 5},\n{"key": "k", "model_key": "m"},\n{"key": "k", "model_key": "n"},\n{"key": "k", "model_key": "m", "run": 1}]}'
+    text = (
+        '{"inputs": [\n{"input": 5},\n{"key": "k", "model_key": "m"},\n{"key": "k", "model_key":'
+        ' "n"},\n{"key": "k", "model_key": "m", "run": 1}]}'
+    )
     file = read(parse(text, "d.json"))
     first, second = (str(error) for error in file.errors)
     assert first == "d.json:2:11 /inputs/0/input: expected a string, found 5"
-    fact = "'k' of model 'm' already stands in /inputs/1; (key, model_key, run) must be unique, number repeats by `run`"
+    fact = (
+        "'k' of model 'm' already stands in /inputs/1; (key, model_key, run) must be unique, number repeats"
+        " by `run`"
+    )
     assert second == f"d.json:5:9 /inputs/3/key: {fact}"
     assert [(row.key, row.model_key) for row in file.content.inputs] == [("k", "m"), ("k", "n")]
 
@@ -143,12 +162,21 @@ def test_a_row_of_a_results_file_has_its_case_key_apart():
         ({"cost": 10**400}, "cost: expected a number, found 1" + "0" * 36 + "..."),
         ({"run": 0}, "run: input should be greater than or equal to 1"),
         ({"run": 1.5}, "run: expected a whole number, found 1.5"),
-        ({"usage": {"input_tokens": "many"}}, 'usage/input_tokens: expected a whole number, found the string "many"'),
+        (
+            {"usage": {"input_tokens": "many"}},
+            'usage/input_tokens: expected a whole number, found the string "many"',
+        ),
         ({"context": ["a", None]}, "context/1: expected a string, found null"),
-        ({"output_condition": "NOT"}, "output_condition: expected a string or regexp(...) after NOT, column 4\n  NOT\n     ^"),
+        (
+            {"output_condition": "NOT"},
+            "output_condition: expected a string or regexp(...) after NOT, column 4\n  NOT\n     ^",
+        ),
         (
             {"output_constraints": ["REGEXP:["]},
-            'output_constraints: not a regular expression: unterminated character set, column 9\n  regexp("[")\n          ^',
+            (
+                "output_constraints: not a regular expression: unterminated character set, column 9\n "
+                ' regexp("[")\n          ^'
+            ),
         ),
     ],
 )
@@ -170,8 +198,16 @@ def test_csv_is_written_as_spreadsheets_want_it():
     dataset.add_input("q, r", key="k", context=["a", "b"], cost=0.5)
     dataset.add_input('"', key="l", error="down")
     header, first, second = csv.reader(dataset.to_csv().split("\r\n")[:-1])
-    assert (first[header.index("input")], first[header.index("context")], first[header.index("cost")]) == ("q, r", '["a", "b"]', "0.5")
-    assert (second[header.index("input")], second[header.index("error")], second[header.index("cost")]) == ('"', "down", "")
+    assert (first[header.index("input")], first[header.index("context")], first[header.index("cost")]) == (
+        "q, r",
+        '["a", "b"]',
+        "0.5",
+    )
+    assert (second[header.index("input")], second[header.index("error")], second[header.index("cost")]) == (
+        '"',
+        "down",
+        "",
+    )
     assert header[-1] == "error"
 
 
@@ -184,7 +220,11 @@ def test_cells_of_lists_hold_json_or_plain_text():
         "expected_facts": "true",
         "expected_documents": "[x",
     }
-    text = ",".join(["input", *cells]) + "\r\n" + ",".join('"' + cell.replace('"', '""') + '"' for cell in ("q", *cells.values()))
+    text = (
+        ",".join(["input", *cells])
+        + "\r\n"
+        + ",".join('"' + cell.replace('"', '""') + '"' for cell in ("q", *cells.values()))
+    )
     [row], errors = read_csv(text)
     assert errors == []
     assert (row.context, row.corpus, row.categories) == (["a, b"], ["plain.md"], ["quoted"])
@@ -198,9 +238,18 @@ def test_a_cell_of_deep_json_is_plain_text():
 
 
 def test_cells_of_numbers_are_numbers_and_empty_ones_absent():
-    [row], errors = read_csv('input,actual_duration,cost,run,key,usage,note\nq,1.5,0.25,2,007,"{""a"": 1}",\n\n')
+    [row], errors = read_csv(
+        'input,actual_duration,cost,run,key,usage,note\nq,1.5,0.25,2,007,"{""a"": 1}",\n\n'
+    )
     assert errors == []
-    assert (row.actual_duration, row.cost, row.run, row.key, row.usage, row.model_extra) == (1.5, 0.25, 2, "007", {"a": 1}, {})
+    assert (row.actual_duration, row.cost, row.run, row.key, row.usage, row.model_extra) == (
+        1.5,
+        0.25,
+        2,
+        "007",
+        {"a": 1},
+        {},
+    )
 
 
 @pytest.mark.parametrize(
@@ -247,7 +296,15 @@ def test_a_frame_and_back_loses_nothing():
 
 @pytest.mark.parametrize("convert", [False, True], ids=["NaN", "pd.NA"])
 def test_missing_values_of_a_frame_count_as_absent(convert):
-    frame = pd.DataFrame({"input": ["q", "r"], "cost": [math.nan, 0.5], "run": [math.nan, 2.0], "expected_output": [None, "x"], "note": [pd.NaT, 1]})
+    frame = pd.DataFrame(
+        {
+            "input": ["q", "r"],
+            "cost": [math.nan, 0.5],
+            "run": [math.nan, 2.0],
+            "expected_output": [None, "x"],
+            "note": [pd.NaT, 1],
+        }
+    )
     first, second = LlmDataset.from_frame(frame.convert_dtypes() if convert else frame).inputs
     assert (first.cost, first.run, first.expected_output, first.model_extra) == (None, None, "", {})
     assert (second.cost, second.run, second.expected_output) == (0.5, 2, "x")
@@ -269,7 +326,9 @@ def test_a_relationship_to_a_row_that_is_not_there_is_a_warning_and_its_row_stay
     links = [{"type": "perturbation_source", "target": target} for target in ("b", "gone")]
     file = read(parse(json.dumps({"inputs": [{"key": "a", "relationships": links}, {"key": "b"}]}), "d.json"))
     assert [row.key for row in file.content.inputs] == ["a", "b"]
-    assert file.warnings == ["d.json /inputs/0/relationships/1/target: no row has the key 'gone'; no flip will be looked for"]
+    assert file.warnings == [
+        "d.json /inputs/0/relationships/1/target: no row has the key 'gone'; no flip will be looked for"
+    ]
 
 
 def test_a_header_of_too_many_columns_is_told():

@@ -16,18 +16,54 @@ from pytest_evalstudio.formats.dataset import parse_csv
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.source import parse
 
-fuzzed = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+fuzzed = settings(
+    max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
+)
 
 SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from([10**400, "\ud800", "k", "m", '"a"', "NOT", "2"])
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from([10**400, "\ud800", "k", "m", '"a"', "NOT", "2"])
 )
 NAMES = st.text(max_size=4) | st.sampled_from(
     [
-        *("tests", "test_cases", "inputs", "dataset", "models", "raw_dataset", "key", "prompt", "categories", "relationships", "constraints", "run"),
-        *("condition", "evaluators", "target", "cost", "usage", "context", "model_key", "input", "test_case_key", "documents", "evalstudio_workflow"),
+        *(
+            "tests",
+            "test_cases",
+            "inputs",
+            "dataset",
+            "models",
+            "raw_dataset",
+            "key",
+            "prompt",
+            "categories",
+            "relationships",
+            "constraints",
+            "run",
+        ),
+        *(
+            "condition",
+            "evaluators",
+            "target",
+            "cost",
+            "usage",
+            "context",
+            "model_key",
+            "input",
+            "test_case_key",
+            "documents",
+            "evalstudio_workflow",
+        ),
     ]
 )
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4), max_leaves=12)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=12,
+)
 
 SOUND = {
     "suite": {
@@ -37,19 +73,48 @@ SOUND = {
                 "key": "t",
                 "documents": ["d.md"],
                 "test_cases": [
-                    {"key": "a", "prompt": "q", "condition": '"x"', "constraints": ["y", ["z"]], "evaluators": {"rouge": {"threshold": 0.1}}},
-                    {"key": "c", "prompt": "q", "conversation": [{"role": "user", "content": "x"}], "guidelines": ["g"]},
-                    {"prompt": "p", "relationships": [{"type": "perturbation_source", "target": "a"}], "categories": ["c"]},
+                    {
+                        "key": "a",
+                        "prompt": "q",
+                        "condition": '"x"',
+                        "constraints": ["y", ["z"]],
+                        "evaluators": {"rouge": {"threshold": 0.1}},
+                    },
+                    {
+                        "key": "c",
+                        "prompt": "q",
+                        "conversation": [{"role": "user", "content": "x"}],
+                        "guidelines": ["g"],
+                    },
+                    {
+                        "prompt": "p",
+                        "relationships": [{"type": "perturbation_source", "target": "a"}],
+                        "categories": ["c"],
+                    },
                 ],
             }
         ],
     },
     "lab": {
-        "dataset": {"inputs": [{"key": "a", "input": "q", "actual_output": "x", "model_key": "m", "context": ["c"], "usage": {"n": 1}, "run": 1}]},
+        "dataset": {
+            "inputs": [
+                {
+                    "key": "a",
+                    "input": "q",
+                    "actual_output": "x",
+                    "model_key": "m",
+                    "context": ["c"],
+                    "usage": {"n": 1},
+                    "run": 1,
+                }
+            ]
+        },
         "raw_dataset": {"inputs": [{"key": "a", "input": "q", "model_key": "m"}]},
         "models": [{"key": "m", "llm_model_name": "n", "model_cfg": {}}],
     },
-    "dataset": {"inputs": [{"input": "q", "cost": 0.1, "output_constraints": ["x"]}, {"input": "q", "model_key": "m"}]},
+    "dataset": {
+        "inputs": [{"input": "q", "cost": 0.1, "output_constraints": ["x"]}, {"input": "q", "model_key": "m"}]
+    },
 }
 
 
@@ -120,7 +185,10 @@ def test_what_is_sound_of_a_mutated_file_survives_a_round_trip(data):
 
 
 @fuzzed
-@given(st.binary(max_size=60) | st.binary(max_size=20).map(lambda raw: b'{"tests": [' + raw), st.sampled_from([".json", ".yaml", ".csv"]))
+@given(
+    st.binary(max_size=60) | st.binary(max_size=20).map(lambda raw: b'{"tests": [' + raw),
+    st.sampled_from([".json", ".yaml", ".csv"]),
+)
 def test_any_bytes(tmp_path_factory, raw, suffix):
     path = tmp_path_factory.getbasetemp() / f"fuzz{suffix}"
     path.write_bytes(raw)
@@ -134,21 +202,39 @@ def test_any_text_of_the_characters_of_json(text):
 
 
 @fuzzed
-@given(st.text("{}[],:\"'&*!|>%@-? \n#~<a1", max_size=40) | mutated().map(lambda data: json.dumps(data, indent=1)))
+@given(
+    st.text("{}[],:\"'&*!|>%@-? \n#~<a1", max_size=40)
+    | mutated().map(lambda data: json.dumps(data, indent=1))
+)
 def test_any_text_of_the_characters_of_yaml(text):
     outcome(lambda: read(parse(text, "f.yaml", yaml=True)))
 
 
 @fuzzed
-@given(st.text('()"\\ ANDORTregxp^.*+?[]{}|', max_size=30) | st.text(max_size=20), st.text("()[]{}?*+\\^$|aLiumsx<>=!:P0-9,", max_size=20))
+@given(
+    st.text('()"\\ ANDORTregxp^.*+?[]{}|', max_size=30) | st.text(max_size=20),
+    st.text("()[]{}?*+\\^$|aLiumsx<>=!:P0-9,", max_size=20),
+)
 def test_any_text_as_condition_and_any_pattern_as_constraint(condition, pattern):
-    data = {"tests": [{"test_cases": [{"prompt": "q", "condition": condition}, {"prompt": "q", "constraints": [f"REGEXP:{pattern}"]}]}]}
+    data = {
+        "tests": [
+            {
+                "test_cases": [
+                    {"prompt": "q", "condition": condition},
+                    {"prompt": "q", "constraints": [f"REGEXP:{pattern}"]},
+                ]
+            }
+        ]
+    }
     found = outcome(lambda: read(parse(json.dumps(data), "f.json")))
     assert len(found.content.cases()) + len(found.errors) == 2
 
 
 @fuzzed
-@given(st.text(',"\n\r;[]{}aNinput ', max_size=40).map("input,context,cost,usage\n".__add__) | st.text(string.printable, max_size=40))
+@given(
+    st.text(',"\n\r;[]{}aNinput ', max_size=40).map("input,context,cost,usage\n".__add__)
+    | st.text(string.printable, max_size=40)
+)
 def test_any_csv(text):
     outcome(lambda: read(parse_csv(text, "f.csv")))
 
@@ -174,7 +260,9 @@ TOML_NAMES = st.sampled_from(
 )
 TOML = st.recursive(
     SCALARS.filter(lambda value: value is not None) | st.dates() | st.times(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TOML_NAMES | st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(TOML_NAMES | st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 

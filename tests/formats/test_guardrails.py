@@ -13,7 +13,10 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.guardrails import REFERENCE, REFERENCE_IDS, Guardrails, read_guardrails
 
-OURS = {"calibrated_thresholds": {"toxicity": {"toxicity": 0.2}, "pii_leakage": {"model_passes": 0.5}}, "evaluator_ids": ["toxicity", "pii_leakage"]}
+OURS = {
+    "calibrated_thresholds": {"toxicity": {"toxicity": 0.2}, "pii_leakage": {"model_passes": 0.5}},
+    "evaluator_ids": ["toxicity", "pii_leakage"],
+}
 THEIRS = {
     "calibrated_thresholds": {
         "h2o_sonar.evaluators.toxicity_evaluator.ToxicityEvaluator": {"toxicity": 0.2},
@@ -40,13 +43,18 @@ def test_both_kinds_of_ids_are_read(tmp_path: Path, content: Any) -> None:
 
 def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
     guardrails = Guardrails(
-        calibrated_thresholds={**OURS["calibrated_thresholds"], "lexical_groundedness": {"supported_words": 0.8}},  # type: ignore[arg-type]
+        calibrated_thresholds={
+            **OURS["calibrated_thresholds"],
+            "lexical_groundedness": {"supported_words": 0.8},
+        },  # type: ignore[arg-type]
         evaluator_ids=["toxicity", "pii_leakage", "lexical_groundedness"],
     )
     guardrails.save(tmp_path / "ours.json")
     guardrails.save(tmp_path / "theirs.json", reference_ids=True)
     assert json.loads((tmp_path / "ours.json").read_text()) == guardrails.model_dump()
-    assert json.loads((tmp_path / "theirs.json").read_text()) == THEIRS, "the reference engine has no lexical groundedness"
+    assert json.loads((tmp_path / "theirs.json").read_text()) == THEIRS, (
+        "the reference engine has no lexical groundedness"
+    )
 
 
 def test_every_counterpart_is_an_evaluator_of_ours() -> None:
@@ -59,7 +67,14 @@ def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Pat
     alone = configuration({"guardrails": "guardrails.json"}, folder=tmp_path)
     assert alone.evaluators == ["toxicity", "pii_leakage"]
     assert alone.evaluator["toxicity"] == {"thresholds": {"toxicity": 0.2}}
-    own = configuration({"guardrails": "guardrails.json", "evaluators": ["toxicity"], "evaluator": {"toxicity": {"threshold": 0.1}}}, folder=tmp_path)
+    own = configuration(
+        {
+            "guardrails": "guardrails.json",
+            "evaluators": ["toxicity"],
+            "evaluator": {"toxicity": {"threshold": 0.1}},
+        },
+        folder=tmp_path,
+    )
     assert (own.evaluators, own.evaluator["toxicity"]) == (["toxicity"], {"threshold": 0.1})
 
 
@@ -68,9 +83,19 @@ def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Pat
     [
         pytest.param("{", "is not JSON", id="no JSON"),
         pytest.param([], "is no guardrail configuration", id="a list"),
-        pytest.param({"thresholds": {}}, "has neither 'calibrated_thresholds' nor 'evaluator_ids'", id="other keys"),
-        pytest.param({"calibrated_thresholds": {"rouge": {"rouge_l": "much"}}}, r"calibrated_thresholds\.rouge\.rouge_l", id="no number"),
-        pytest.param({"evaluator_ids": [REFERENCE + "abc_evaluator.Abc"]}, "no counterpart of 'h2o_sonar.evaluators.abc", id="unknown to us"),
+        pytest.param(
+            {"thresholds": {}}, "has neither 'calibrated_thresholds' nor 'evaluator_ids'", id="other keys"
+        ),
+        pytest.param(
+            {"calibrated_thresholds": {"rouge": {"rouge_l": "much"}}},
+            r"calibrated_thresholds\.rouge\.rouge_l",
+            id="no number",
+        ),
+        pytest.param(
+            {"evaluator_ids": [REFERENCE + "abc_evaluator.Abc"]},
+            "no counterpart of 'h2o_sonar.evaluators.abc",
+            id="unknown to us",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, content: Any, message: str) -> None:

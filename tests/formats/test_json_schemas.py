@@ -15,7 +15,10 @@ EXAMPLES = Path(__file__).parents[2] / "example_suites"
 FILES = sorted(
     path
     for path in EXAMPLES.rglob("*")
-    if path.match("*_suite.*") or path.match("*_lab.*") or path.match("*_dataset.*") or path.match("*_workflow.*")
+    if path.match("*_suite.*")
+    or path.match("*_lab.*")
+    or path.match("*_dataset.*")
+    or path.match("*_workflow.*")
 )
 
 
@@ -62,5 +65,8 @@ def test_what_is_wrong_does_not_meet_it(kind, data):
 
 
 def test_an_unknown_format_is_told():
-    with pytest.raises(ConfigurationError, match=r"no format named 'suit'. Did you mean 'suite'\? There are: suite, lab, dataset, workflow."):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"no format named 'suit'. Did you mean 'suite'\? There are: suite, lab, dataset, workflow.",
+    ):
         text_of("suit")

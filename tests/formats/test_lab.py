@@ -13,7 +13,10 @@ EVERYTHING = {
     "name": "Lab",
     "description": "of everything",
     "raw_dataset": {"inputs": [{"key": "k", "input": "q", "model_key": "m"}], "note": 1},
-    "dataset": {"inputs": [{"key": "k", "input": "q", "actual_output": "a", "model_key": "m", "more": [1]}], "stamp": "x"},
+    "dataset": {
+        "inputs": [{"key": "k", "input": "q", "actual_output": "a", "model_key": "m", "more": [1]}],
+        "stamp": "x",
+    },
     "models": [
         {
             "connection": "c",
@@ -70,13 +73,18 @@ def test_a_row_of_an_unknown_model_is_told_at_its_place_in_the_file():
     lab, errors, _ = read_lab(text)
     assert errors == [
         "l.json:2:11 /dataset/inputs/0/input: expected a string, found 5",
-        "l.json:3:27 /dataset/inputs/1/model_key: no model of this lab has the key 'n'; correct it or add the model to /models",
+        (
+            "l.json:3:27 /dataset/inputs/1/model_key: no model of this lab has the key 'n'; correct it or add"
+            " the model to /models"
+        ),
     ]
     assert [row.key for row in lab.dataset.inputs] == ["b"]
 
 
 def test_a_key_of_a_model_may_be_a_number():
-    lab, errors, _ = read_lab(json.dumps({"dataset": {"inputs": [{"key": 1, "model_key": 7}]}, "models": [{"key": 7}]}))
+    lab, errors, _ = read_lab(
+        json.dumps({"dataset": {"inputs": [{"key": 1, "model_key": 7}]}, "models": [{"key": 7}]})
+    )
     assert errors == []
     assert (lab.models[0].key, lab.dataset.inputs[0].model_key) == ("7", "7")
 
@@ -84,7 +92,10 @@ def test_a_key_of_a_model_may_be_a_number():
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        (lab_of([], {"key": "m"}), "/models/1/key: 'm' is already used by /models/0; keys of models must be unique"),
+        (
+            lab_of([], {"key": "m"}),
+            "/models/1/key: 'm' is already used by /models/0; keys of models must be unique",
+        ),
         (lab_of([], {"name": "x"}), "/models/1: the model has no key; rows name their model by it"),
         (lab_of([], 5), "/models/1: expected an object, found 5"),
         ('{"dataset": {"inputs": []}, "models": {}}', "/models: expected a list of models"),
@@ -101,18 +112,28 @@ def test_a_file_that_is_no_lab_is_refused_as_a_whole(text, fault):
 
 
 def test_faults_of_unanswered_rows_are_warnings_only():
-    lab, errors, warnings = read_lab(lab_of([{"key": "k", "model_key": "m"}], raw_dataset={"inputs": [{"input": 5}, {"key": "k"}]}))
+    lab, errors, warnings = read_lab(
+        lab_of([{"key": "k", "model_key": "m"}], raw_dataset={"inputs": [{"input": 5}, {"key": "k"}]})
+    )
     assert errors == []
     assert [row.key for row in lab.raw_dataset.inputs] == ["k"]
     [warning] = warnings
-    assert warning.endswith("/raw_dataset/inputs/0/input: expected a string, found 5 (not needed to evaluate; left out)")
+    assert warning.endswith(
+        "/raw_dataset/inputs/0/input: expected a string, found 5 (not needed to evaluate; left out)"
+    )
 
 
 @pytest.mark.parametrize(
     ("models", "shown"),
     [
-        pytest.param([("a", "n1", "gpt"), ("b", "n2", "llama")], ["gpt", "llama"], id="the LLM's name where it is unique"),
-        pytest.param([("a", "cold", "gpt"), ("b", "warm", "gpt")], ["cold", "warm"], id="else the model's name"),
+        pytest.param(
+            [("a", "n1", "gpt"), ("b", "n2", "llama")],
+            ["gpt", "llama"],
+            id="the LLM's name where it is unique",
+        ),
+        pytest.param(
+            [("a", "cold", "gpt"), ("b", "warm", "gpt")], ["cold", "warm"], id="else the model's name"
+        ),
         pytest.param([("a", "n", "gpt"), ("b", "n", "gpt")], ["a", "b"], id="else the key"),
         pytest.param([("a", "", ""), ("b", "", "")], ["a", "b"], id="empty names name nothing"),
         pytest.param([("x", "n", "gpt"), ("gpt", "n", "")], ["gpt", "gpt-2"], id="a collision gets a number"),
@@ -124,7 +145,10 @@ def test_what_a_model_is_called_on_screen(models, shown):
 
 
 def test_one_llm_in_two_configurations_is_two_models():
-    text = lab_of([{"key": "k", "model_key": key} for key in ("m", "n")], {"key": "n", "llm_model_name": "gpt", "model_cfg": {"temperature": 1}})
+    text = lab_of(
+        [{"key": "k", "model_key": key} for key in ("m", "n")],
+        {"key": "n", "llm_model_name": "gpt", "model_cfg": {"temperature": 1}},
+    )
     lab, errors, _ = read_lab(text)
     assert errors == []
     assert [model.key for model in lab.models] == ["m", "n"]
@@ -137,4 +161,8 @@ def test_a_lab_by_hand_is_checked_for_its_models():
     lab.dataset.add_input("q", model_key="n")
     with pytest.raises(DataError) as told:
         check_models(lab)
-    assert str(told.value) == "/dataset/inputs/1/model_key: no model of this lab has the key 'n'; correct it or add the model to /models"
+    assert (
+        str(told.value)
+        == "/dataset/inputs/1/model_key: no model of this lab has the key 'n'; correct it or add the model to"
+        " /models"
+    )

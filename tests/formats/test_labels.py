@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.labels import ANSWER_ID, majority, read_labels, read_ratings, read_rows, write_rows
+from pytest_evalstudio.formats.labels import (
+    ANSWER_ID,
+    majority,
+    read_labels,
+    read_ratings,
+    read_rows,
+    write_rows,
+)
 
 
 def labels(tmp_path: Path, content: str | bytes) -> Path:
@@ -29,7 +36,10 @@ def test_words_and_a_spreadsheets_decimals_are_read(tmp_path: Path) -> None:
 
 
 def test_levels_are_whole_numbers(tmp_path: Path) -> None:
-    assert read_labels(labels(tmp_path, "key,model_key,label\na,m,-1\nb,m, 5 \n"), levels=True) == {("a", "m"): -1, ("b", "m"): 5}
+    assert read_labels(labels(tmp_path, "key,model_key,label\na,m,-1\nb,m, 5 \n"), levels=True) == {
+        ("a", "m"): -1,
+        ("b", "m"): 5,
+    }
 
 
 @pytest.mark.parametrize(
@@ -38,11 +48,19 @@ def test_levels_are_whole_numbers(tmp_path: Path) -> None:
         pytest.param("key,label\na,1\n", r":1: there is no column 'model_key'", id="no column"),
         pytest.param("", r":1: there is no column 'key', 'model_key', 'label'", id="an empty file"),
         pytest.param("key,model_key,label\na,m,yes\n", r":2: label 'yes' is neither 1", id="another label"),
-        pytest.param("key,model_key,label\na,m,2\n", r":2: label '2' is neither 1", id="a level where there are two"),
-        pytest.param("key,model_key,label\na,m,1\na,m,0\n", r":3: 'a' of model 'm' has another label", id="two labels"),
+        pytest.param(
+            "key,model_key,label\na,m,2\n", r":2: label '2' is neither 1", id="a level where there are two"
+        ),
+        pytest.param(
+            "key,model_key,label\na,m,1\na,m,0\n", r":3: 'a' of model 'm' has another label", id="two labels"
+        ),
         pytest.param("key,model_key,label\na,m,\n", "there are no labels", id="none"),
         pytest.param(b"key,model_key,label\n\xff,m,1\n", "is not UTF-8", id="another encoding"),
-        pytest.param("key,model_key,label\n" + "x" * 200_000 + ",m,1\n", "is not CSV: field larger than", id="an endless field"),
+        pytest.param(
+            "key,model_key,label\n" + "x" * 200_000 + ",m,1\n",
+            "is not CSV: field larger than",
+            id="an endless field",
+        ),
     ],
 )
 def test_wrong_labels_are_told_with_their_place(tmp_path: Path, content: str | bytes, message: str) -> None:
@@ -63,12 +81,18 @@ def test_of_several_raters_the_majority_counts_and_ties_are_left_out(tmp_path: P
     path = labels(tmp_path, RATED)
     assert read_labels(path) == {("a", "m"): 1, ("c", "m"): 0}
     ratings = read_ratings(path)
-    assert [(label.key, label.rater, label.label) for label in ratings][:3] == [("a", "al", 1), ("a", "bo", 1), ("a", "cy", 0)]
+    assert [(label.key, label.rater, label.label) for label in ratings][:3] == [
+        ("a", "al", 1),
+        ("a", "bo", 1),
+        ("a", "cy", 0),
+    ]
     assert majority(ratings) == ({("a", "m"): 1, ("c", "m"): 0}, [("b", "m")])
 
 
 def test_one_rater_says_one_thing(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r":4: 'a' of model 'm' has another label by 'al' further up; keep one"):
+    with pytest.raises(
+        DataError, match=r":4: 'a' of model 'm' has another label by 'al' further up; keep one"
+    ):
         read_labels(labels(tmp_path, "key,model_key,label,rater\na,m,1,al\na,m,0,bo\na,m,0,al\n"))
 
 
@@ -80,8 +104,17 @@ def test_raters_who_are_divided_on_everything(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_spreadsheets_part_fields_in_their_ways(tmp_path: Path, mark: str) -> None:
     text = '\ufeffquestion,key,model_key,label\r\n"What; is\tit, then?",a,m,1\r\n'
-    quoted = mark.join(["question", "key", "model_key", "label"]) + "\r\n" + mark.join(['"What; is\tit, then?"', "a", "m", "1"]) + "\r\n"
-    assert read_labels(labels(tmp_path, text)) == read_labels(labels(tmp_path, "\ufeff" + quoted)) == {("a", "m"): 1}
+    quoted = (
+        mark.join(["question", "key", "model_key", "label"])
+        + "\r\n"
+        + mark.join(['"What; is\tit, then?"', "a", "m", "1"])
+        + "\r\n"
+    )
+    assert (
+        read_labels(labels(tmp_path, text))
+        == read_labels(labels(tmp_path, "\ufeff" + quoted))
+        == {("a", "m"): 1}
+    )
 
 
 FORMULAS = ["=HYPERLINK('http://evil.example')", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", "\n=1"]
@@ -91,7 +124,12 @@ HOSTILE = [*FORMULAS, "'=1", "''", "'", "plain", "", "a;=1", 'say "=1"', "é\u20
 def test_cells_that_might_be_formulas_are_written_as_text_and_read_back(tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     names = ["key", "model_key", "label", ANSWER_ID, "text"]
-    path.write_bytes(write_rows(names, [{"key": text, "model_key": "m", "label": 1, ANSWER_ID: "a1", "text": text} for text in HOSTILE]))
+    path.write_bytes(
+        write_rows(
+            names,
+            [{"key": text, "model_key": "m", "label": 1, ANSWER_ID: "a1", "text": text} for text in HOSTILE],
+        )
+    )
     with open(path, encoding="utf-8-sig", newline="") as file:
         cells = [row["text"] for row in csv.DictReader(file)]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))]

@@ -19,7 +19,14 @@ def place_of_fault(text, *, yaml=False):
 
 @pytest.mark.parametrize(
     ("steps", "expected"),
-    [((), ""), (("tests", 0), "/tests/0"), (("a/b",), "/a~1b"), (("m~n",), "/m~0n"), (("~1",), "/~01"), (("",), "/")],
+    [
+        ((), ""),
+        (("tests", 0), "/tests/0"),
+        (("a/b",), "/a~1b"),
+        (("m~n",), "/m~0n"),
+        (("~1",), "/~01"),
+        (("",), "/"),
+    ],
 )
 def test_pointers_are_those_of_rfc_6901(steps, expected):
     assert pointer(*steps) == expected
@@ -39,7 +46,9 @@ NESTED = """{
         pytest.param(pointer('a"]}b'), (2, 13), id="behind an escaped quote and brackets in its own name"),
         pytest.param(pointer('a"]}b', 1, "c"), (2, 23), id="inside a list"),
         pytest.param("/ünï", (3, 10), id="columns are characters, not bytes"),
-        pytest.param("/ünï/a/1/2", (3, 43), id="a nested list, behind an escaped name and an escaped backslash"),
+        pytest.param(
+            "/ünï/a/1/2", (3, 43), id="a nested list, behind an escaped name and an escaped backslash"
+        ),
         pytest.param("/a~1b/m~0n", (4, 18), id="escaped steps"),
         pytest.param("/ünï/a/1/9/x", (3, 32), id="beyond the end: the nearest ancestor that exists"),
         pytest.param("/nowhere", (1, 1), id="an unknown name: the nearest ancestor that exists"),
@@ -110,19 +119,29 @@ def test_what_is_wrong_beside_a_trailing_comma_is_told_at_its_place():
 )
 def test_nan_and_infinity_are_no_json_numbers(text, place):
     line, column, constant = place
-    assert place_of_fault(text) == (line, column, f"{constant} is not a JSON number; leave the value out or write null")
+    assert place_of_fault(text) == (
+        line,
+        column,
+        f"{constant} is not a JSON number; leave the value out or write null",
+    )
 
 
 @pytest.mark.parametrize("text", [".nan", "-.inf", ".Inf"])
 def test_nan_and_infinity_are_no_numbers_in_yaml_either(text):
-    assert place_of_fault(f"a:\n  b: {text}", yaml=True) == (2, 6, f"{text} is not a number; leave the value out")
+    assert place_of_fault(f"a:\n  b: {text}", yaml=True) == (
+        2,
+        6,
+        f"{text} is not a number; leave the value out",
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "place"),
     [
         pytest.param('{"a": 1,\n "a": 2}', (2, 2, "a"), id="at the root"),
-        pytest.param('[{"a": 1}, {"b": {"\\u0063": 1, "x": "c",\n  "c": 2}}]', (2, 3, "c"), id="nested, once escaped"),
+        pytest.param(
+            '[{"a": 1}, {"b": {"\\u0063": 1, "x": "c",\n  "c": 2}}]', (2, 3, "c"), id="nested, once escaped"
+        ),
         pytest.param('{"a": {"q\\"": ["a"], "q\\"": 0}}', (1, 22, 'q"'), id="with a quote in it"),
     ],
 )
@@ -132,7 +151,11 @@ def test_a_name_stands_once_in_an_object(text, place):
 
 
 def test_a_name_stands_once_in_a_yaml_mapping():
-    assert place_of_fault("a:\n  b: 1\n  b: 2", yaml=True) == (3, 3, "the name 'b' stands twice in one object; keep one")
+    assert place_of_fault("a:\n  b: 1\n  b: 2", yaml=True) == (
+        3,
+        3,
+        "the name 'b' stands twice in one object; keep one",
+    )
 
 
 @pytest.mark.parametrize("depth", [500, 5_000, 200_000])
@@ -175,8 +198,14 @@ def test_broken_yaml_is_told_in_one_line(text, fault):
 
 
 def test_yaml_is_taken_as_what_json_can_hold():
-    source = parse("day: 2026-11-20\nbase: &b {x: 1.5, yes?: true}\ncopy: {<<: *b, y: ~}", "f.yaml", yaml=True)
-    assert source.data == {"day": "2026-11-20", "base": {"x": 1.5, "yes?": True}, "copy": {"x": 1.5, "yes?": True, "y": None}}
+    source = parse(
+        "day: 2026-11-20\nbase: &b {x: 1.5, yes?: true}\ncopy: {<<: *b, y: ~}", "f.yaml", yaml=True
+    )
+    assert source.data == {
+        "day": "2026-11-20",
+        "base": {"x": 1.5, "yes?": True},
+        "copy": {"x": 1.5, "yes?": True, "y": None},
+    }
     assert json.loads(json.dumps(source.data)) == source.data
 
 
@@ -219,12 +248,17 @@ def test_a_lone_surrogate_is_a_character_like_others():
     assert parse('{"a\\ud800": "\\udfff"}', "f").data == {"a\ud800": "\udfff"}
 
 
-@pytest.mark.parametrize("plain", ["12:30:45", "yes", "off", "0777", "0x1F", "1_000", "2024-01-01", "01234", "=", "190:20:30.15"])
+@pytest.mark.parametrize(
+    "plain", ["12:30:45", "yes", "off", "0777", "0x1F", "1_000", "2024-01-01", "01234", "=", "190:20:30.15"]
+)
 def test_plain_yaml_that_is_no_json_value_is_text(plain):
     assert parse(f"a: {plain}\n", "f.yaml", yaml=True).data == {"a": plain}
 
 
-@pytest.mark.parametrize(("plain", "value"), [("12", 12), ("-1.5", -1.5), ("1e3", 1000.0), ("true", True), ("~", None), ("", None), (".5", 0.5)])
+@pytest.mark.parametrize(
+    ("plain", "value"),
+    [("12", 12), ("-1.5", -1.5), ("1e3", 1000.0), ("true", True), ("~", None), ("", None), (".5", 0.5)],
+)
 def test_plain_yaml_that_is_a_json_value_is_that_value(plain, value):
     assert parse(f"a: {plain}\n", "f.yaml", yaml=True).data == {"a": value}
 
@@ -236,7 +270,11 @@ def bomb(levels: int, line: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("line", ["a{number}: &a{number} [{aliases}]", "a{number}: &a{number} {{<<: [{aliases}]}}"], ids=["aliases", "merges"])
+@pytest.mark.parametrize(
+    "line",
+    ["a{number}: &a{number} [{aliases}]", "a{number}: &a{number} {{<<: [{aliases}]}}"],
+    ids=["aliases", "merges"],
+)
 def test_aliases_that_stand_for_billions_are_refused_at_once(line):
     start = time.process_time()
     message = place_of_fault(bomb(12, line), yaml=True)[2]

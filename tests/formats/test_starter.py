@@ -18,7 +18,11 @@ def test_the_starter_is_a_sound_suite_with_its_document_and_configuration(tmp_pa
     assert [case.key for _, case in suite.cases()] == ["opening-hours", "holidays"]
     assert [suite_path.parent / name for test in suite.tests for name in test.documents] == [document]
     assert document.read_text(encoding="utf-8").startswith("# Opening hours")
-    assert [selected.id for selected in Plan(Registry(), config).selected] == ["text_matching", "rouge", "pii_leakage"]
+    assert [selected.id for selected in Plan(Registry(), config).selected] == [
+        "text_matching",
+        "rouge",
+        "pii_leakage",
+    ]
     assert [parse_gate(gate).evaluator for gate in config.gate] == ["text_matching"]
     assert [model.host for model in config.model] == ["extractive"]
 

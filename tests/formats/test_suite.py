@@ -43,7 +43,14 @@ EVERYTHING = {
                     "key": "one",
                     "prompt": "What?",
                     "categories": ["x", "y"],
-                    "relationships": [{"type": "perturbation_source", "target": "two", "target_type": "test_case", "strength": 0.5}],
+                    "relationships": [
+                        {
+                            "type": "perturbation_source",
+                            "target": "two",
+                            "target_type": "test_case",
+                            "strength": 0.5,
+                        }
+                    ],
                     "expected_output": "That.",
                     "condition": '"a" AND NOT regexp(^b)',
                     "constraints": ["a", ["b", "REGEXP:c"]],
@@ -93,14 +100,27 @@ def test_the_canonical_form_has_the_documents_keys_and_ours_only_where_they_say_
     suite = TestSuite(name="S")
     suite.add_test(documents=["d.md"], key="t").add_case("q?", key="k")
     suite.save(tmp_path / "s.json")
-    case = {"key": "k", "prompt": "q?", "categories": [], "relationships": [], "expected_output": "", "condition": ""}
+    case = {
+        "key": "k",
+        "prompt": "q?",
+        "categories": [],
+        "relationships": [],
+        "expected_output": "",
+        "condition": "",
+    }
     written = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
-    assert written == {"name": "S", "description": "", "tests": [{"key": "t", "documents": ["d.md"], "test_cases": [case]}]}
+    assert written == {
+        "name": "S",
+        "description": "",
+        "tests": [{"key": "t", "documents": ["d.md"], "test_cases": [case]}],
+    }
     assert list(written["tests"][0]["test_cases"][0]) == list(case)
 
 
 def test_a_case_that_chooses_no_evaluator_still_chooses_none_when_saved(tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps(suite_of({"prompt": "q", "evaluators": []}, {"prompt": "r"})), encoding="utf-8")
+    (tmp_path / "a.json").write_text(
+        json.dumps(suite_of({"prompt": "q", "evaluators": []}, {"prompt": "r"})), encoding="utf-8"
+    )
     TestSuite.load(tmp_path / "a.json").save(tmp_path / "b.json")
     none, default = (case for _, case in TestSuite.load(tmp_path / "b.json").cases())
     assert none.evaluators == {}
@@ -110,7 +130,8 @@ def test_a_case_that_chooses_no_evaluator_still_chooses_none_when_saved(tmp_path
 def test_yaml_becomes_json_and_back_without_loss(tmp_path):
     (tmp_path / "s.yaml").write_text(
         "name: Sums\ntests:\n- documents: [d.md]\n  test_cases:\n"
-        "  - key: 1\n    prompt: 2+2?\n    condition: '\"4\"'\n    evaluators: [rouge]\n    due: 2026-11-20\n",
+        "  - key: 1\n    prompt: 2+2?\n    condition: '\"4\"'\n    evaluators: [rouge]\n    due:"
+        " 2026-11-20\n",
         encoding="utf-8",
     )
     suite = TestSuite.load(tmp_path / "s.yaml")
@@ -121,7 +142,18 @@ def test_yaml_becomes_json_and_back_without_loss(tmp_path):
 
 
 def test_null_counts_as_absent():
-    fields = ("key", "categories", "relationships", "expected_output", "condition", "constraints", "expected_facts", "xfail", "skip", "evaluators")
+    fields = (
+        "key",
+        "categories",
+        "relationships",
+        "expected_output",
+        "condition",
+        "constraints",
+        "expected_facts",
+        "xfail",
+        "skip",
+        "evaluators",
+    )
     [case], errors, _ = read_cases({"prompt": "q?", **dict.fromkeys(fields)})
     assert errors == []
     bare = read_cases({"prompt": "q?"})[0][0]
@@ -131,13 +163,17 @@ def test_null_counts_as_absent():
 
 @pytest.mark.parametrize(("key", "text"), [(7, "7"), (1.5, "1.5"), (-3, "-3"), (10**30, str(10**30))])
 def test_a_number_as_key_is_its_digits(key, text):
-    cases, errors, _ = read_cases({"key": key, "prompt": "q"}, {"prompt": "p", "relationships": [{"type": "x", "target": key}]})
+    cases, errors, _ = read_cases(
+        {"key": key, "prompt": "q"}, {"prompt": "p", "relationships": [{"type": "x", "target": key}]}
+    )
     assert errors == []
     assert (cases[0].key, cases[1].relationships[0].target) == (text, text)
 
 
 def test_a_single_string_is_a_list_of_one():
-    [case], errors, _ = read_cases({"prompt": "q", "categories": "fees", "constraints": "REGEXP:^4", "guidelines": ""})
+    [case], errors, _ = read_cases(
+        {"prompt": "q", "categories": "fees", "constraints": "REGEXP:^4", "guidelines": ""}
+    )
     assert errors == []
     assert (case.categories, case.constraints, case.guidelines) == (["fees"], ["REGEXP:^4"], [])
 
@@ -146,7 +182,11 @@ def test_a_single_string_is_a_list_of_one():
     ("case", "expected"),
     [
         pytest.param({"condition": '"x"', "constraints": ["y"]}, '"x"', id="the condition comes first"),
-        pytest.param({"condition": " ", "constraints": ["y", ["a", "REGEXP:b"]]}, '"y" AND ("a" OR regexp("b"))', id="constraints convert to one"),
+        pytest.param(
+            {"condition": " ", "constraints": ["y", ["a", "REGEXP:b"]]},
+            '"y" AND ("a" OR regexp("b"))',
+            id="constraints convert to one",
+        ),
         pytest.param({"condition": "", "constraints": []}, "", id="empty ones count as absent"),
     ],
 )
@@ -156,8 +196,16 @@ def test_constraints_stand_in_for_a_condition(case, expected):
 
 
 def test_a_derived_key_says_what_it_is_and_is_the_same_in_every_process():
-    code = "from pytest_evalstudio.formats.keys import derived_key; print(derived_key('What is the Fee, in EUR?', 'x', '', ['d.md']))"
-    keys = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() for _ in range(2)}
+    code = (
+        "from pytest_evalstudio.formats.keys import derived_key; print(derived_key('What is the Fee, in"
+        " EUR?', 'x', '', ['d.md']))"
+    )
+    keys = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for _ in range(2)
+    }
     assert keys == {derived_key("What is the Fee, in EUR?", "x", "", ["d.md"])}
     assert keys.pop().startswith("what-is-the-fee-in-eur-")
 
@@ -187,10 +235,14 @@ def test_a_name_that_is_taken_gets_the_next_free_number():
 
 
 def test_a_second_use_of_a_key_names_both_places():
-    text = '{"tests": [{"test_cases": [{"key": "k", "prompt": "a"}]},\n {"test_cases": [{"key": "l", "prompt": "b"}, {"key": "k", "prompt": "c"}]}]}'
+    text = (
+        '{"tests": [{"test_cases": [{"key": "k", "prompt": "a"}]},\n {"test_cases": [{"key": "l", "prompt":'
+        ' "b"}, {"key": "k", "prompt": "c"}]}]}'
+    )
     file = read_text(text)
     assert [str(error) for error in file.errors] == [
-        "s.json:2:55 /tests/1/test_cases/1/key: 'k' is already used by /tests/0/test_cases/0; keys must be unique in a suite"
+        "s.json:2:55 /tests/1/test_cases/1/key: 'k' is already used by /tests/0/test_cases/0; keys must be"
+        " unique in a suite"
     ]
     assert [case.prompt for _, case in file.content.cases()] == ["a", "b"]
 
@@ -202,12 +254,30 @@ def test_a_second_use_of_a_key_names_both_places():
         ({"prompt": 5}, "/tests/0/test_cases/1/prompt: expected a string, found 5"),
         ({"prompt": None}, "/tests/0/test_cases/1/prompt: expected a string, found null"),
         ({"prompt": " \n"}, "/tests/0/test_cases/1/prompt: the prompt is blank; write the question"),
-        ({"prompt": "q", "categories": ["a", 5]}, "/tests/0/test_cases/1/categories/1: expected a string, found 5"),
-        ({"prompt": "q", "categories": {"a": 1}}, "/tests/0/test_cases/1/categories: expected a list, found an object"),
-        ({"prompt": "q", "constraints": [["a", 5]]}, "/tests/0/test_cases/1/constraints/0/1: expected a string, found 5"),
-        ({"prompt": "q", "constraints": [5]}, "/tests/0/test_cases/1/constraints/0: expected a string, found 5"),
-        ({"prompt": "q", "relationships": ["x"]}, '/tests/0/test_cases/1/relationships/0: expected an object, found the string "x"'),
-        ({"prompt": "q", "evaluators": {"rouge": 5}}, "/tests/0/test_cases/1/evaluators/rouge: expected an object, found 5"),
+        (
+            {"prompt": "q", "categories": ["a", 5]},
+            "/tests/0/test_cases/1/categories/1: expected a string, found 5",
+        ),
+        (
+            {"prompt": "q", "categories": {"a": 1}},
+            "/tests/0/test_cases/1/categories: expected a list, found an object",
+        ),
+        (
+            {"prompt": "q", "constraints": [["a", 5]]},
+            "/tests/0/test_cases/1/constraints/0/1: expected a string, found 5",
+        ),
+        (
+            {"prompt": "q", "constraints": [5]},
+            "/tests/0/test_cases/1/constraints/0: expected a string, found 5",
+        ),
+        (
+            {"prompt": "q", "relationships": ["x"]},
+            '/tests/0/test_cases/1/relationships/0: expected an object, found the string "x"',
+        ),
+        (
+            {"prompt": "q", "evaluators": {"rouge": 5}},
+            "/tests/0/test_cases/1/evaluators/rouge: expected an object, found 5",
+        ),
         ({"prompt": "q", "key": True}, "/tests/0/test_cases/1/key: expected a string, found true"),
         ({"prompt": "q", "key": ["x" * 99]}, "/tests/0/test_cases/1/key: expected a string, found a list"),
         ({"prompt": "q", "skip": {}}, "/tests/0/test_cases/1/skip: expected a string, found an object"),
@@ -234,14 +304,27 @@ def test_a_malformed_condition_is_told_with_pointer_column_and_caret():
 
 def test_a_malformed_pattern_among_constraints_points_at_the_constraints():
     _, [error], _ = read_cases({"prompt": "q", "constraints": ["REGEXP:("]})
-    assert "/tests/0/test_cases/0/constraints: not a regular expression: missing ), unterminated subpattern" in error
+    assert (
+        "/tests/0/test_cases/0/constraints: not a regular expression: missing ), unterminated subpattern"
+        in error
+    )
 
 
 def test_a_dangling_relationship_is_an_error_of_its_case():
     cases, errors, _ = read_cases(
         {"key": "a", "prompt": "a"},
-        {"prompt": "b", "relationships": [{"type": "perturbation_source", "target": "a"}, {"type": "perturbation_source", "target": "gone"}]},
-        {"key": "c", "prompt": "c", "relationships": [{"type": "doc", "target": "gone", "target_type": "document"}]},
+        {
+            "prompt": "b",
+            "relationships": [
+                {"type": "perturbation_source", "target": "a"},
+                {"type": "perturbation_source", "target": "gone"},
+            ],
+        },
+        {
+            "key": "c",
+            "prompt": "c",
+            "relationships": [{"type": "doc", "target": "gone", "target_type": "document"}],
+        },
     )
     [error] = errors
     fault = "no test case of this suite has the key 'gone'; correct the key or remove the relationship"
@@ -251,7 +334,8 @@ def test_a_dangling_relationship_is_an_error_of_its_case():
 
 def test_a_case_that_points_at_a_faulty_one_stays():
     cases, errors, _ = read_cases(
-        {"key": "o", "prompt": "q", "condition": "("}, {"key": "p", "prompt": "q!", "relationships": [{"type": "perturbation_source", "target": "o"}]}
+        {"key": "o", "prompt": "q", "condition": "("},
+        {"key": "p", "prompt": "q!", "relationships": [{"type": "perturbation_source", "target": "o"}]},
     )
     assert len(errors) == 1
     assert [case.key for case in cases] == ["p"]
@@ -259,7 +343,9 @@ def test_a_case_that_points_at_a_faulty_one_stays():
 
 def test_a_case_may_point_at_one_that_stands_later_and_at_a_derived_key():
     later = derived_key("later", "", "", [])
-    cases, errors, _ = read_cases({"key": "a", "prompt": "a", "relationships": [{"type": "x", "target": later}]}, {"prompt": "later"})
+    cases, errors, _ = read_cases(
+        {"key": "a", "prompt": "a", "relationships": [{"type": "x", "target": later}]}, {"prompt": "later"}
+    )
     assert errors == []
     assert [case.key for case in cases] == ["a", later]
 
@@ -279,7 +365,19 @@ def test_a_file_that_is_no_suite_is_refused_as_a_whole(data, fault):
 
 
 def test_a_bad_test_leaves_the_others_standing():
-    file = read_text(json.dumps({"tests": ["x", {"test_cases": 5}, {"documents": [1]}, {"test_cases": [{"key": "k", "prompt": "q"}]}, {}]}))
+    file = read_text(
+        json.dumps(
+            {
+                "tests": [
+                    "x",
+                    {"test_cases": 5},
+                    {"documents": [1]},
+                    {"test_cases": [{"key": "k", "prompt": "q"}]},
+                    {},
+                ]
+            }
+        )
+    )
     assert [str(error).partition(" ")[2] for error in file.errors] == [
         "/tests/0: expected a test: an object with test_cases",
         "/tests/1/test_cases: expected a list of test cases",
@@ -297,13 +395,21 @@ def test_a_misspelt_key_is_kept_and_warned_of():
     [case], errors, warnings = read_cases({"prompt": "q", "expected_ouptut": "x", "anything": 1})
     assert errors == []
     assert case.model_extra == {"expected_ouptut": "x", "anything": 1}
-    assert warnings == ["s.json /tests/0/test_cases/0: 'expected_ouptut' is not a key of this format and is ignored. Did you mean 'expected_output'?"]
+    assert warnings == [
+        "s.json /tests/0/test_cases/0: 'expected_ouptut' is not a key of this format and is ignored. Did you"
+        " mean 'expected_output'?"
+    ]
 
 
 def test_errors_of_yaml_suites_have_their_places():
-    file = read_text("tests:\n- test_cases:\n  - prompt: ok\n  - prompt: q\n    condition: '\"a'\n", yaml=True)
+    file = read_text(
+        "tests:\n- test_cases:\n  - prompt: ok\n  - prompt: q\n    condition: '\"a'\n", yaml=True
+    )
     [error] = file.errors
-    assert str(error).splitlines()[0] == "s.yaml:5:16 /tests/0/test_cases/1/condition: this quote is never closed, column 1"
+    assert (
+        str(error).splitlines()[0]
+        == "s.yaml:5:16 /tests/0/test_cases/1/condition: this quote is never closed, column 1"
+    )
 
 
 def test_a_huge_yaml_number_where_a_text_belongs_is_told():
@@ -319,7 +425,9 @@ def test_the_first_fault_ends_a_load(tmp_path):
 
 def test_a_conversation_is_kept_and_makes_a_key_of_its_own(tmp_path):
     turns = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi", "name": "Ada"}]
-    (plain, talked), errors, _ = read_cases({"prompt": "And then?"}, {"prompt": "And then?", "conversation": turns})
+    (plain, talked), errors, _ = read_cases(
+        {"prompt": "And then?"}, {"prompt": "And then?", "conversation": turns}
+    )
     assert not errors
     assert plain.key == derived_key("And then?", "", "", [])
     assert talked.key not in (plain.key, f"{plain.key}-2")
@@ -330,6 +438,11 @@ def test_a_conversation_is_kept_and_makes_a_key_of_its_own(tmp_path):
 
 
 def test_a_turn_of_nobody_is_told_with_its_place():
-    _, errors, _ = read_cases({"prompt": "q", "conversation": [{"role": "user", "content": "a"}, {"role": "tool", "content": "b"}]})
+    _, errors, _ = read_cases(
+        {"prompt": "q", "conversation": [{"role": "user", "content": "a"}, {"role": "tool", "content": "b"}]}
+    )
     assert len(errors) == 1
-    assert "/tests/0/test_cases/0/conversation/1/role: input should be 'system', 'user' or 'assistant'" in errors[0]
+    assert (
+        "/tests/0/test_cases/0/conversation/1/role: input should be 'system', 'user' or 'assistant'"
+        in errors[0]
+    )

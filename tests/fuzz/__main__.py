@@ -1,4 +1,6 @@
-"""`python -m tests.fuzz --count 600`: breaks files, runs the commands of users on them, and prints what ended as it must not."""
+"""`python -m tests.fuzz --count 600`: breaks files, runs the commands of users on them, and prints what ended
+as it must not.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,7 @@ for fault in figures.faults:
     print(f"- {fault}\n")
 statuses = ", ".join(f"{status}: {number}" for status, number in sorted(figures.statuses.items()))
 print(
-    f"{figures.files} files, {figures.commands} commands, exit statuses {statuses}, slowest {figures.slowest_s:.1f} s, {len(figures.faults)} faults"
+    f"{figures.files} files, {figures.commands} commands, exit statuses {statuses}, slowest"
+    f" {figures.slowest_s:.1f} s, {len(figures.faults)} faults"
 )
 sys.exit(bool(figures.faults))

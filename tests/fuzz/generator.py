@@ -12,14 +12,94 @@ from dataclasses import dataclass
 from typing import Any
 
 HOSTILE: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 10**400, 1.5, 1e308, "", " ", "\x1b[31mred\x1b[0m", "\x07\x08\r", "\u202egnp", "\ud800", "\x00", "a" * 5000),
-    *("../../etc/passwd", "x" * 300, "http://[/x", "http://127.0.0.1:9/x", "file:///etc/passwd", "/dev/zero", "/", "${HOME}", "{{ 7*7 }}"),
-    *('"a" AND', 'regexp("(a+)+$")', "regexp(((((", '"' * 999, "NOT " * 500, "(" * 500, "REGEXP:[", "12:30:45", "NaN", "-Infinity", "%s%n"),
-    *([], {}, [None], [[]], {"": ""}, {"a": {"b": {"c": []}}}, ["x"] * 500, [1, "2", None, {}], "<script>alert(1)</script>", "# " + " " * 2000),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        10**400,
+        1.5,
+        1e308,
+        "",
+        " ",
+        "\x1b[31mred\x1b[0m",
+        "\x07\x08\r",
+        "\u202egnp",
+        "\ud800",
+        "\x00",
+        "a" * 5000,
+    ),
+    *(
+        "../../etc/passwd",
+        "x" * 300,
+        "http://[/x",
+        "http://127.0.0.1:9/x",
+        "file:///etc/passwd",
+        "/dev/zero",
+        "/",
+        "${HOME}",
+        "{{ 7*7 }}",
+    ),
+    *(
+        '"a" AND',
+        'regexp("(a+)+$")',
+        "regexp(((((",
+        '"' * 999,
+        "NOT " * 500,
+        "(" * 500,
+        "REGEXP:[",
+        "12:30:45",
+        "NaN",
+        "-Infinity",
+        "%s%n",
+    ),
+    *(
+        [],
+        {},
+        [None],
+        [[]],
+        {"": ""},
+        {"a": {"b": {"c": []}}},
+        ["x"] * 500,
+        [1, "2", None, {}],
+        "<script>alert(1)</script>",
+        "# " + " " * 2000,
+    ),
 )
 PIECES = (
-    *(b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\x1b[2J", b"\r", b"\n\n\n", b'"', b"'", b"{", b"}", b"[", b"]", b",", b":", b"- ", b"&a ", b"*a"),
-    *(b"<<: *a\n", b"!!python/object:os.system ", b"NaN", b"Infinity", b"1e999", b"\\u0000", b"\\ud800", b"\xc3", b"#", b"\t", b" " * 500),
+    *(
+        b"\x00",
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"\x1b[2J",
+        b"\r",
+        b"\n\n\n",
+        b'"',
+        b"'",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"- ",
+        b"&a ",
+        b"*a",
+    ),
+    *(
+        b"<<: *a\n",
+        b"!!python/object:os.system ",
+        b"NaN",
+        b"Infinity",
+        b"1e999",
+        b"\\u0000",
+        b"\\ud800",
+        b"\xc3",
+        b"#",
+        b"\t",
+        b" " * 500,
+    ),
     *(b"[" * 300, b"{" * 300, b"[[", b"]]", b"=", b"null", b"true", b"\xe2\x80\xae", b"0" * 400),
 )
 
@@ -40,15 +120,48 @@ class Broken:
 
 
 CASES = [
-    {"key": "a", "prompt": "2+2?", "condition": '"4" AND NOT regexp("5+")', "evaluators": {"rouge": {"threshold": 0.1}}},
-    {"key": "c", "prompt": "q", "expected_output": "a", "conversation": [{"role": "user", "content": "x"}], "guidelines": ["g"]},
-    {"prompt": "p", "relationships": [{"type": "perturbation_source", "target": "a"}], "categories": ["c"], "constraints": ["y", ["z"]]},
+    {
+        "key": "a",
+        "prompt": "2+2?",
+        "condition": '"4" AND NOT regexp("5+")',
+        "evaluators": {"rouge": {"threshold": 0.1}},
+    },
+    {
+        "key": "c",
+        "prompt": "q",
+        "expected_output": "a",
+        "conversation": [{"role": "user", "content": "x"}],
+        "guidelines": ["g"],
+    },
+    {
+        "prompt": "p",
+        "relationships": [{"type": "perturbation_source", "target": "a"}],
+        "categories": ["c"],
+        "constraints": ["y", ["z"]],
+    },
 ]
-SUITE = {"name": "S", "description": "d", "tests": [{"key": "t", "documents": ["fees.md"], "test_cases": CASES}]}
-ROWS = [{"key": f"k{n}", "input": f"{n}+2?", "output_condition": '"4"', "actual_output": f"It is {n}.", "model_key": "m"} for n in range(4)]
+SUITE = {
+    "name": "S",
+    "description": "d",
+    "tests": [{"key": "t", "documents": ["fees.md"], "test_cases": CASES}],
+}
+ROWS = [
+    {
+        "key": f"k{n}",
+        "input": f"{n}+2?",
+        "output_condition": '"4"',
+        "actual_output": f"It is {n}.",
+        "model_key": "m",
+    }
+    for n in range(4)
+]
 MODELS = [{"key": "m", "name": "model m", "llm_model_name": "m", "model_type": "h2ogpte_llm"}]
 LAB = {"name": "L", "dataset": {"inputs": [{**row, "context": ["c"]} for row in ROWS]}, "models": MODELS}
-DATASET = {"inputs": [{"input": row["input"], "actual_output": row["actual_output"], "expected_output": "4"} for row in ROWS]}
+DATASET = {
+    "inputs": [
+        {"input": row["input"], "actual_output": row["actual_output"], "expected_output": "4"} for row in ROWS
+    ]
+}
 WORKFLOW = {
     "evalstudio_workflow": {
         "name": "W",
@@ -88,13 +201,19 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
 
 def sound_files(record: str, labels: str, calibration: str) -> dict[str, tuple[str, str]]:
     """Return name and text of a sound file of each kind."""
-    indented = {name: json.dumps(data, indent=1) for name, data in (("suite", SUITE), ("lab", LAB), ("dataset", DATASET), ("workflow", WORKFLOW))}
+    indented = {
+        name: json.dumps(data, indent=1)
+        for name, data in (("suite", SUITE), ("lab", LAB), ("dataset", DATASET), ("workflow", WORKFLOW))
+    }
     return {
         **{name: (f"x_{name}.json", text) for name, text in indented.items()},
         "yaml": ("x_suite.yaml", indented["suite"]),
         "block yaml": (
             "y_suite.yaml",
-            "a: &a {key: k, prompt: q}\nname: S\ntests:\n- key: t\n  test_cases:\n  - *a\n  - prompt: 2+2?\n    condition: '\"4\"'\n",
+            (
+                "a: &a {key: k, prompt: q}\nname: S\ntests:\n- key: t\n  test_cases:\n  - *a\n  - prompt:"
+                " 2+2?\n    condition: '\"4\"'\n"
+            ),
         ),
         "csv": ("x_dataset.csv", csv_text(DATASET["inputs"])),
         "configuration": ("evalstudio.toml", CONFIGURATION),
@@ -113,7 +232,9 @@ def broken_files(sound: dict[str, tuple[str, str]], count: int, seed: int = 1) -
         name, text = sound[kind]
         content, changes = text.encode(), []
         for _ in range(chance.choice((1, 1, 1, 2, 3))):
-            change = chance.choice(_STRUCTURAL + _TEXTUAL if name.endswith((".json", ".jsonl", ".yaml")) else _TEXTUAL)
+            change = chance.choice(
+                _STRUCTURAL + _TEXTUAL if name.endswith((".json", ".jsonl", ".yaml")) else _TEXTUAL
+            )
             content = change(chance, content)
             changes.append(change.__name__.strip("_"))
         yield Broken(kind, name, content, f"{kind} {number} (seed {seed}): {', '.join(changes)}")
@@ -123,7 +244,9 @@ Change = Callable[[random.Random, bytes], bytes]
 
 
 def _values(chance: random.Random, content: bytes) -> tuple[list[Any], int, list[tuple[Any, Any]]]:
-    """The JSON values of a file or its lines, the one that is changed, and its places: a container with a key of it."""
+    """The JSON values of a file or its lines, the one that is changed, and its places: a container with a key
+    of it.
+    """
     try:
         values = [json.loads(content)]
     except ValueError:
@@ -211,5 +334,10 @@ def _flip(chance: random.Random, content: bytes) -> bytes:
     return bytes(changed)
 
 
-_STRUCTURAL: tuple[Change, ...] = (*[_structural(_replace)] * 5, *[_structural(_delete)] * 2, _structural(_double), *[_structural(_wrap)] * 2)
+_STRUCTURAL: tuple[Change, ...] = (
+    *[_structural(_replace)] * 5,
+    *[_structural(_delete)] * 2,
+    _structural(_double),
+    *[_structural(_wrap)] * 2,
+)
 _TEXTUAL: tuple[Change, ...] = (_insert, _insert, _insert, _cut, _drop, _repeat, _lines, _encode, _flip)

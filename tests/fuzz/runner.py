@@ -52,12 +52,23 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, arguments: Sequence[str], folder: Path) -> dict[str, object]:
-        """Return status, output and traceback of a command; nothing if it hangs or takes the process with it."""
+        """Return status, output and traceback of a command; nothing if it hangs or takes the process with
+        it.
+        """
         if self._process is None:
             command = [sys.executable, "-m", "fuzz.runner"]
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([PACKAGES, os.environ.get("PYTHONPATH", "")])}
+            environment = {
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([PACKAGES, os.environ.get("PYTHONPATH", "")]),
+            }
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8", env=environment
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                encoding="utf-8",
+                env=environment,
             )
             self.run(["evaluators"], folder)
         assert self._process.stdin is not None
@@ -87,7 +98,9 @@ def serve() -> None:
     for request in sys.stdin:
         arguments, folder = json.loads(request)
         os.chdir(folder)
-        output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
+        output = io.TextIOWrapper(
+            io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True
+        )
         fault = ""
         status = 0
         start = time.monotonic()
@@ -99,7 +112,12 @@ def serve() -> None:
             except BaseException:
                 fault = traceback.format_exc()[-3000:]
         text = output.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
-        reply = {"status": status, "output": text[:20_000], "fault": fault, "seconds": time.monotonic() - start}
+        reply = {
+            "status": status,
+            "output": text[:20_000],
+            "fault": fault,
+            "seconds": time.monotonic() - start,
+        }
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 
@@ -107,9 +125,13 @@ def serve() -> None:
 def prepared(folder: Path) -> dict[str, tuple[str, str]]:
     """Return sound files of every kind; a record and a calibration are made by running the commands."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [{**LAB["dataset"]["inputs"][0], "key": f"k{n}", "actual_output": f"It is {n % 9}."} for n in range(40)]  # type: ignore[index]
+    rows = [
+        {**LAB["dataset"]["inputs"][0], "key": f"k{n}", "actual_output": f"It is {n % 9}."} for n in range(40)
+    ]  # type: ignore[index]
     (folder / "x_lab.json").write_text(json.dumps({**LAB, "dataset": {"inputs": rows}}), encoding="utf-8")
-    (folder / "evalstudio.toml").write_text('evaluators = ["text_matching", "lexical_groundedness"]\n', encoding="utf-8")
+    (folder / "evalstudio.toml").write_text(
+        'evaluators = ["text_matching", "lexical_groundedness"]\n', encoding="utf-8"
+    )
     labels = "key,model_key,label\n" + "".join(f"k{n},m,{n % 3 % 2}\n" for n in range(40))
     (folder / "labels.csv").write_text(labels, encoding="utf-8")
     _pytest(folder, ["x_lab.json"])
@@ -126,9 +148,23 @@ def prepared(folder: Path) -> dict[str, tuple[str, str]]:
 
 def _pytest(folder: Path, arguments: Sequence[str], limit_s: float = 120.0) -> tuple[int, str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([PACKAGES, os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "--rootdir", ".", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        "-q",
+        "--rootdir",
+        ".",
+        *arguments,
+    ]
     try:
-        run = subprocess.run(command, cwd=folder, capture_output=True, timeout=limit_s, env=environment, check=False)
+        run = subprocess.run(
+            command, cwd=folder, capture_output=True, timeout=limit_s, env=environment, check=False
+        )
     except subprocess.TimeoutExpired:
         return -1, ""
     return run.returncode, (run.stdout + run.stderr).decode("utf-8", "replace")
@@ -140,11 +176,18 @@ def commands_of(broken: Broken, base: Path) -> list[list[str]]:
     name = broken.name
     return {
         "labels": [["calibrate", record, name, "--metric", "lexical_groundedness.supported_words"]],
-        "record": [["report", name, "-o", "out"], ["calibrate", name, str(base / "labels.csv"), "--metric", "lexical_groundedness.supported_words"]],
+        "record": [
+            ["report", name, "-o", "out"],
+            ["calibrate", name, str(base / "labels.csv"), "--metric", "lexical_groundedness.supported_words"],
+        ],
         "calibration": [["validate", "evalstudio.toml"]],
         "configuration": [["validate", name], ["validate", "sound_suite.json"]],
         "workflow": [["validate", name], ["mrm", "status", name]],
-        "suite": [["validate", name], ["perturb", name, "-p", "comma:low", "-o", "out.json"], ["resolve", name, "-o", "lab.json", "--cache", "c"]],
+        "suite": [
+            ["validate", name],
+            ["perturb", name, "-p", "comma:low", "-o", "out.json"],
+            ["resolve", name, "-o", "lab.json", "--cache", "c"],
+        ],
         "lab": [["validate", name], ["perturb", name, "-p", "qwerty", "-o", "out.json"]],
     }.get(broken.kind, [["validate", name]])
 
@@ -152,19 +195,36 @@ def commands_of(broken: Broken, base: Path) -> list[list[str]]:
 def _written(broken: Broken, folder: Path) -> None:
     folder.mkdir()
     (folder / "fees.md").write_text("Transfers cost 2 EUR. Cards are free.", encoding="utf-8")
-    table = '[evaluator.lexical_groundedness]\ncalibration = "calibration.json"\n' if broken.kind == "calibration" else ""
+    table = (
+        '[evaluator.lexical_groundedness]\ncalibration = "calibration.json"\n'
+        if broken.kind == "calibration"
+        else ""
+    )
     model = '[[model]]\nname = "quote"\nhost = "extractive"\n'
-    (folder / "evalstudio.toml").write_text(f'evaluators = ["text_matching", "lexical_groundedness"]\n{model}{table}', encoding="utf-8")
-    (folder / "sound_suite.json").write_text('{"tests": [{"test_cases": [{"prompt": "q", "condition": "\\"a\\""}]}]}', encoding="utf-8")
+    (folder / "evalstudio.toml").write_text(
+        f'evaluators = ["text_matching", "lexical_groundedness"]\n{model}{table}', encoding="utf-8"
+    )
+    (folder / "sound_suite.json").write_text(
+        '{"tests": [{"test_cases": [{"prompt": "q", "condition": "\\"a\\""}]}]}', encoding="utf-8"
+    )
     (folder / broken.name).write_bytes(broken.content)
 
 
 def _control(text: str) -> str:
     """The first character of an output that could steer a terminal, "" for none."""
-    return next((char for char in text if (ord(char) < 32 and char not in "\n\t\r") or 127 <= ord(char) < 160 or char == "\u202e"), "")
+    return next(
+        (
+            char
+            for char in text
+            if (ord(char) < 32 and char not in "\n\t\r") or 127 <= ord(char) < 160 or char == "\u202e"
+        ),
+        "",
+    )
 
 
-def fuzz(count: int, folder: Path, *, seed: int = 1, collect: bool = True, seconds: float = float("inf")) -> Figures:
+def fuzz(
+    count: int, folder: Path, *, seed: int = 1, collect: bool = True, seconds: float = float("inf")
+) -> Figures:
     """Break that many files and run the commands of users on them.
 
     Args:
@@ -191,16 +251,24 @@ def fuzz(count: int, folder: Path, *, seed: int = 1, collect: bool = True, secon
             _note(figures, f"{broken.change}: evalstudio {' '.join(command)}", reply)
     worker.close()
     for batch in _batches(places) if collect else ():
-        status, output = _pytest(folder, ["--collect-only", "--continue-on-collection-errors", *(place.name for _, place in batch)])
+        status, output = _pytest(
+            folder, ["--collect-only", "--continue-on-collection-errors", *(place.name for _, place in batch)]
+        )
         figures.commands += 1
-        _note_collection(figures, f"pytest --collect-only on {batch[0][1].name} to {batch[-1][1].name}", status, output)
+        _note_collection(
+            figures, f"pytest --collect-only on {batch[0][1].name} to {batch[-1][1].name}", status, output
+        )
     return figures
 
 
 def _batches(places: list[tuple[Broken, Path]]) -> Iterator[list[tuple[Broken, Path]]]:
-    """Files that one pytest process collects; a configuration that is wrong ends its process, so a few stand alone."""
+    """Files that one pytest process collects; a configuration that is wrong ends its process, so a few stand
+    alone.
+    """
     alone = [entry for entry in places if entry[0].kind in ("configuration", "calibration")]
-    together = [entry for entry in places if entry[0].kind not in ("configuration", "calibration", "record", "labels")]
+    together = [
+        entry for entry in places if entry[0].kind not in ("configuration", "calibration", "record", "labels")
+    ]
     yield from ([entry] for entry in alone[:: max(1, len(alone) // MAX_ALONE)])
     for start in range(0, len(together), BATCH):
         yield together[start : start + BATCH]

@@ -20,12 +20,19 @@ from pytest_evalstudio.hosts._documents import Part, download, read_document
 
 def pdf(*pages: str) -> bytes:
     """A minimal PDF with a line of text on each page."""
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
     kids = []
     for text in pages:
         stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-        page = f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
+        page = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R /Resources <<"
+            " /Font << /F1 3 0 R >> >> >>"
+        )
         objects.append(page)
         kids.append(f"{len(objects)} 0 R")
     objects[1] = f"<< /Type /Pages /Kids [{' '.join(kids)}] /Count {len(kids)} >>"
@@ -36,7 +43,11 @@ def pdf(*pages: str) -> bytes:
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     start = len(out)
     size = len(objects) + 1
-    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF".encode()
+    return (
+        out
+        + f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R"
+        f" >>\nstartxref\n{start}\n%%EOF".encode()
+    )
 
 
 @pytest.fixture
@@ -56,7 +67,10 @@ def text_of(parts: list[Part]) -> str:
 
 
 def test_a_pdf_is_read_page_by_page(read):
-    assert read("fees.pdf", pdf("Transfers cost 2 EUR.", "", "Cards are free.")) == [Part("Transfers cost 2 EUR.", 1), Part("Cards are free.", 3)]
+    assert read("fees.pdf", pdf("Transfers cost 2 EUR.", "", "Cards are free.")) == [
+        Part("Transfers cost 2 EUR.", 1),
+        Part("Cards are free.", 3),
+    ]
 
 
 def test_a_pdf_is_known_by_its_first_bytes(read):
@@ -66,7 +80,7 @@ def test_a_pdf_is_known_by_its_first_bytes(read):
 def test_html_is_read_as_people_see_it(read):
     page = """<html><head><title>T</title><style>p {}</style></head><body><h1>Fees</h1><script>var no = "1 < 2"</script>
     <p>Transfers <b>cost</b>
-    2&nbsp;EUR &amp; more.</p><table><tr><td>Cards</td><td>free</td></tr></table><p>End</body></html>"""
+    2&nbsp;EUR &amp; more.</p><table><tr><td>Cards</td><td>free</td></tr></table><p>End</body></html>"""  # noqa: E501
     assert text_of(read("fees.html", page)) == "Fees\n\nTransfers cost 2 EUR & more.\n\nCards free\n\nEnd"
 
 
@@ -75,13 +89,19 @@ def test_a_head_that_nobody_closed_hides_nothing(read):
 
 
 def test_markdown_is_read_without_its_marks(read):
-    page = "---\ntitle: x\n---\n# Fees #\nSee [the list](http://x/y).\nIt is **long**.\n\n- one\n- two\n\n```python\ncode\n```\n"
+    page = (
+        "---\ntitle: x\n---\n# Fees #\nSee [the list](http://x/y).\nIt is **long**.\n\n- one\n-"
+        " two\n\n```python\ncode\n```\n"
+    )
     assert text_of(read("fees.md", page)) == "Fees\n\nSee the list. It is long.\n\none\n\ntwo\n\ncode"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
 def test_text_is_read_in_its_encoding(read, encoding):
-    assert text_of(read("fees.txt", "Gebühr für Überweisung\r\nzwei".encode(encoding))) == "Gebühr für Überweisung zwei"
+    assert (
+        text_of(read("fees.txt", "Gebühr für Überweisung\r\nzwei".encode(encoding)))
+        == "Gebühr für Überweisung zwei"
+    )
 
 
 def test_paragraphs_stay_apart_and_broken_words_are_joined(read):
@@ -158,7 +178,10 @@ def test_a_url_is_downloaded_once(site, tmp_path):
         "/fees": (200, {"Content-Type": "text/html; charset=utf-8"}, b"<p>Cards are free."),
     }
     for _ in range(2):
-        assert text_of(read_document(site.url + "/old", downloads=tmp_path / "new", allow_private_hosts=True)) == "Cards are free."
+        assert (
+            text_of(read_document(site.url + "/old", downloads=tmp_path / "new", allow_private_hosts=True))
+            == "Cards are free."
+        )
     assert site.hits == ["/old", "/fees"]
 
 
@@ -168,8 +191,18 @@ def test_a_url_is_downloaded_once(site, tmp_path):
         pytest.param((404, {}, b""), "HTTP 404", False, id="not there"),
         pytest.param((503, {}, b""), "HTTP 503", True, id="not there now"),
         pytest.param((200, {}, b"x" * 101), "larger than 100 bytes", False, id="too large"),
-        pytest.param((302, {"Location": "file:///etc/hostname"}, b""), "HTTP 302", False, id="a redirect to a local file"),
-        pytest.param((302, {"Location": "ftp://127.0.0.1/x"}, b""), "unknown url type: ftp", True, id="a redirect to another protocol"),
+        pytest.param(
+            (302, {"Location": "file:///etc/hostname"}, b""),
+            "HTTP 302",
+            False,
+            id="a redirect to a local file",
+        ),
+        pytest.param(
+            (302, {"Location": "ftp://127.0.0.1/x"}, b""),
+            "unknown url type: ftp",
+            True,
+            id="a redirect to another protocol",
+        ),
     ],
 )
 def test_what_cannot_be_downloaded_is_told(site, tmp_path, page, fault, retry):
@@ -206,15 +239,22 @@ def test_a_file_that_grows_while_it_is_read_is_cut_off(tmp_path, monkeypatch):
     path = tmp_path / "log.txt"
     path.write_bytes(b"x" * 300_000)
     real = os.fstat
-    monkeypatch.setattr(_documents.os, "fstat", lambda number: os.stat_result([*real(number)[:6], 10, *real(number)[7:]]))
+    monkeypatch.setattr(
+        _documents.os, "fstat", lambda number: os.stat_result([*real(number)[:6], 10, *real(number)[7:]])
+    )
     with pytest.raises(DataError, match="more than the 100,000 allowed"):
         read_document(str(path), downloads=tmp_path, max_bytes=100_000)
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.md", "# x\n" * 100_000), ("a.html", "<p>x" * 100_000), ("a.pdf", pdf(*["x"] * 300))])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.md", "# x\n" * 100_000), ("a.html", "<p>x" * 100_000), ("a.pdf", pdf(*["x"] * 300))],
+)
 def test_a_conversion_ends_when_time_is_up(read, name, content):
     start = time.monotonic()
-    with pytest.raises(DataError, match=r"is not read within 0\.01 s; give a smaller one, or raise timeout_s"):
+    with pytest.raises(
+        DataError, match=r"is not read within 0\.01 s; give a smaller one, or raise timeout_s"
+    ):
         read(name, content, timeout_s=0.01)
     assert time.monotonic() - start < 2
 
@@ -234,7 +274,11 @@ def expanding_pdf(size: int) -> bytes:
         offsets.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    return out + b"xref\n0 5\n0000000000 65535 f \n%strailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (table, len(out))
+    return (
+        out
+        + b"xref\n0 5\n0000000000 65535 f \n%strailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF"
+        % (table, len(out))
+    )
 
 
 def test_a_page_that_expands_beyond_the_limit_is_refused(read):
@@ -244,7 +288,9 @@ def test_a_page_that_expands_beyond_the_limit_is_refused(read):
     assert time.monotonic() - start < 5
 
 
-@pytest.mark.parametrize("text", ["![" * 16_000, "# " + " " * 100_000, "[a](" * 20_000, "](" * 50_000 + ")", "[" * 50_000 + "](x)"])
+@pytest.mark.parametrize(
+    "text", ["![" * 16_000, "# " + " " * 100_000, "[a](" * 20_000, "](" * 50_000 + ")", "[" * 50_000 + "](x)"]
+)
 def test_hostile_markdown_takes_no_time(read, text):
     start = time.process_time()
     read("a.md", "x\n\n" + text)
@@ -272,7 +318,19 @@ def told_of(action) -> HostFault:
     return told.value
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "inside.example", "[::1]", "10.1.2.3", "169.254.169.254", "0.0.0.0", "2130706433"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "inside.example",
+        "[::1]",
+        "10.1.2.3",
+        "169.254.169.254",
+        "0.0.0.0",
+        "2130706433",
+    ],
+)
 def test_private_addresses_are_not_asked_for_documents(site, tmp_path, names, host):
     port = site.url.rpartition(":")[2]
     fault = told_of(lambda: download(f"http://{host}:{port}/x", tmp_path))
@@ -292,7 +350,9 @@ def test_a_host_that_the_user_named_may_be_private_but_not_where_it_redirects_to
     trusted = (f"127.0.0.1:{port}",)
     assert download(f"{site.url}/a.md", tmp_path, trusted_hosts=trusted).read_text() == "Cards are free."
     assert download(f"{site.url}/c.md", tmp_path, trusted_hosts=trusted).read_text() == "Cards are free."
-    assert "inside.example is the private address" in str(told_of(lambda: download(f"{site.url}/b.md", tmp_path, trusted_hosts=trusted)))
+    assert "inside.example is the private address" in str(
+        told_of(lambda: download(f"{site.url}/b.md", tmp_path, trusted_hosts=trusted))
+    )
     assert site.hits == ["/a.md", "/c.md", "/a.md", "/b.md"]
 
 
@@ -317,7 +377,16 @@ def test_a_chain_of_redirects_ends(site, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url", ["http://[/x", "http://", "http:///x", "http://a:b/x", "http://exa mple/x", "http://\ud800/x", "http://" + "a" * 300 + "/x"]
+    "url",
+    [
+        "http://[/x",
+        "http://",
+        "http:///x",
+        "http://a:b/x",
+        "http://exa mple/x",
+        "http://\ud800/x",
+        "http://" + "a" * 300 + "/x",
+    ],
 )
 def test_an_address_that_is_none_is_told(tmp_path, url):
     assert told_of(lambda: download(url, tmp_path))

@@ -11,8 +11,11 @@ FEES = """Domestic transfers are free of charge. International transfers cost 15
 A lost card is blocked by calling the hotline. A replacement card costs 8 EUR. It is sent by mail.
 
 Savings accounts earn 2.1 percent interest. Interest is paid on December 31. Withdrawals are possible at any time.
-"""
-LOANS = "Mortgages run up to 30 years. Consumer loans run up to 7 years. Mr. Smith of the loan desk answers questions about loans."
+"""  # noqa: E501
+LOANS = (
+    "Mortgages run up to 30 years. Consumer loans run up to 7 years. Mr. Smith of the loan desk answers"
+    " questions about loans."
+)
 
 
 @pytest.fixture
@@ -32,11 +35,19 @@ def ask(model, tmp_path):
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        pytest.param("How much does an international transfer cost?", "International transfers cost 15 EUR each.", id="singular finds plural"),
-        pytest.param("What does a replacement card cost?", "A replacement card costs 8 EUR.", id="the right paragraph"),
+        pytest.param(
+            "How much does an international transfer cost?",
+            "International transfers cost 15 EUR each.",
+            id="singular finds plural",
+        ),
+        pytest.param(
+            "What does a replacement card cost?", "A replacement card costs 8 EUR.", id="the right paragraph"
+        ),
         pytest.param("How long do mortgages run?", "Mortgages run up to 30 years.", id="the other document"),
         pytest.param(
-            "Who answers questions about loans?", "Mr. Smith of the loan desk answers questions about loans.", id="an abbreviation ends no sentence"
+            "Who answers questions about loans?",
+            "Mr. Smith of the loan desk answers questions about loans.",
+            id="an abbreviation ends no sentence",
         ),
     ],
 )
@@ -46,7 +57,10 @@ def test_the_answer_is_the_best_sentence(ask, question, text):
 
 def test_the_context_is_the_best_chunks_and_their_sources(ask):
     answer = ask("How much does an international transfer cost?", chunk_chars=100, overlap_chars=0, top_k=2)
-    assert answer.context[0] == "Domestic transfers are free of charge. International transfers cost 15 EUR each."
+    assert (
+        answer.context[0]
+        == "Domestic transfers are free of charge. International transfers cost 15 EUR each."
+    )
     assert answer.context_sources == ("docs/fees.txt", "docs/fees.txt")
     assert answer.cost_usd == 0.0
 
@@ -71,12 +85,20 @@ def test_stemming_is_a_choice(ask):
 
 def test_a_question_that_shares_no_word_is_told_so_with_no_context(ask):
     answer = ask("Who won the football championship?")
-    assert (answer.text, answer.context, answer.error) == ("The documents do not answer this question.", (), "")
+    assert (answer.text, answer.context, answer.error) == (
+        "The documents do not answer this question.",
+        (),
+        "",
+    )
 
 
 def test_the_same_question_has_the_same_answer(ask):
     first, second = ask("card cost interest"), ask("card cost interest")
-    assert (first.text, first.context, first.context_sources) == (second.text, second.context, second.context_sources)
+    assert (first.text, first.context, first.context_sources) == (
+        second.text,
+        second.context,
+        second.context_sources,
+    )
 
 
 def test_a_question_without_documents_is_an_error(ask):
@@ -86,7 +108,9 @@ def test_a_question_without_documents_is_an_error(ask):
 def test_a_missing_document_is_an_error_of_the_cases_that_need_it(model, tmp_path):
     (tmp_path / "here.txt").write_text("Cards are free.", encoding="utf-8")
     here, gone = str(tmp_path / "here.txt"), str(tmp_path / "gone.txt")
-    fine, *broken = model("extractive").ask([Prompt(text="cards", corpus=(place,)) for place in (here, gone, gone)])
+    fine, *broken = model("extractive").ask(
+        [Prompt(text="cards", corpus=(place,)) for place in (here, gone, gone)]
+    )
     assert fine.text == "Cards are free."
     assert all("gone.txt: there is no such document" in answer.error for answer in broken)
 
@@ -94,14 +118,19 @@ def test_a_missing_document_is_an_error_of_the_cases_that_need_it(model, tmp_pat
 def test_a_document_outside_the_folder_is_cited_by_name_only(model, tmp_path_factory):
     outside = tmp_path_factory.mktemp("elsewhere") / "far.txt"
     outside.write_text("Cards are free.", encoding="utf-8")
-    assert model("extractive").ask([Prompt(text="cards", corpus=(str(outside),))])[0].context_sources == ("far.txt",)
+    assert model("extractive").ask([Prompt(text="cards", corpus=(str(outside),))])[0].context_sources == (
+        "far.txt",
+    )
 
 
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
         ({"top_k": 0}, "top_k = 0: must be 1 or more"),
-        ({"chunk_chars": 100, "overlap_chars": 100}, "overlap_chars = 100: must be less than chunk_chars = 100"),
+        (
+            {"chunk_chars": 100, "overlap_chars": 100},
+            "overlap_chars = 100: must be less than chunk_chars = 100",
+        ),
         ({"topk": 1}, "no parameter 'topk'. Did you mean 'top_k'?"),
     ],
 )
@@ -118,7 +147,13 @@ def test_parameters_that_make_no_sense_are_told(model, settings, fault):
         pytest.param(["a" * 50], 10, 2, [["a" * 50]], id="a long sentence is a chunk of its own"),
         pytest.param(["aa", "bb", "cc"], 5, 0, [["aa", "bb"], ["cc"]], id="no overlap"),
         pytest.param(["aa", "bb", "cc"], 5, 2, [["aa", "bb"], ["bb", "cc"]], id="an overlap of one"),
-        pytest.param(["aa", "bb", "c" * 9], 5, 2, [["aa", "bb"], ["c" * 9]], id="an overlap never makes a chunk too long"),
+        pytest.param(
+            ["aa", "bb", "c" * 9],
+            5,
+            2,
+            [["aa", "bb"], ["c" * 9]],
+            id="an overlap never makes a chunk too long",
+        ),
     ],
 )
 def test_chunks_are_whole_sentences(sentences, most, overlap, groups):

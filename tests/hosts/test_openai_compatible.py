@@ -22,13 +22,19 @@ KEY = "sk-very-secret-1234"
 @pytest.fixture
 def chat(model, service):
     """A model on the scripted service."""
-    return lambda **settings: model("openai_compatible", **{"url": service.url, "llm_model_name": "m", "api_key": KEY, **settings})
+    return lambda **settings: model(
+        "openai_compatible", **{"url": service.url, "llm_model_name": "m", "api_key": KEY, **settings}
+    )
 
 
 def test_an_answer_has_text_usage_and_cost(chat, service):
     service.default = Reply(text="2 EUR")
     [answer] = chat(input_usd_per_million=1.0, output_usd_per_million=4.0).ask(ASK)
-    assert (answer.text, dict(answer.usage), answer.error) == ("2 EUR", {"input_tokens": 10, "output_tokens": 5}, "")
+    assert (answer.text, dict(answer.usage), answer.error) == (
+        "2 EUR",
+        {"input_tokens": 10, "output_tokens": 5},
+        "",
+    )
     assert answer.cost_usd == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000
     assert answer.duration_s > 0
 
@@ -38,7 +44,13 @@ def test_without_prices_the_cost_is_unknown(chat):
 
 
 def test_the_request_carries_what_is_configured(chat, service):
-    chat(system_prompt="be brief", temperature=0, max_tokens=9, seed=1, arguments={"top_p": 0.5, "extra_body": {"guided": True}}).ask(ASK)
+    chat(
+        system_prompt="be brief",
+        temperature=0,
+        max_tokens=9,
+        seed=1,
+        arguments={"top_p": 0.5, "extra_body": {"guided": True}},
+    ).ask(ASK)
     assert service.requests == [
         {
             "model": "m",
@@ -66,7 +78,13 @@ def test_a_passing_fault_is_asked_again(chat, service, reply):
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
-    [(400, "check llm_model_name"), (401, "check api_key"), (403, "api_key may use"), (404, "check url"), (422, "check arguments")],
+    [
+        (400, "check llm_model_name"),
+        (401, "check api_key"),
+        (403, "api_key may use"),
+        (404, "check url"),
+        (422, "check arguments"),
+    ],
 )
 def test_a_fault_that_cannot_heal_is_told_once_with_what_to_check(chat, service, status, remedy):
     service.default = Reply(status=status)
@@ -108,7 +126,9 @@ def test_a_service_that_asks_to_wait_for_an_hour_is_not_waited_for(chat, service
     [
         pytest.param("7", 7.0, id="seconds"),
         pytest.param("-3", 0.0, id="negative seconds"),
-        pytest.param(format_datetime(datetime(2030, 1, 1, 0, 0, 20, tzinfo=UTC), usegmt=True), 20.0, id="a date"),
+        pytest.param(
+            format_datetime(datetime(2030, 1, 1, 0, 0, 20, tzinfo=UTC), usegmt=True), 20.0, id="a date"
+        ),
         pytest.param(format_datetime(datetime(2029, 12, 31, tzinfo=UTC)), 0.0, id="a date that has passed"),
         pytest.param("soon", None, id="words"),
         pytest.param("nan", None, id="not a number"),
@@ -125,7 +145,11 @@ def test_a_slow_service_runs_into_the_time_limit(chat, service):
     [answer] = session.ask(ASK)
     assert "no answer within 0.2 s (`timeout_s`) (2 tries)" in answer.error
     assert time.perf_counter() - start < 3
-    assert (session.counters["timeout_count"], session.counters["retry_count"], session.counters["failure_count"]) == (2, 1, 1)
+    assert (
+        session.counters["timeout_count"],
+        session.counters["retry_count"],
+        session.counters["failure_count"],
+    ) == (2, 1, 1)
 
 
 def test_nobody_at_the_address_is_an_error_that_names_it(model):
@@ -141,12 +165,22 @@ def test_nobody_at_the_address_is_an_error_that_names_it(model):
     [
         pytest.param(Reply(body=b"{broken"), "no JSON", id="malformed JSON"),
         pytest.param(
-            Reply(body=b"<html>proxy</html>", headers={"Content-Type": "text/html"}), "without an answer: <html>proxy", id="a page of a proxy"
+            Reply(body=b"<html>proxy</html>", headers={"Content-Type": "text/html"}),
+            "without an answer: <html>proxy",
+            id="a page of a proxy",
         ),
-        pytest.param(Reply(body=b'{"error": "overloaded"}'), "without an answer: overloaded", id="an error that calls itself 200"),
+        pytest.param(
+            Reply(body=b'{"error": "overloaded"}'),
+            "without an answer: overloaded",
+            id="an error that calls itself 200",
+        ),
         pytest.param(Reply(body=b'{"choices": []}'), "without an answer", id="no choices"),
-        pytest.param(Reply(text=None, finish="tool_calls"), "no text (finish_reason 'tool_calls')", id="no text"),
-        pytest.param(Reply(text="", finish="length"), "cut before its first word", id="cut before the first word"),
+        pytest.param(
+            Reply(text=None, finish="tool_calls"), "no text (finish_reason 'tool_calls')", id="no text"
+        ),
+        pytest.param(
+            Reply(text="", finish="length"), "cut before its first word", id="cut before the first word"
+        ),
         pytest.param(Reply(text=None, finish="content_filter"), "content filter withheld", id="withheld"),
     ],
 )
@@ -160,8 +194,18 @@ def test_a_reply_without_an_answer_is_an_error_of_that_case(chat, service, reply
     ("reply", "text", "cut"),
     [
         pytest.param(Reply(text="", finish="stop"), "", False, id="an empty answer is an answer"),
-        pytest.param(Reply(text=None, refusal="I cannot help with that."), "I cannot help with that.", False, id="a refusal is what the model said"),
-        pytest.param(Reply(text="The fee is", finish="length"), "The fee is", True, id="a cut answer is kept and marked"),
+        pytest.param(
+            Reply(text=None, refusal="I cannot help with that."),
+            "I cannot help with that.",
+            False,
+            id="a refusal is what the model said",
+        ),
+        pytest.param(
+            Reply(text="The fee is", finish="length"),
+            "The fee is",
+            True,
+            id="a cut answer is kept and marked",
+        ),
     ],
 )
 def test_what_the_model_said_is_the_answer(chat, service, reply, text, cut):
@@ -181,18 +225,32 @@ def test_sixteen_requests_run_at_the_same_time_over_connections_that_stay_open(c
 
 
 def test_answers_come_in_the_order_of_the_prompts(chat, service):
-    service.default = lambda question: Reply(text=f"to {question}", delay_s=0.05 if int(question) % 3 == 0 else 0)
-    assert [answer.text for answer in chat().ask([Prompt(text=str(n)) for n in range(20)])] == [f"to {n}" for n in range(20)]
+    service.default = lambda question: Reply(
+        text=f"to {question}", delay_s=0.05 if int(question) % 3 == 0 else 0
+    )
+    assert [answer.text for answer in chat().ask([Prompt(text=str(n)) for n in range(20)])] == [
+        f"to {n}" for n in range(20)
+    ]
 
 
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        pytest.param({"url": "localhost:11434"}, "must begin with http:// or https://", id="an address without scheme"),
-        pytest.param({"arguments": {"stream": True}}, "arguments.stream: cannot be given here", id="streaming"),
+        pytest.param(
+            {"url": "localhost:11434"}, "must begin with http:// or https://", id="an address without scheme"
+        ),
+        pytest.param(
+            {"arguments": {"stream": True}}, "arguments.stream: cannot be given here", id="streaming"
+        ),
         pytest.param({"input_usd_per_million": 1.0}, "give both or none", id="half a price"),
-        pytest.param({"temprature": 0}, "no parameter 'temprature'. Did you mean 'temperature'?", id="a misspelt parameter"),
-        pytest.param({"max_tokens": "many"}, "max_tokens: input should be a valid integer", id="a number in words"),
+        pytest.param(
+            {"temprature": 0},
+            "no parameter 'temprature'. Did you mean 'temperature'?",
+            id="a misspelt parameter",
+        ),
+        pytest.param(
+            {"max_tokens": "many"}, "max_tokens: input should be a valid integer", id="a number in words"
+        ),
     ],
 )
 def test_what_cannot_be_right_is_told_when_the_model_is_opened(chat, settings, fault):
@@ -207,7 +265,9 @@ def test_an_unknown_argument_of_the_client_is_an_error_with_its_name(chat):
 
 def test_a_missing_package_is_told_with_how_to_get_it(chat, monkeypatch):
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "openai" else find_spec(name, *rest))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "openai" else find_spec(name, *rest)
+    )
     with pytest.raises(ConfigurationError) as told:
         chat()
     assert 'pip install "pytest-evalstudio[openai]"' in str(told.value)
@@ -216,7 +276,9 @@ def test_a_missing_package_is_told_with_how_to_get_it(chat, monkeypatch):
 def test_opening_a_model_imports_no_client(chat, monkeypatch):
     imported = []
     original = builtins.__import__
-    monkeypatch.setattr(builtins, "__import__", lambda name, *rest: imported.append(name) or original(name, *rest))
+    monkeypatch.setattr(
+        builtins, "__import__", lambda name, *rest: imported.append(name) or original(name, *rest)
+    )
     chat()
     assert "openai" not in imported
 
@@ -240,7 +302,9 @@ def test_earlier_turns_are_sent_as_messages_between_system_prompt_and_question(c
 @pytest.mark.parametrize("filler", range(230, 310, 8))
 def test_no_part_of_a_key_is_left_where_a_message_is_cut(chat, service, filler):
     key = "sk-proj-abcdefghijklmnopqrstuvwxyz-1234"
-    service.default = Reply(status=401, error={"message": "x" * filler + f" Incorrect API key provided: {key}."})
+    service.default = Reply(
+        status=401, error={"message": "x" * filler + f" Incorrect API key provided: {key}."}
+    )
     [answer] = chat(api_key=key).ask(ASK)
     assert "HTTP 401" in answer.error
     assert answer.error.endswith("check api_key")
@@ -249,7 +313,9 @@ def test_no_part_of_a_key_is_left_where_a_message_is_cut(chat, service, filler):
 
 def test_an_echoed_header_of_the_configuration_is_masked_in_base64(chat, service):
     secret = "not-a-known-pattern-77"
-    service.default = Reply(status=400, error={"message": "bad header " + base64.b64encode(secret.encode()).decode()})
+    service.default = Reply(
+        status=400, error={"message": "bad header " + base64.b64encode(secret.encode()).decode()}
+    )
     [answer] = chat(arguments={"extra_headers": {"X-Api-Key": secret}}).ask(ASK)
     assert "bad header ***" in answer.error
 

@@ -32,11 +32,23 @@ def application(tmp_path, request):
     [
         pytest.param("def f(prompt): return 'said ' + prompt", id="a function"),
         pytest.param("async def f(prompt): return 'said ' + prompt", id="a coroutine function"),
-        pytest.param("async def g(prompt): return 'said ' + prompt\nf = lambda prompt: g(prompt)", id="a function that returns a coroutine"),
-        pytest.param("class A:\n    def __call__(self, prompt): return 'said ' + prompt\nf = A()", id="an instance"),
-        pytest.param("class A:\n    async def __call__(self, prompt): return 'said ' + prompt\nf = A()", id="an async instance"),
+        pytest.param(
+            "async def g(prompt): return 'said ' + prompt\nf = lambda prompt: g(prompt)",
+            id="a function that returns a coroutine",
+        ),
+        pytest.param(
+            "class A:\n    def __call__(self, prompt): return 'said ' + prompt\nf = A()", id="an instance"
+        ),
+        pytest.param(
+            "class A:\n    async def __call__(self, prompt): return 'said ' + prompt\nf = A()",
+            id="an async instance",
+        ),
         pytest.param("def f(prompt): return {'text': 'said ' + prompt}", id="a mapping"),
-        pytest.param("from pytest_evalstudio.core.cases import Answer\ndef f(prompt): return Answer(text='said ' + prompt)", id="an Answer"),
+        pytest.param(
+            "from pytest_evalstudio.core.cases import Answer\ndef f(prompt): return Answer(text='said ' +"
+            " prompt)",
+            id="an Answer",
+        ),
     ],
 )
 def test_a_callable_is_called_with_the_prompt(application, model, source):
@@ -53,7 +65,13 @@ def test_a_callable_gets_what_it_asks_for_by_name(application, model):
         def f(question, corpus, run, *, model, llm_model_name, system_prompt, style, missing=1):
             return repr((question, corpus, run, model, llm_model_name, system_prompt, style, missing))
     """)
-    session = model("python", target=name + ":f", llm_model_name="m", system_prompt="be brief", parameters={"style": "dry"})
+    session = model(
+        "python",
+        target=name + ":f",
+        llm_model_name="m",
+        system_prompt="be brief",
+        parameters={"style": "dry"},
+    )
     assert session.ask(ASK)[0].text == repr(("how much?", ("a.pdf",), 2, "mine", "m", "be brief", "dry", 1))
 
 
@@ -81,8 +99,16 @@ def test_a_mapping_may_carry_context_cost_and_usage(application, model):
         pytest.param("{'context': []}", "no 'answer'", id="a mapping without an answer"),
         pytest.param("{'answer': 'x', 'text': 'y'}", "both 'answer' and 'text'", id="two answers"),
         pytest.param("{'answer': 3}", "'answer' as an int; make it str", id="a number for an answer"),
-        pytest.param("{'answer': 'x', 'context': 'chunk'}", "'context' as a str; make it a list of strings", id="a bare string for context"),
-        pytest.param("{'answer': 'x', 'context': ['a'], 'context_sources': ['b', 'c']}", "1 context chunks and 2", id="sources that match no chunk"),
+        pytest.param(
+            "{'answer': 'x', 'context': 'chunk'}",
+            "'context' as a str; make it a list of strings",
+            id="a bare string for context",
+        ),
+        pytest.param(
+            "{'answer': 'x', 'context': ['a'], 'context_sources': ['b', 'c']}",
+            "1 context chunks and 2",
+            id="sources that match no chunk",
+        ),
         pytest.param("{'answer': 'x', 'cost': 'much'}", "'cost' as a str", id="a cost in words"),
         pytest.param("{'answer': 'x', 'usage': {'tokens': 'many'}}", "'usage'", id="usage in words"),
         pytest.param("{'error': 'the index is down'}", "the index is down", id="an error of its own"),
@@ -106,7 +132,10 @@ def test_a_callable_that_raises_is_an_error_with_file_and_line(application, mode
 @pytest.mark.parametrize("kind", ["def", "async def"])
 @pytest.mark.parametrize("end", ["raise SystemExit(3)", "import pytest; pytest.fail('no')"])
 def test_a_callable_that_wants_to_end_the_process_ends_only_its_case(application, model, kind, end):
-    session = model("python", target=application(f"{kind} f(prompt):\n    if prompt == 'bad': {end}\n    return 'ok'") + ":f")
+    session = model(
+        "python",
+        target=application(f"{kind} f(prompt):\n    if prompt == 'bad': {end}\n    return 'ok'") + ":f",
+    )
     bad, good = session.ask([Prompt(text="bad"), Prompt(text="good")])
     assert bad.error
     assert good.text == "ok"
@@ -126,14 +155,20 @@ def test_a_callable_may_ask_for_another_try(application, model):
 
 
 def test_blocking_callables_run_at_the_same_time(application, model):
-    session = model("python", target=application("import time\ndef f(prompt):\n    time.sleep(0.2)\n    return 'ok'") + ":f", concurrency=16)
+    session = model(
+        "python",
+        target=application("import time\ndef f(prompt):\n    time.sleep(0.2)\n    return 'ok'") + ":f",
+        concurrency=16,
+    )
     start = time.perf_counter()
     assert len(session.ask([Prompt(text=str(n)) for n in range(32)])) == 32
     assert time.perf_counter() - start < 1.5  # one after the other: 6.4 s
 
 
 def test_a_callable_that_hangs_delays_neither_other_cases_nor_the_end(application, model):
-    name = application("import time\ndef f(prompt):\n    time.sleep(30 if prompt == 'hang' else 0)\n    return 'ok'")
+    name = application(
+        "import time\ndef f(prompt):\n    time.sleep(30 if prompt == 'hang' else 0)\n    return 'ok'"
+    )
     session = model("python", target=name + ":f", concurrency=1, timeout_s=0.2, retries=0)
     start = time.perf_counter()
     hung, fine = session.ask([Prompt(text="hang"), Prompt(text="fine")])
@@ -158,7 +193,11 @@ def test_a_running_event_loop_is_no_hindrance(application, model):
         pytest.param("nowhere", "not of the form 'package.module:callable'", id="no colon"),
         pytest.param("no_such_module_here:f", "no module named 'no_such_module_here'", id="no such module"),
         pytest.param("json:lods", "module 'json' has no 'lods'. Did you mean 'loads'?", id="a misspelt name"),
-        pytest.param("json:JSONDecoder.decod", "'JSONDecoder' has no 'decod'. Did you mean 'decode'?", id="a misspelt attribute"),
+        pytest.param(
+            "json:JSONDecoder.decod",
+            "'JSONDecoder' has no 'decod'. Did you mean 'decode'?",
+            id="a misspelt attribute",
+        ),
         pytest.param("json:__version__", "is no callable but a str", id="no callable"),
         pytest.param("json:JSONDecoder", "is a class", id="a class"),
     ],
@@ -173,14 +212,35 @@ def test_a_wrong_target_is_told_when_the_model_is_opened(model, target, fault):
 @pytest.mark.parametrize(
     ("source", "parameters", "fault"),
     [
-        pytest.param("raise ValueError('broken')", {}, "does not import: ValueError: broken", id="a module that fails"),
-        pytest.param("import no_such_thing", {}, "needs 'no_such_thing', which is not installed", id="a module that needs another"),
-        pytest.param("def f(): return 1", {}, "its first one must be the prompt", id="no place for the prompt"),
-        pytest.param("def f(prompt, key): return 1", {}, "asks for 'key', which nobody gives it", id="an argument that nobody gives"),
-        pytest.param("def f(prompt, top_k=1): return 1", {"topk": 2}, "no parameter 'topk'. Did you mean 'top_k'?", id="a parameter it has not"),
+        pytest.param(
+            "raise ValueError('broken')", {}, "does not import: ValueError: broken", id="a module that fails"
+        ),
+        pytest.param(
+            "import no_such_thing",
+            {},
+            "needs 'no_such_thing', which is not installed",
+            id="a module that needs another",
+        ),
+        pytest.param(
+            "def f(): return 1", {}, "its first one must be the prompt", id="no place for the prompt"
+        ),
+        pytest.param(
+            "def f(prompt, key): return 1",
+            {},
+            "asks for 'key', which nobody gives it",
+            id="an argument that nobody gives",
+        ),
+        pytest.param(
+            "def f(prompt, top_k=1): return 1",
+            {"topk": 2},
+            "no parameter 'topk'. Did you mean 'top_k'?",
+            id="a parameter it has not",
+        ),
     ],
 )
-def test_a_target_that_cannot_be_called_is_told_when_the_model_is_opened(application, model, source, parameters, fault):
+def test_a_target_that_cannot_be_called_is_told_when_the_model_is_opened(
+    application, model, source, parameters, fault
+):
     with pytest.raises(ConfigurationError) as told:
         model("python", target=application(source) + ":f", parameters=parameters)
     assert fault in str(told.value)
@@ -188,7 +248,9 @@ def test_a_target_that_cannot_be_called_is_told_when_the_model_is_opened(applica
 
 def test_the_import_path_is_as_it_was_once_the_model_is_closed(application, model, tmp_path: Path):
     before = list(sys.path)
-    session = model("python", target=application("def f(prompt):\n    import late\n    return late.word") + ":f")
+    session = model(
+        "python", target=application("def f(prompt):\n    import late\n    return late.word") + ":f"
+    )
     (tmp_path / "late.py").write_text("word = 'late'", encoding="utf-8")
     assert session.ask(ASK)[0].text == "late"
     session.close()

@@ -22,7 +22,17 @@ def test_a_text_that_holds_the_mark_of_another_text_gets_another_mark() -> None:
 
 def test_the_mark_is_the_same_in_every_run_so_that_verdicts_can_be_stored() -> None:
     assert fence_mark(["a", "b"], "claims") == fence_mark(["a", "b"], "claims")
-    assert len({fence_mark(["a", "b"]), fence_mark(["ab"]), fence_mark(["a", "b"], "claims"), fence_mark(["", "ab"])}) == 4
+    assert (
+        len(
+            {
+                fence_mark(["a", "b"]),
+                fence_mark(["ab"]),
+                fence_mark(["a", "b"], "claims"),
+                fence_mark(["", "ab"]),
+            }
+        )
+        == 4
+    )
 
 
 def test_a_surrogate_without_its_other_half_can_be_fenced() -> None:
@@ -30,7 +40,9 @@ def test_a_surrogate_without_its_other_half_can_be_fenced() -> None:
 
 
 @given(st.text(" \t\na"), st.text(" \t\na"), st.text(" \t\na"))
-def test_fences_stand_alone_on_their_lines_and_what_they_hold_stays(before: str, text: str, after: str) -> None:
+def test_fences_stand_alone_on_their_lines_and_what_they_hold_stays(
+    before: str, text: str, after: str
+) -> None:
     prompt = on_lines_of_their_own(f"{before}{fenced('answer', text, 'c0ffee')}{after}", "c0ffee")
     assert f"<<<c0ffee answer\n{text}\nc0ffee>>>" in prompt
     lines = prompt.split("\n")

@@ -11,7 +11,11 @@ from judging import Replies, ScriptedJudge, outcome, outcomes
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.judges.budget import Budget
 
-ROW = {"actual_output": "It is Paris.", "expected_output": "Paris", "context": ["Paris is the capital of France."]}
+ROW = {
+    "actual_output": "It is Paris.",
+    "expected_output": "Paris",
+    "context": ["Paris is the capital of France."],
+}
 BYOP = {"prompt": "Is {actual_output} right?"}
 YES, NO = {"reason": "so", "verdict": "true"}, {"reason": "not so", "verdict": "false"}
 
@@ -61,7 +65,9 @@ def test_replies_are_stored_and_nobody_is_asked_again(tmp_path: Path) -> None:
     judge = ScriptedJudge({"right?": YES})
     for _ in range(2):
         found = byop(judge, judge={"cache": True}, cache=str(tmp_path))
-        assert found.judging.calls == 1, "what a verdict takes does not depend on whether its replies were stored"
+        assert found.judging.calls == 1, (
+            "what a verdict takes does not depend on whether its replies were stored"
+        )
     assert len(judge.prompts) == 1
 
 
@@ -81,12 +87,20 @@ def test_a_changed_prompt_is_asked_anew(tmp_path: Path) -> None:
     assert len(judge.prompts) == 2
 
 
-def panel(*scripts: Any, vote: str = "majority", id: str = "byop", options: Any = BYOP, row: Any = ROW) -> Any:
+def panel(
+    *scripts: Any, vote: str = "majority", id: str = "byop", options: Any = BYOP, row: Any = ROW
+) -> Any:
     members = [
-        {"host": "python", "target": ScriptedJudge({"You judge": script}), "llm_model_name": f"judge-{number}"}
+        {
+            "host": "python",
+            "target": ScriptedJudge({"You judge": script}),
+            "llm_model_name": f"judge-{number}",
+        }
         for number, script in enumerate(scripts, 1)
     ]
-    return outcome(id, {}, row, options=options, judge={"host": None, "target": None, "panel": members, "vote": vote})
+    return outcome(
+        id, {}, row, options=options, judge={"host": None, "target": None, "panel": members, "vote": vote}
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +116,9 @@ def test_a_panel_votes(verdicts: list[Any], passes: float) -> None:
     found = panel(*verdicts)
     assert found.scores["model_passes"] == passes
     assert found.scores["model_failures"] == 1.0 - passes
-    assert [one["judge"] for one in found.details["panel"]] == [f"judge-{number}" for number in range(1, len(verdicts) + 1)]
+    assert [one["judge"] for one in found.details["panel"]] == [
+        f"judge-{number}" for number in range(1, len(verdicts) + 1)
+    ]
     assert "judge-1:" in found.reason
 
 
@@ -116,7 +132,9 @@ def test_a_panel_may_average() -> None:
 
 
 def test_scores_that_are_no_votes_are_averaged() -> None:
-    replies = [{"answer": "", "evaluation_summary": "s", "evaluation_score": score} for score in (0.9, 0.5, 0.1)]
+    replies = [
+        {"answer": "", "evaluation_summary": "s", "evaluation_score": score} for score in (0.9, 0.5, 0.1)
+    ]
     found = panel(*replies, id="fact_check", options={})
     assert found.scores["fact_check"] == pytest.approx(0.5)
     assert found.judging.calls == 3
@@ -124,7 +142,13 @@ def test_scores_that_are_no_votes_are_averaged() -> None:
 
 def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
     judge = ScriptedJudge({"right?": YES})
-    found = outcomes("byop", judge, *({**ROW, "actual_output": f"It is {number}."} for number in range(5)), options=BYOP, judge={"max_calls": 3})
+    found = outcomes(
+        "byop",
+        judge,
+        *({**ROW, "actual_output": f"It is {number}."} for number in range(5)),
+        options=BYOP,
+        judge={"max_calls": 3},
+    )
     assert len(judge.prompts) == 3
     refused = [one for one in found if one.status == "error"]
     assert len(refused) == 2
@@ -164,7 +188,12 @@ def test_an_evaluator_may_have_a_judge_of_its_own() -> None:
 def test_a_judge_may_be_a_configured_model() -> None:
     judge = ScriptedJudge({"right?": YES})
     found = outcome(
-        "byop", {}, ROW, options=BYOP, judge={"host": None, "target": None, "model": "m"}, model=[{"name": "m", "host": "python", "target": judge}]
+        "byop",
+        {},
+        ROW,
+        options=BYOP,
+        judge={"host": None, "target": None, "model": "m"},
+        model=[{"name": "m", "host": "python", "target": judge}],
     )
     assert found.scores["model_passes"] == 1.0
 
@@ -172,8 +201,14 @@ def test_a_judge_may_be_a_configured_model() -> None:
 @pytest.mark.parametrize(
     ("judge", "message"),
     [
-        pytest.param({"host": None, "target": None}, "none is configured: add a table .judge.", id="only limits"),
-        pytest.param({"host": None, "target": None, "model": "nobody"}, "no model named 'nobody'", id="a model that is not there"),
+        pytest.param(
+            {"host": None, "target": None}, "none is configured: add a table .judge.", id="only limits"
+        ),
+        pytest.param(
+            {"host": None, "target": None, "model": "nobody"},
+            "no model named 'nobody'",
+            id="a model that is not there",
+        ),
         pytest.param({"model": "m"}, "give host or model, not both", id="host and model"),
         pytest.param({"panel": [{"host": "python", "target": "a:b"}]}, "not both", id="host and panel"),
         pytest.param({"vote": "loudest"}, "judge.vote", id="a vote nobody knows"),
@@ -196,13 +231,23 @@ def test_no_judge_is_a_usage_error_that_says_how_to_get_one() -> None:
 
     dataset = LlmDataset()
     dataset.add_input("Why?", key="a", actual_output="So.")
-    with pytest.raises(ConfigurationError, match=r"evaluator sexism: asks a judge, and none is configured: add a table \[judge\]"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"evaluator sexism: asks a judge, and none is configured: add a table \[judge\]",
+    ):
         evaluate(dataset, ["sexism"])
 
 
 def test_questions_that_a_dead_judge_is_spared_are_no_calls() -> None:
     rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(20)]
-    dead = {"host": "scripted", "target": None, "fail_first": 1_000, "retries": 0, "concurrency": 1, "breaker": 3}
+    dead = {
+        "host": "scripted",
+        "target": None,
+        "fail_first": 1_000,
+        "retries": 0,
+        "concurrency": 1,
+        "breaker": 3,
+    }
     found = outcomes("byop", {}, *rows, options=BYOP, judge=dead)
     assert [one.judging.calls for one in found] == [1] * 3 + [0] * 17
     assert {one.status for one in found} == {"error"}

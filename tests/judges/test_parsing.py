@@ -15,7 +15,13 @@ from pytest_evalstudio.judges.parsing import Unparsable, read_reply
 
 VERDICT = record(reason=text("Why."), verdict=choice("Is it so?"))
 CLAIMS = record(claims=several("Claims.", text("")))
-NUMBERED = record(verdicts={**several("", record(claim=number("", least=1, most=2, whole=True), verdict=choice(""))), "minItems": 2, "maxItems": 2})
+NUMBERED = record(
+    verdicts={
+        **several("", record(claim=number("", least=1, most=2, whole=True), verdict=choice(""))),
+        "minItems": 2,
+        "maxItems": 2,
+    }
+)
 YES = {"reason": "so", "verdict": "yes"}
 
 
@@ -24,16 +30,23 @@ YES = {"reason": "so", "verdict": "yes"}
     [
         pytest.param('{"reason": "so", "verdict": "yes"}', id="as asked"),
         pytest.param('```json\n{"reason": "so", "verdict": "yes"}\n```', id="in a code fence"),
-        pytest.param('Sure! Here is my verdict:\n{"reason": "so", "verdict": "yes"}\nHope this helps.', id="in prose"),
+        pytest.param(
+            'Sure! Here is my verdict:\n{"reason": "so", "verdict": "yes"}\nHope this helps.', id="in prose"
+        ),
         pytest.param('{"verdict": "Yes.", "reason": "so"}', id="other order, other case"),
         pytest.param('{"reason": "so", "verdict": true}', id="a boolean for yes"),
         pytest.param('{"reason": "so", "verdict": "yes",}', id="trailing comma"),
         pytest.param("{'reason': 'so', 'verdict': True}", id="Python's literals"),
         pytest.param('{"reason": "so", "verdict": "yes", "confidence": 0.9}', id="a key nobody asked for"),
         pytest.param('{"Reason": "so", "Verdict": "YES"}', id="keys in capitals"),
-        pytest.param('<think>{"reason": "hm", "verdict": "no"}</think>\n{"reason": "so", "verdict": "yes"}', id="after thinking aloud"),
+        pytest.param(
+            '<think>{"reason": "hm", "verdict": "no"}</think>\n{"reason": "so", "verdict": "yes"}',
+            id="after thinking aloud",
+        ),
         pytest.param('[{"reason": "so", "verdict": "yes"}]', id="alone in a list"),
-        pytest.param('{"reason": "so", "verdict": "yes"}\n\n{"reason": "so", "verdict": "yes"}', id="the same twice"),
+        pytest.param(
+            '{"reason": "so", "verdict": "yes"}\n\n{"reason": "so", "verdict": "yes"}', id="the same twice"
+        ),
         pytest.param('Some {braces} first, then {"reason": "so", "verdict": "yes"}', id="braces before it"),
     ],
 )
@@ -42,7 +55,10 @@ def test_a_verdict_is_read_however_it_is_wrapped(reply: str) -> None:
 
 
 def test_a_line_break_within_a_string_is_read() -> None:
-    assert read_reply('{"reason": "one\ntwo", "verdict": "no"}', VERDICT) == {"reason": "one\ntwo", "verdict": "no"}
+    assert read_reply('{"reason": "one\ntwo", "verdict": "no"}', VERDICT) == {
+        "reason": "one\ntwo",
+        "verdict": "no",
+    }
 
 
 @pytest.mark.parametrize("reply", ["yes", "Yes.", "**YES**", "true", " 'yes' "])
@@ -58,11 +74,17 @@ def test_the_bare_word_is_enough_where_one_choice_is_all_that_matters(reply: str
         pytest.param("untrue", "no JSON object", id="a word with another inside"),
         pytest.param("yes and no", "no JSON object", id="both words"),
         pytest.param('{"reason": "so", "verdict": "ye', "no JSON object", id="broken off"),
-        pytest.param('{"reason": "the answer says {\\"verdict\\"', "no JSON object", id="broken off within a quotation"),
-        pytest.param('{"reason": "so", "verdict": "maybe"}', "verdict: expected 'yes' or 'no'", id="a third word"),
+        pytest.param(
+            '{"reason": "the answer says {\\"verdict\\"', "no JSON object", id="broken off within a quotation"
+        ),
+        pytest.param(
+            '{"reason": "so", "verdict": "maybe"}', "verdict: expected 'yes' or 'no'", id="a third word"
+        ),
         pytest.param('{"reason": "so"}', "'verdict' is missing", id="no verdict"),
         pytest.param(
-            '{"reason": "so", "verdict": "yes"} {"reason": "or not", "verdict": "no"}', "2 different objects", id="two verdicts, one may be quoted"
+            '{"reason": "so", "verdict": "yes"} {"reason": "or not", "verdict": "no"}',
+            "2 different objects",
+            id="two verdicts, one may be quoted",
         ),
         pytest.param("[" * 100_000, "no JSON object", id="nested without end"),
     ],
@@ -105,9 +127,14 @@ def test_any_text_is_read_or_refused(reply: str) -> None:
     assert found["verdict"] in ("yes", "no")
 
 
-@given(st.fixed_dictionaries({"reason": st.text(), "verdict": st.sampled_from(["yes", "no"])}), st.sampled_from(["", "Verdict:\n", "```json\n"]))
+@given(
+    st.fixed_dictionaries({"reason": st.text(), "verdict": st.sampled_from(["yes", "no"])}),
+    st.sampled_from(["", "Verdict:\n", "```json\n"]),
+)
 def test_what_was_asked_for_is_always_read(reply: dict[str, str], before: str) -> None:
-    assert read_reply(before + json.dumps(reply) + ("\n```" if before.startswith("`") else ""), VERDICT) == reply
+    assert (
+        read_reply(before + json.dumps(reply) + ("\n```" if before.startswith("`") else ""), VERDICT) == reply
+    )
 
 
 @pytest.mark.parametrize(

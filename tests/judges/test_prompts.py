@@ -16,7 +16,9 @@ REPLY = record(reason=text("Why."), verdict=choice("Is it so?"))
 
 
 def question(**texts: str | list[str]) -> Question:
-    return Question(prompt="byop", texts=texts, settings={"instruction": "Is {actual_output} polite?"}, reply=REPLY)
+    return Question(
+        prompt="byop", texts=texts, settings={"instruction": "Is {actual_output} polite?"}, reply=REPLY
+    )
 
 
 def test_what_is_judged_stands_inside_the_fence_and_what_to_do_outside() -> None:
@@ -29,8 +31,14 @@ def test_what_is_judged_stands_inside_the_fence_and_what_to_do_outside() -> None
 
 
 def test_several_texts_are_numbered_from_one() -> None:
-    prompt = Prompts().render(Question(prompt="claim_support", texts={"context": ["one", "two"], "claim": ["c"]}, reply=REPLY))
-    assert [line.split(" ", 1)[1] for line in prompt.splitlines() if line.startswith("<<<")] == ["context 1", "context 2", "claim 1"]
+    prompt = Prompts().render(
+        Question(prompt="claim_support", texts={"context": ["one", "two"], "claim": ["c"]}, reply=REPLY)
+    )
+    assert [line.split(" ", 1)[1] for line in prompt.splitlines() if line.startswith("<<<")] == [
+        "context 1",
+        "context 2",
+        "claim 1",
+    ]
 
 
 def test_the_choices_can_be_named_in_the_other_order() -> None:
@@ -44,7 +52,12 @@ def test_a_template_in_a_text_is_not_executed() -> None:
 
 
 def test_other_braces_of_a_users_prompt_stay_as_they_are() -> None:
-    asked = Question(prompt="byop", texts={"actual_output": "x"}, settings={"instruction": 'Is {ACTUAL_OUTPUT} JSON like {"a": {b}}?'}, reply=REPLY)
+    asked = Question(
+        prompt="byop",
+        texts={"actual_output": "x"},
+        settings={"instruction": 'Is {ACTUAL_OUTPUT} JSON like {"a": {b}}?'},
+        reply=REPLY,
+    )
     assert 'JSON like {"a": {b}}?' in Prompts().render(asked)
 
 
@@ -53,7 +66,9 @@ def test_a_file_of_the_same_name_replaces_a_prompt(tmp_path: Path) -> None:
     prompts = Prompts(tmp_path)
     prompt = prompts.render(Question(prompt="claims", texts={"question": "Q?", "answer": "A."}, reply=REPLY))
     assert "Count to three." in prompt
-    assert {"Q?", "A."} <= set(prompt.splitlines()), "a prompt that has a place for no text gets all of them at its end"
+    assert {"Q?", "A."} <= set(prompt.splitlines()), (
+        "a prompt that has a place for no text gets all of them at its end"
+    )
     assert prompts.versions(["claims"])["claims"].startswith("house-3-")
 
 
@@ -79,7 +94,9 @@ def test_every_prompt_of_ours_states_its_version() -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        pytest.param("clams.j2", "x", "no prompt has this name. Did you mean 'claims'", id="a name that is not one"),
+        pytest.param(
+            "clams.j2", "x", "no prompt has this name. Did you mean 'claims'", id="a name that is not one"
+        ),
         pytest.param("claims.j2", "one\n{% if %}", r"claims\.j2:2: ", id="a template that does not parse"),
     ],
 )

@@ -1,4 +1,6 @@
-"""The cross-encoder on real code and a small random model: its numbers are the sigmoid of that model's own outputs."""
+"""The cross-encoder on real code and a small random model: its numbers are the sigmoid of that model's own
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,17 @@ def save_model(folder: Path, outputs: int) -> Path:
     folder.mkdir()
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]))
     torch.manual_seed(0)
-    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 24}
+    size = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 24,
+    }
     tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"), model_max_length=24)
-    model = BertForSequenceClassification(BertConfig(vocab_size=len(tokenizer), num_labels=outputs, initializer_range=0.5, **size))
+    model = BertForSequenceClassification(
+        BertConfig(vocab_size=len(tokenizer), num_labels=outputs, initializer_range=0.5, **size)
+    )
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -42,7 +52,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scorer(folder: Path) -> PairScorer:
     settings = CrossEncoding(model=str(folder), device="cpu")
-    return PairScorer(find_weights(settings.model, revision=None, table="cross_encoder", start=Path(), fetch=False), settings)
+    return PairScorer(
+        find_weights(settings.model, revision=None, table="cross_encoder", start=Path(), fetch=False),
+        settings,
+    )
 
 
 def by_hand(folder: Path, first: str, second: str) -> float:
@@ -51,7 +64,11 @@ def by_hand(folder: Path, first: str, second: str) -> float:
 
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     with torch.no_grad():
-        return float(torch.sigmoid(model(**AutoTokenizer.from_pretrained(folder)(first, second, return_tensors="pt")).logits)[0, 0])
+        return float(
+            torch.sigmoid(
+                model(**AutoTokenizer.from_pretrained(folder)(first, second, return_tensors="pt")).logits
+            )[0, 0]
+        )
 
 
 def test_a_score_is_the_sigmoid_of_the_output(tiny: Path) -> None:
@@ -75,7 +92,9 @@ def test_a_long_pair_is_read_in_windows(tiny: Path) -> None:
     first, second = " ".join(WORDS * 3), "the bank pays five dollars"
     parts = windows(tokenizer, first, 24 - 3 - 5)
     assert len(parts) > 1
-    expected = sum(tokens * by_hand(tiny, part, second) for part, tokens in parts) / sum(tokens for _, tokens in parts)
+    expected = sum(tokens * by_hand(tiny, part, second) for part, tokens in parts) / sum(
+        tokens for _, tokens in parts
+    )
     assert scorer(tiny).score([(first, second)])[0] == pytest.approx(expected, abs=1e-5)
     other = scorer(tiny).score([(first, " ".join(WORDS[::-1] * 4))])[0]
     assert 0 < other < 1

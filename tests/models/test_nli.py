@@ -1,4 +1,6 @@
-"""Models of inference on real code and small random weights: their numbers are those of the models' own logits."""
+"""Models of inference on real code and small random weights: their numbers are those of the models' own
+logits.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,15 @@ pytest.importorskip("transformers", exc_type=ImportError)
 pytestmark = pytest.mark.filterwarnings("default")
 
 KINDS = ("Bert", "Roberta", "DebertaV2", "DistilBert")
-PAIRS = [("the bank pays five dollars", "the fee is five dollars"), ("the rate rises", "the rate falls"), ("bank", "a\ud800"), ("the", "👩‍👩‍👧")]
-LONG = " ".join(f"the {word} rises and the bank pays {number} dollars ." for number, word in enumerate(WORDS[:8]))
+PAIRS = [
+    ("the bank pays five dollars", "the fee is five dollars"),
+    ("the rate rises", "the rate falls"),
+    ("bank", "a\ud800"),
+    ("the", "👩‍👩‍👧"),
+]
+LONG = " ".join(
+    f"the {word} rises and the bank pays {number} dollars ." for number, word in enumerate(WORDS[:8])
+)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -38,12 +47,17 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judge(folder: Path, **options: Any) -> EntailmentJudge:
     settings = Nli(model=str(folder), device="cpu", **options)
-    return EntailmentJudge(find_weights(settings.model, revision=None, table="nli", start=Path(), fetch=False), settings)
+    return EntailmentJudge(
+        find_weights(settings.model, revision=None, table="nli", start=Path(), fetch=False), settings
+    )
 
 
 def scorer(folder: Path) -> ConsistencyScorer:
     settings = HallucinationModel(model=str(folder), device="cpu")
-    return ConsistencyScorer(find_weights(settings.model, revision=None, table="hallucination_model", start=Path(), fetch=False), settings)
+    return ConsistencyScorer(
+        find_weights(settings.model, revision=None, table="hallucination_model", start=Path(), fetch=False),
+        settings,
+    )
 
 
 def softmax(logits: list[float]) -> list[float]:
@@ -63,7 +77,17 @@ def head_of(folder: Path) -> Any:
 def test_probabilities_are_the_softmax_of_the_logits_by_the_labels_names(model: Path) -> None:
     found = judge(model).judge([*PAIRS, PAIRS[0]])
     for one, (premise, hypothesis) in zip(found, PAIRS, strict=False):
-        expected = dict(zip(NLI, softmax(by_hand(model, premise.replace("\ud800", "\ufffd"), hypothesis.replace("\ud800", "\ufffd"))), strict=True))
+        expected = dict(
+            zip(
+                NLI,
+                softmax(
+                    by_hand(
+                        model, premise.replace("\ud800", "\ufffd"), hypothesis.replace("\ud800", "\ufffd")
+                    )
+                ),
+                strict=True,
+            )
+        )
         assert (one.entailment, one.neutral, one.contradiction) == pytest.approx(
             (expected["entailment"], expected["neutral"], expected["contradiction"]), abs=1e-5
         )
@@ -73,11 +97,17 @@ def test_probabilities_are_the_softmax_of_the_logits_by_the_labels_names(model: 
 
 def test_the_distance_is_the_logit_over_the_length_of_its_weights(model: Path) -> None:
     head = head_of(model)
-    entailment, others = NLI.index("entailment"), [place for place, label in enumerate(NLI) if label != "entailment"]
+    entailment, others = (
+        NLI.index("entailment"),
+        [place for place, label in enumerate(NLI) if label != "entailment"],
+    )
     for one, pair in zip(judge(model).judge(PAIRS[:2]), PAIRS, strict=False):
         logits = by_hand(model, *pair)
         assert one.distance == pytest.approx(logits[entailment] / np.linalg.norm(head[entailment]), abs=1e-4)
-        margins = [(logits[entailment] - logits[place]) / np.linalg.norm(head[entailment] - head[place]) for place in others]
+        margins = [
+            (logits[entailment] - logits[place]) / np.linalg.norm(head[entailment] - head[place])
+            for place in others
+        ]
         assert one.margin == pytest.approx(min(margins), abs=1e-4)
         assert (one.margin > 0) == (one.entailment > max(one.neutral, one.contradiction))
 
@@ -89,7 +119,9 @@ def test_the_distance_is_that_of_the_representation_to_the_hyperplane(bert: Path
 
     whole = AutoModelForSequenceClassification.from_pretrained(bert).eval()
     with torch.no_grad():
-        inside = whole.bert(**AutoTokenizer.from_pretrained(bert)(*PAIRS[0], return_tensors="pt")).pooler_output[0]
+        inside = whole.bert(
+            **AutoTokenizer.from_pretrained(bert)(*PAIRS[0], return_tensors="pt")
+        ).pooler_output[0]
     weights, bias = whole.classifier.weight[1], whole.classifier.bias[1]
     expected = float(((weights @ inside + bias) / weights.norm()).detach())
     assert judge(bert).judge(PAIRS[:1])[0].distance == pytest.approx(expected, abs=1e-5)
@@ -109,7 +141,9 @@ def test_the_best_window_of_a_long_premise_counts(model: Path) -> None:
     assert " ".join(windows) == LONG
     by_window = [softmax(by_hand(model, window, hypothesis))[NLI.index("entailment")] for window in windows]
     assert found.judge([(LONG, hypothesis)])[0].entailment == pytest.approx(max(by_window), abs=1e-5)
-    distances = [by_hand(model, window, hypothesis)[1] / np.linalg.norm(head_of(model)[1]) for window in windows]
+    distances = [
+        by_hand(model, window, hypothesis)[1] / np.linalg.norm(head_of(model)[1]) for window in windows
+    ]
     assert found.judge([(LONG, hypothesis)])[0].distance == pytest.approx(max(distances), abs=1e-4)
 
 
@@ -122,9 +156,22 @@ def test_the_worst_part_of_a_long_hypothesis_counts(bert: Path) -> None:
     assert found.judge([(LONG, LONG)])[0].entailment == pytest.approx(min(by_part), abs=1e-5)
 
 
-@pytest.mark.parametrize("premise", [LONG, "x" * 3000, "東京 は 日本 の 首都 です 。 " * 40, "👩‍👩‍👧 " * 200, "no end " * 300, "", ". " * 200])
+@pytest.mark.parametrize(
+    "premise",
+    [
+        LONG,
+        "x" * 3000,
+        "東京 は 日本 の 首都 です 。 " * 40,
+        "👩‍👩‍👧 " * 200,
+        "no end " * 300,
+        "",
+        ". " * 200,
+    ],
+)
 @pytest.mark.parametrize("hypothesis", ["the fee", "rises " * 60, "", "日本" * 50])
-def test_no_reading_is_beyond_the_limit_and_no_word_is_lost(bert: Path, premise: str, hypothesis: str) -> None:
+def test_no_reading_is_beyond_the_limit_and_no_word_is_lost(
+    bert: Path, premise: str, hypothesis: str
+) -> None:
     tokenizer = judge(bert)._classifier.opened.tokenizer
     room = POSITIONS - 3
     rows = Readings(tokenizer, room).of((premise, hypothesis))
@@ -142,17 +189,26 @@ def test_without_a_limit_a_pair_is_read_whole(bert: Path) -> None:
 def test_batches_change_nothing(bert: Path) -> None:
     pairs = [(LONG, f"the fee is {word}") for word in WORDS] + PAIRS
     one, many = judge(bert, batch_size=1).judge(pairs), judge(bert, batch_size=64).judge(pairs)
-    assert [found.entailment for found in one] == pytest.approx([found.entailment for found in many], abs=1e-5)
+    assert [found.entailment for found in one] == pytest.approx(
+        [found.entailment for found in many], abs=1e-5
+    )
     assert judge(bert).judge([]) == []
 
 
 def test_other_labels_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"the labels of the model .* are LABEL_0, LABEL_1, LABEL_2; those of a model of inference are"):
+    with pytest.raises(
+        EvaluationError,
+        match=r"the labels of the model .* are LABEL_0, LABEL_1, LABEL_2; those of a model of inference are",
+    ):
         judge(save_classifier(tmp_path / "model", ["LABEL_0", "LABEL_1", "LABEL_2"])).judge(PAIRS[:1])
 
 
-@pytest.mark.parametrize("labels", [("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES")])
-def test_labels_are_known_in_any_case_and_by_the_names_of_fact_checking(tmp_path: Path, labels: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "labels", [("ENTAILMENT", "NEUTRAL", "CONTRADICTION"), ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES")]
+)
+def test_labels_are_known_in_any_case_and_by_the_names_of_fact_checking(
+    tmp_path: Path, labels: tuple[str, ...]
+) -> None:
     folder = save_classifier(tmp_path / "model", labels)
     expected = softmax(by_hand(folder, *PAIRS[0]))
     found = judge(folder).judge(PAIRS[:1])[0]
@@ -164,7 +220,11 @@ def test_numbers_that_are_none_are_an_error(tmp_path: Path) -> None:
 
     folder = save_classifier(tmp_path / "model", NLI)
     state = load_file(folder / "model.safetensors")
-    save_file({**state, "classifier.bias": state["classifier.bias"] * np.nan}, folder / "model.safetensors", metadata={"format": "pt"})
+    save_file(
+        {**state, "classifier.bias": state["classifier.bias"] * np.nan},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
     with pytest.raises(EvaluationError, match=r"gave no number for a text; try nli\.dtype"):
         judge(folder).judge(PAIRS[:1])
 
@@ -203,8 +263,16 @@ def test_code_that_comes_with_weights_is_not_run(tmp_path: Path) -> None:
 
     folder = save_classifier(tmp_path / "hhem", ["LABEL_0"])
     config = json.loads((folder / "config.json").read_text())
-    code = {"model_type": "HHEMv2Config", "auto_map": {"AutoModelForSequenceClassification": "modeling_hhem_v2.HHEMv2ForSequenceClassification"}}
+    code = {
+        "model_type": "HHEMv2Config",
+        "auto_map": {
+            "AutoModelForSequenceClassification": "modeling_hhem_v2.HHEMv2ForSequenceClassification"
+        },
+    }
     (folder / "config.json").write_text(json.dumps({**config, **code}))
     (folder / "modeling_hhem_v2.py").write_text("raise SystemExit('run')")
-    with pytest.raises(ConfigurationError, match=r"'HHEMv2Config', which brings code of its own; such code is not run.*hhem-1\.0-open"):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"'HHEMv2Config', which brings code of its own; such code is not run.*hhem-1\.0-open",
+    ):
         scorer(folder)

@@ -24,7 +24,16 @@ pytest.importorskip("transformers", exc_type=ImportError)
 pytestmark = pytest.mark.filterwarnings("default")
 
 TOXIC = ["toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate"]
-TEXTS = ["you are an idiot .", "the fee is five dollars", "idiot", "👩‍👩‍👧", "東京", "", "a\ud800", "the fee is five dollars"]
+TEXTS = [
+    "you are an idiot .",
+    "the fee is five dollars",
+    "idiot",
+    "👩‍👩‍👧",
+    "東京",
+    "",
+    "a\ud800",
+    "the fee is five dollars",
+]
 LONG = " ".join(WORDS * 5)
 
 
@@ -39,12 +48,19 @@ def softmax(logits: list[float]) -> list[float]:
 
 def biased(folder: Path) -> LabelScorer:
     settings = BiasModel(model=str(folder), device="cpu")
-    return LabelScorer(find_weights(settings.model, revision=None, table="bias_model", start=Path(), fetch=False), settings, table="bias_model")
+    return LabelScorer(
+        find_weights(settings.model, revision=None, table="bias_model", start=Path(), fetch=False),
+        settings,
+        table="bias_model",
+    )
 
 
 def toxic(folder: Path, **options: Any) -> LabelScorer:
     settings = ToxicityModel(model=str(folder), device="cpu", **options)
-    return toxicity_classifier(find_detoxify(settings.model, revision=None, table="toxicity_model", start=Path(), fetch=False), settings)
+    return toxicity_classifier(
+        find_detoxify(settings.model, revision=None, table="toxicity_model", start=Path(), fetch=False),
+        settings,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +72,9 @@ def bias(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def toxicity(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the class of unitary's model on the hub: BERT with six labels that may all hold."""
-    return save_classifier(tmp_path_factory.mktemp("toxic") / "model", TOXIC, problem_type="multi_label_classification")
+    return save_classifier(
+        tmp_path_factory.mktemp("toxic") / "model", TOXIC, problem_type="multi_label_classification"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +90,12 @@ def save_checkpoint(folder: Path, base: str = "") -> Path:
 
     save_classifier(folder, TOXIC, problem_type="multi_label_classification")
     model = BertForSequenceClassification.from_pretrained(folder)
-    arch = {"model_type": base or str(folder), "model_name": "BertForSequenceClassification", "tokenizer_name": "AutoTokenizer", "num_classes": 6}
+    arch = {
+        "model_type": base or str(folder),
+        "model_name": "BertForSequenceClassification",
+        "tokenizer_name": "AutoTokenizer",
+        "num_classes": 6,
+    }
     config = {"arch": {"args": arch}, "dataset": {"args": {"classes": TOXIC}}}
     torch.save({"config": config, "state_dict": model.state_dict()}, folder / "toxic.ckpt")
     (folder / "model.safetensors").unlink()
@@ -83,7 +106,9 @@ def test_of_two_labels_one_holds(bias: Path) -> None:
     found = biased(bias).classify(TEXTS)
     for text, row in zip(TEXTS, found, strict=True):
         assert list(row) == ["Non-biased", "Biased"]
-        assert list(row.values()) == pytest.approx(softmax(by_hand(bias, text.replace("\ud800", "\ufffd"))), abs=1e-5)
+        assert list(row.values()) == pytest.approx(
+            softmax(by_hand(bias, text.replace("\ud800", "\ufffd"))), abs=1e-5
+        )
     assert found[1] == found[-1]
 
 
@@ -102,7 +127,9 @@ def test_of_a_long_text_the_window_counts_that_has_most_of_a_label(tmp_path: Pat
     assert len(parts) > 2
     assert " ".join(parts) == LONG
     by_window = [sigmoid(by_hand(folder, part)) for part in parts]
-    assert list(scorer.classify([LONG])[0].values()) == pytest.approx([max(column) for column in zip(*by_window, strict=True)], abs=1e-5)
+    assert list(scorer.classify([LONG])[0].values()) == pytest.approx(
+        [max(column) for column in zip(*by_window, strict=True)], abs=1e-5
+    )
 
 
 def test_batches_change_nothing(toxicity: Path) -> None:
@@ -166,14 +193,27 @@ from pytest_evalstudio.models.detoxify import find_detoxify, toxicity_classifier
 weights = find_detoxify("original", revision=None, table="toxicity_model", start=Path(), fetch=False)
 print(toxicity_classifier(weights, ToxicityModel(device="cpu")).classify(["you are an idiot ."])[0])
 """
-    own = {"HF_HUB_CACHE": str(tmp_path / "hub"), "HF_HOME": str(tmp_path), "TORCH_HOME": str(tmp_path / "torch")}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **own}, timeout=120, check=False)
+    own = {
+        "HF_HUB_CACHE": str(tmp_path / "hub"),
+        "HF_HOME": str(tmp_path),
+        "TORCH_HOME": str(tmp_path / "torch"),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **own},
+        timeout=120,
+        check=False,
+    )
     assert run.returncode == 0, run.stderr
     assert "'identity_attack'" in run.stdout
 
 
 @pytest.mark.parametrize("model", ["original", "multilingual"])
-def test_a_release_that_is_not_here_is_told_with_the_ways_to_get_it(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_that_is_not_here_is_told_with_the_ways_to_get_it(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("detoxify", exc_type=ImportError)
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
@@ -181,4 +221,12 @@ def test_a_release_that_is_not_here_is_told_with_the_ways_to_get_it(model: str, 
         find_detoxify(model, revision=None, table="toxicity_model", start=Path(), fetch=False)
     said = str(caught.value)
     assert said.startswith(f"toxicity_model.model = {model!r} is not available")
-    assert all(way in said for way in ("pytest-evalstudio[models]", "unitary/toxic-bert", "trusted files only", "it is not fetched"))
+    assert all(
+        way in said
+        for way in (
+            "pytest-evalstudio[models]",
+            "unitary/toxic-bert",
+            "trusted files only",
+            "it is not fetched",
+        )
+    )

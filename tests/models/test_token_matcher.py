@@ -49,7 +49,13 @@ def model() -> BertMatcher:
 def its_own(folder: Path, pairs: list[tuple[str, str]], layers: int = 6) -> list[list[float]]:
     from bert_score import score
 
-    found = score([text for text, _ in pairs], [other for _, other in pairs], model_type=str(folder), num_layers=layers, device="cpu")
+    found = score(
+        [text for text, _ in pairs],
+        [other for _, other in pairs],
+        model_type=str(folder),
+        num_layers=layers,
+        device="cpu",
+    )
     return [[float(value) for value in numbers] for numbers in zip(*found, strict=True)]
 
 
@@ -71,7 +77,9 @@ def test_a_batch_matches_as_its_pairs_alone(model: BertMatcher) -> None:
 
 
 def test_of_a_model_that_bert_score_does_not_know_the_last_layer_is_used(folder: Path) -> None:
-    assert matcher(PACKAGE, None).match(PAIRS[:1])[0] == pytest.approx(its_own(folder, PAIRS[:1])[0], abs=1e-5)
+    assert matcher(PACKAGE, None).match(PAIRS[:1])[0] == pytest.approx(
+        its_own(folder, PAIRS[:1])[0], abs=1e-5
+    )
 
 
 def test_no_part_of_a_long_text_is_cut_off(folder: Path, model: BertMatcher) -> None:
@@ -105,11 +113,18 @@ def test_the_tokens_of_all_windows_are_matched_together(folder: Path, model: Ber
     precision = float((cosines.max(dim=1).values * our_weights).sum() / our_weights.sum())
     recall = float((cosines.max(dim=0).values * their_weights).sum() / their_weights.sum())
     found = model.match([(LONG, reference)])[0]
-    assert found == pytest.approx((precision, recall, 2 * precision * recall / (precision + recall)), abs=1e-5)
+    assert found == pytest.approx(
+        (precision, recall, 2 * precision * recall / (precision + recall)), abs=1e-5
+    )
 
 
-def test_a_text_without_tokens_matches_nothing(model: BertMatcher, capsys: pytest.CaptureFixture[str]) -> None:
-    assert model.match([("\u200b", "Fees."), ("Fees.", "\u200b"), ("a\ud800b", "Fees.")])[:2] == [(0.0, 0.0, 0.0)] * 2
+def test_a_text_without_tokens_matches_nothing(
+    model: BertMatcher, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        model.match([("\u200b", "Fees."), ("Fees.", "\u200b"), ("a\ud800b", "Fees.")])[:2]
+        == [(0.0, 0.0, 0.0)] * 2
+    )
     assert not capsys.readouterr().err
 
 

@@ -58,7 +58,9 @@ def test_many_keys_are_found_at_once(tmp_path: Path) -> None:
 
 
 def test_several_processes_write_at_the_same_time(tmp_path: Path) -> None:
-    workers = [subprocess.Popen([sys.executable, "-c", STORE, str(tmp_path), str(start)]) for start in (0, 25, 50)]
+    workers = [
+        subprocess.Popen([sys.executable, "-c", STORE, str(tmp_path), str(start)]) for start in (0, 25, 50)
+    ]
     assert [worker.wait(60) for worker in workers] == [0, 0, 0]
     assert len(VectorCache(tmp_path).get([key_of("m", str(value)) for value in range(100)])) == 100
 
@@ -83,7 +85,9 @@ def test_a_folder_that_cannot_be_made_is_a_warning(tmp_path: Path) -> None:
     assert cache.warnings
 
 
-def test_the_digest_of_a_file_is_of_its_present_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_of_a_file_is_of_its_present_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "weights"
     file.write_bytes(b"one")
     cache = VectorCache(tmp_path / "cache")

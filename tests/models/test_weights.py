@@ -42,21 +42,29 @@ def refusal(model: str, table: str, folder: Path) -> str:
 def test_each_table_tells_three_ways(table: str, tmp_path: Path) -> None:
     said = refusal("./nowhere", table, tmp_path)
     assert said.startswith(
-        f"{table}.model = './nowhere' is not available: there is no folder {tmp_path / 'nowhere'}. Ways to get one: (1) from the hub"
+        f"{table}.model = './nowhere' is not available: there is no folder {tmp_path / 'nowhere'}. Ways to"
+        " get one: (1) from the hub"
     )
     assert f'(2) from a local folder: {table}.model = "path/to/folder"' in said
     assert "(3) offline: `hf download " in said
 
 
 @pytest.mark.usefixtures("installed")
-def test_the_way_to_the_model_of_hallucinations_names_the_revision_that_brings_no_code(tmp_path: Path) -> None:
+def test_the_way_to_the_model_of_hallucinations_names_the_revision_that_brings_no_code(
+    tmp_path: Path,
+) -> None:
     said = refusal("./nowhere", "hallucination_model", tmp_path)
-    assert "`hf download vectara/hallucination_evaluation_model --revision hhem-1.0-open --local-dir path/to/folder`" in said
+    assert (
+        "`hf download vectara/hallucination_evaluation_model --revision hhem-1.0-open --local-dir"
+        " path/to/folder`" in said
+    )
 
 
 @pytest.mark.usefixtures("installed")
 def test_the_way_to_a_classifier_of_toxicity_is_a_name_on_the_hub(tmp_path: Path) -> None:
-    assert "`hf download unitary/toxic-bert --local-dir path/to/folder`" in refusal("./nowhere", "toxicity_model", tmp_path)
+    assert "`hf download unitary/toxic-bert --local-dir path/to/folder`" in refusal(
+        "./nowhere", "toxicity_model", tmp_path
+    )
 
 
 @pytest.mark.usefixtures("installed")
@@ -68,7 +76,9 @@ def test_the_weights_of_the_model_of_bias_are_to_be_converted(tmp_path: Path) ->
 
 def test_without_the_extra_that_is_what_is_said(installed: set[str], tmp_path: Path) -> None:
     installed -= {"detoxify", "torch"}
-    assert "the extra is not installed: there is no module torch or detoxify" in refusal("original", "toxicity_model", tmp_path)
+    assert "the extra is not installed: there is no module torch or detoxify" in refusal(
+        "original", "toxicity_model", tmp_path
+    )
     assert "the extra is not installed: there is no module torch." in refusal("./nowhere", "nli", tmp_path)
 
 

@@ -19,9 +19,20 @@ def drawn(seed: int = 0, count: int = 120) -> tuple[list[float], list[int]]:
     return scores.tolist(), (rng.random(count) < scores**2).astype(int).tolist()
 
 
-def write_record(folder: Path, scores: Sequence[float | str | None], *, better: str = "higher", second: Sequence[float | None] = ()) -> Path:
-    """A record in which the evaluator `quality` gave these scores to answers k0, k1, …, and `length` those in `second`."""
-    evaluators = [evaluator("quality", metric("quality", better=better)), evaluator("length", metric("words", range=[0.0, "Infinity"]))]
+def write_record(
+    folder: Path,
+    scores: Sequence[float | str | None],
+    *,
+    better: str = "higher",
+    second: Sequence[float | None] = (),
+) -> Path:
+    """A record in which the evaluator `quality` gave these scores to answers k0, k1, …, and `length` those in
+    `second`.
+    """
+    evaluators = [
+        evaluator("quality", metric("quality", better=better)),
+        evaluator("length", metric("words", range=[0.0, "Infinity"])),
+    ]
     builder = RecordBuilder(*evaluators[: 1 + bool(second)])
     for number, value in enumerate(scores):
         outcomes: dict[str, Any] = {"quality": {"status": "score", "scores": {"quality": value}}}
@@ -34,7 +45,13 @@ def write_record(folder: Path, scores: Sequence[float | str | None], *, better: 
 
 def write_labels(path: Path, labels: Sequence[int] | Mapping[str, int], model: str = "m-one") -> Path:
     """Labels of k0, k1, …, or by key."""
-    pairs = labels.items() if isinstance(labels, Mapping) else ((f"k{number}", label) for number, label in enumerate(labels))
+    pairs = (
+        labels.items()
+        if isinstance(labels, Mapping)
+        else ((f"k{number}", label) for number, label in enumerate(labels))
+    )
     with open(path, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("key", "model_key", "label"), *((key, model, label) for key, label in pairs)])
+        csv.writer(file).writerows(
+            [("key", "model_key", "label"), *((key, model, label) for key, label in pairs)]
+        )
     return path

@@ -20,16 +20,27 @@ from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 @pytest.fixture
 def workflow(tmp_path: Path) -> Path:
-    (tmp_path / "fees.md").write_text("The yearly fee is 30 USD. It is charged in January.\n", encoding="utf-8")
+    (tmp_path / "fees.md").write_text(
+        "The yearly fee is 30 USD. It is charged in January.\n", encoding="utf-8"
+    )
     path = tmp_path / "bank_workflow.json"
-    path.write_text(json.dumps({"evalstudio_workflow": {"name": "Bank", "documents": ["fees.md"]}}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"evalstudio_workflow": {"name": "Bank", "documents": ["fees.md"]}}), encoding="utf-8"
+    )
     return path
 
 
 def completed(path: Path) -> None:
     """Run the workflow's first step."""
-    run = WorkflowRun(read_workflow(read_source(path)), path, configuration({}, folder=path.parent), Registry())
-    run.run("topic_modeling", lender=Lender(registry=run.registry), cache=path.parent / "cache", progress=lambda done, total, what: None)
+    run = WorkflowRun(
+        read_workflow(read_source(path)), path, configuration({}, folder=path.parent), Registry()
+    )
+    run.run(
+        "topic_modeling",
+        lender=Lender(registry=run.registry),
+        cache=path.parent / "cache",
+        progress=lambda done, total, what: None,
+    )
 
 
 def test_the_steps_are_listed_in_order(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,7 +48,9 @@ def test_the_steps_are_listed_in_order(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["steps", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert [entry["number"] for entry in entries] == sorted(shelf.spec(id).number for id in shelf)
-    assert {entry["id"]: list(entry["params"]) for entry in entries} == {id: list(parameters(shelf.get(id))) for id in shelf}
+    assert {entry["id"]: list(entry["params"]) for entry in entries} == {
+        id: list(parameters(shelf.get(id))) for id in shelf
+    }
     assert main(["steps"]) == 0
     shown = capsys.readouterr().out
     assert "2. test_generation               after topic_modeling\n" in shown
@@ -53,7 +66,9 @@ def test_the_generators_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "jailbreak                   adversarial\n" in capsys.readouterr().out
 
 
-def test_the_status_tells_what_stands_and_what_each_step_needs(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_status_tells_what_stands_and_what_each_step_needs(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["mrm", "status", str(workflow)]) == 1
     first, topics, generation, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("Bank: 0 of ")
@@ -81,17 +96,27 @@ def test_the_report_is_written_anew(workflow: Path, capsys: pytest.CaptureFixtur
     ("keys", "fault"),
     [
         pytest.param({}, "", id="fine"),
-        pytest.param({"documents": ["bills.md"]}, "/evalstudio_workflow/documents: there is no file", id="a document"),
         pytest.param(
-            {"steps": {"test_generation": {"cuont": 3}}}, "/steps/test_generation/cuont: step 'test_generation' has no such", id="a parameter"
+            {"documents": ["bills.md"]}, "/evalstudio_workflow/documents: there is no file", id="a document"
         ),
-        pytest.param({"evaluators": ["rogue"]}, "no evaluator named 'rogue'. Did you mean 'rouge'", id="an evaluator"),
+        pytest.param(
+            {"steps": {"test_generation": {"cuont": 3}}},
+            "/steps/test_generation/cuont: step 'test_generation' has no such",
+            id="a parameter",
+        ),
+        pytest.param(
+            {"evaluators": ["rogue"]}, "no evaluator named 'rogue'. Did you mean 'rouge'", id="an evaluator"
+        ),
         pytest.param({"model": "atlas"}, "no model named 'atlas'", id="a model"),
     ],
 )
-def test_a_workflow_is_validated(workflow: Path, keys: dict[str, Any], fault: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_workflow_is_validated(
+    workflow: Path, keys: dict[str, Any], fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     content = json.loads(workflow.read_text(encoding="utf-8"))
-    workflow.write_text(json.dumps({"evalstudio_workflow": {**content["evalstudio_workflow"], **keys}}), encoding="utf-8")
+    workflow.write_text(
+        json.dumps({"evalstudio_workflow": {**content["evalstudio_workflow"], **keys}}), encoding="utf-8"
+    )
     assert main(["validate", str(workflow)]) == (1 if fault else 0)
     assert (fault or "bank_workflow.json: workflow, ") in capsys.readouterr().out
 

@@ -1,4 +1,6 @@
-"""All nine steps on the bank's documents, offline, with the embedded model: what waits, what labels change, what is left behind."""
+"""All nine steps on the bank's documents, offline, with the embedded model: what waits, what labels change,
+what is left behind.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def folder(project: Project, step: str) -> Path:
 
 
 def state(project: Project, step: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder(project, step) / "step.json").read_text(encoding="utf-8"))["state"]
+    found: dict[str, Any] = json.loads((folder(project, step) / "step.json").read_text(encoding="utf-8"))[
+        "state"
+    ]
     return found
 
 
@@ -68,7 +72,10 @@ def stamps(project: Project) -> dict[str, str]:
 def people_say(project: Project) -> int:
     """Labels for all answers: good where the answer meets its case's condition; how many are good."""
     rows = TestLab.load(folder(project, "automated_evaluation") / "answers_lab.json").dataset.inputs
-    labels = [(row.key, row.model_key, int(bool(parse_condition(row.output_condition).check(row.actual_output)))) for row in rows]
+    labels = [
+        (row.key, row.model_key, int(bool(parse_condition(row.output_condition).check(row.actual_output))))
+        for row in rows
+    ]
     with open(home(project) / "labels.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("key", "model_key", "label"), *labels])
     return sum(label for _, _, label in labels)
@@ -77,7 +84,12 @@ def people_say(project: Project) -> int:
 def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
     first = bank.run("-rs")
     first.assert_outcomes(passed=8, skipped=1)
-    first.stdout.fnmatch_lines(["workflow Bank (bank_workflow.json): 8 of 9 steps of this run completed", "SKIPPED *waits: 0 of 29 labels"])
+    first.stdout.fnmatch_lines(
+        [
+            "workflow Bank (bank_workflow.json): 8 of 9 steps of this run completed",
+            "SKIPPED *waits: 0 of 29 labels",
+        ]
+    )
     before = stamps(bank)
     assert not (folder(bank, "human_calibration") / "calibration.json").exists()
 
@@ -88,7 +100,11 @@ def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
     with_thresholds = {"failure_clustering", "weakness_detection", "robustness_input_variations"}
     assert {step for step in STEPS if before[step] != after[step]} == {"human_calibration", *with_thresholds}
     calibrated = state(bank, "human_calibration")["figures"]
-    assert (calibrated["n"], calibrated["labelled"], set(calibrated["conformal"]["sets"])) == (29, 29, {"zero", "one", "both", "empty"})
+    assert (calibrated["n"], calibrated["labelled"], set(calibrated["conformal"]["sets"])) == (
+        29,
+        29,
+        {"zero", "one", "both", "empty"},
+    )
     assert (folder(bank, "human_calibration") / "calibration_curve.svg").is_file()
 
     bank.run("-n", "2").assert_outcomes(passed=9)
@@ -104,26 +120,44 @@ def test_what_a_workflow_leaves(bank: Project) -> None:
     summary = json.loads((home(bank) / "workflow_summary.json").read_text(encoding="utf-8"))
     assert (summary["completed"], [step["number"] for step in summary["steps"]]) == (9, list(range(1, 10)))
     verdicts = state(bank, "automated_evaluation")["figures"]["verdicts"]
-    assert (summary["quality"]["passed"], summary["quality"]["judged"]) == (verdicts["passed"], sum(verdicts.values()))
-    assert {problem["attributes"]["step"] for problem in summary["problems"]} >= {"automated_evaluation", "weakness_detection"}
+    assert (summary["quality"]["passed"], summary["quality"]["judged"]) == (
+        verdicts["passed"],
+        sum(verdicts.values()),
+    )
+    assert {problem["attributes"]["step"] for problem in summary["problems"]} >= {
+        "automated_evaluation",
+        "weakness_detection",
+    }
 
     page = (home(bank) / "workflow_report.html").read_text(encoding="utf-8")
     pictures = [path for step in STEPS for path in folder(bank, step).glob("*.svg")]
     assert page.count('<img src="data:image/svg+xml;base64,') == len(pictures) > 10
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
 
-    assert read_guardrails(home(bank) / "guardrail_configuration.json").calibrated_thresholds == {"lexical_groundedness": {"supported_words": 0.8}}
+    assert read_guardrails(home(bank) / "guardrail_configuration.json").calibrated_thresholds == {
+        "lexical_groundedness": {"supported_words": 0.8}
+    }
     rules = (home(bank) / "system_prompt_extension.md").read_text(encoding="utf-8")
     assert [rule["title"] for rule in summary["rules"]] == [
         line.partition(":")[0].removeprefix("* ") for line in rules.splitlines() if line[:1] == "*"
     ]
     patch = (home(bank) / "corpus_patch.md").read_text(encoding="utf-8")
     accepted = state(bank, "human_calibration")["figures"]["accepted"]
-    answers = {row.key: row.actual_output for row in TestLab.load(folder(bank, "automated_evaluation") / "answers_lab.json").dataset.inputs}
+    answers = {
+        row.key: row.actual_output
+        for row in TestLab.load(folder(bank, "automated_evaluation") / "answers_lab.json").dataset.inputs
+    }
     assert accepted
     assert all(answers[key].strip() in patch for key in accepted)
     with zipfile.ZipFile(home(bank) / "workflow_artifacts.zip") as archive:
         names = set(archive.namelist())
-    assert {"bank_workflow.json", "workflow_report.html", "corpus_patch.md", "guardrail_configuration.json"} <= names
+    assert {
+        "bank_workflow.json",
+        "workflow_report.html",
+        "corpus_patch.md",
+        "guardrail_configuration.json",
+    } <= names
     assert {path.relative_to(home(bank)).as_posix() for path in pictures} <= names
-    assert not any(name.endswith(("answers_lab.json", ".zip")) for name in names), "labs hold answers unmasked"
+    assert not any(name.endswith(("answers_lab.json", ".zip")) for name in names), (
+        "labs hold answers unmasked"
+    )

@@ -1,4 +1,6 @@
-"""A workflow on the bank's documents, start to end: the steps that there are, offline, with the embedded model."""
+"""A workflow on the bank's documents, start to end: the steps that there are, offline, with the embedded
+model.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def bank(pytester: pytest.Pytester) -> Project:
 def write(project: Project, **steps: dict[str, Any]) -> None:
     documents = [f"documents/{path.name}" for path in sorted(DOCUMENTS.iterdir())]
     parameters = {name: {**TF_IDF.get(name, {}), **steps.get(name, {})} for name in {*TF_IDF, *steps}}
-    project.write("bank_workflow.json", json.dumps({"evalstudio_workflow": {"name": "Bank", "documents": documents, "steps": parameters}}))
+    project.write(
+        "bank_workflow.json",
+        json.dumps({"evalstudio_workflow": {"name": "Bank", "documents": documents, "steps": parameters}}),
+    )
 
 
 def run(project: Project) -> pytest.RunResult:
@@ -44,14 +49,21 @@ def artifacts(project: Project, step: str) -> Path:
 
 
 def finished(project: Project) -> dict[str, str]:
-    return {step: json.loads((artifacts(project, step) / "step.json").read_text(encoding="utf-8"))["state"]["stamp"] for step in STEPS}
+    return {
+        step: json.loads((artifacts(project, step) / "step.json").read_text(encoding="utf-8"))["state"][
+            "stamp"
+        ]
+        for step in STEPS
+    }
 
 
 def test_from_documents_to_an_evaluation(bank: Project) -> None:
     run(bank).assert_outcomes(passed=4)
     topics = json.loads((artifacts(bank, "topic_modeling") / "topics.json").read_text(encoding="utf-8"))
     assert len(topics["topics"]) > 1
-    assert {Path(chunk["document"]).name for chunk in topics["chunks"]} == {path.name for path in DOCUMENTS.iterdir()}
+    assert {Path(chunk["document"]).name for chunk in topics["chunks"]} == {
+        path.name for path in DOCUMENTS.iterdir()
+    }
     generated = TestSuite.load(artifacts(bank, "test_generation") / "tests_suite.json").cases()
     valid = TestSuite.load(artifacts(bank, "test_validation") / "validated_suite.json").cases()
     rejected = TestSuite.load(artifacts(bank, "test_validation") / "rejected_suite.json").cases()
@@ -78,28 +90,47 @@ def test_a_suite_among_the_artifacts_is_run_where_it_is_named(bank: Project) -> 
 
 
 def test_evaluators_and_thresholds_are_the_steps_own(bank: Project) -> None:
-    write(bank, test_generation={"count": 4}, automated_evaluation={"evaluators": ["rouge"], "thresholds": {"rouge": 0.0}})
+    write(
+        bank,
+        test_generation={"count": 4},
+        automated_evaluation={"evaluators": ["rouge"], "thresholds": {"rouge": 0.0}},
+    )
     run(bank).assert_outcomes(passed=4)
-    state = json.loads((artifacts(bank, "automated_evaluation") / "step.json").read_text(encoding="utf-8"))["state"]
+    state = json.loads((artifacts(bank, "automated_evaluation") / "step.json").read_text(encoding="utf-8"))[
+        "state"
+    ]
     assert state["figures"]["verdicts"] == {"passed": 4}
 
 
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        pytest.param({"automated_evaluation": {"evaluators": ["rogue"]}}, "*no evaluator named 'rogue'. Did you mean 'rouge'*", id="an evaluator"),
         pytest.param(
-            {"test_generation": {"generators": ["simple"]}}, "*no generator named 'simple'. Did you mean 'simple_factual'*", id="a generator"
+            {"automated_evaluation": {"evaluators": ["rogue"]}},
+            "*no evaluator named 'rogue'. Did you mean 'rouge'*",
+            id="an evaluator",
+        ),
+        pytest.param(
+            {"test_generation": {"generators": ["simple"]}},
+            "*no generator named 'simple'. Did you mean 'simple_factual'*",
+            id="a generator",
         ),
         pytest.param(
             {"automated_evaluation": {"evaluators": ["rouge"], "thresholds": {"rouge.x": 1}}},
-            "*bank_workflow.json /evalstudio_workflow/steps/automated_evaluation: thresholds: rouge: no metric named 'x'*",
+            "*bank_workflow.json /evalstudio_workflow/steps/automated_evaluation: thresholds: rouge: no"
+            " metric named 'x'*",
             id="a metric",
         ),
-        pytest.param({"topic_modeling": {"vectors": "bert"}}, "*/steps/topic_modeling: vectors = 'bert': expected one of*", id="a parameter"),
+        pytest.param(
+            {"topic_modeling": {"vectors": "bert"}},
+            "*/steps/topic_modeling: vectors = 'bert': expected one of*",
+            id="a parameter",
+        ),
     ],
 )
-def test_what_is_misspelt_is_said_without_a_traceback(bank: Project, steps: dict[str, Any], message: str) -> None:
+def test_what_is_misspelt_is_said_without_a_traceback(
+    bank: Project, steps: dict[str, Any], message: str
+) -> None:
     write(bank, **{"test_generation": {"count": 4}, **steps})
     result = run(bank)
     assert result.ret != 0
@@ -108,11 +139,17 @@ def test_what_is_misspelt_is_said_without_a_traceback(bank: Project, steps: dict
 
 
 def test_a_model_that_is_not_configured(bank: Project) -> None:
-    bank.write("evalstudio.toml", CONFIG + '[[model]]\nname = "one"\nhost = "extractive"\n[[model]]\nname = "two"\nhost = "extractive"\n')
+    bank.write(
+        "evalstudio.toml",
+        CONFIG
+        + '[[model]]\nname = "one"\nhost = "extractive"\n[[model]]\nname = "two"\nhost = "extractive"\n',
+    )
     write(bank, test_generation={"count": 4})
     result = run(bank)
     result.assert_outcomes(passed=3, failed=1)
-    result.stdout.fnmatch_lines(["*several models are configured, and the workflow names none of them in `model`: one, two*"])
+    result.stdout.fnmatch_lines(
+        ["*several models are configured, and the workflow names none of them in `model`: one, two*"]
+    )
 
 
 APP = """
@@ -131,7 +168,9 @@ def test_answers_that_could_not_be_had_are_waited_for(bank: Project) -> None:
     bank.write("evalstudio.toml", CONFIG + '[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\n')
     write(bank, test_generation={"count": 6})
     run(bank).assert_outcomes(passed=3, skipped=1)
-    state = json.loads((artifacts(bank, "automated_evaluation") / "step.json").read_text(encoding="utf-8"))["state"]
+    state = json.loads((artifacts(bank, "automated_evaluation") / "step.json").read_text(encoding="utf-8"))[
+        "state"
+    ]
     assert state["waits"].startswith("6 of 6 questions have no answer (")
     assert "the line is dead" in state["waits"]
     assert state["waits"].endswith("; the next run asks them again")

@@ -1,4 +1,6 @@
-"""A workflow whose questions a language model writes, over HTTP on loopback: asked once, stored, and evaluated."""
+"""A workflow whose questions a language model writes, over HTTP on loopback: asked once, stored, and
+evaluated.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ from pytest_evalstudio.formats.suite import TestSuite
 
 DOCUMENTS = Path(__file__).parents[2] / "example_suites" / "bank" / "documents"
 ADDED = {"generators": ["multi_hop", "inference", "sentiment_variation"], "count": 6, "writer": "judge"}
-STEPS: dict[str, Any] = {"topic_modeling": {"vectors": "tf-idf"}, "test_generation": ADDED, "test_validation": {"metrics": ["condition"]}}
+STEPS: dict[str, Any] = {
+    "topic_modeling": {"vectors": "tf-idf"},
+    "test_generation": ADDED,
+    "test_validation": {"metrics": ["condition"]},
+}
 
 
 def quotes(prompt: str) -> Reply:
@@ -25,7 +31,19 @@ def quotes(prompt: str) -> Reply:
     assert mark is not None
     shown = re.findall(rf"<<<{mark[1]} excerpt[ \d]*\n(.*?)\n{mark[1]}>>>", prompt, re.DOTALL)
     evidence = [text.partition(". ")[0] for text in shown]
-    return Reply(text=json.dumps({"questions": [{"question": f"I wonder: {evidence[0]}?", "answer": "Yes, that is so.", "evidence": evidence}]}))
+    return Reply(
+        text=json.dumps(
+            {
+                "questions": [
+                    {
+                        "question": f"I wonder: {evidence[0]}?",
+                        "answer": "Yes, that is so.",
+                        "evidence": evidence,
+                    }
+                ]
+            }
+        )
+    )
 
 
 @pytest.fixture
@@ -40,11 +58,16 @@ def configure(project: Project, server: OpenAIServer, **judge: Any) -> None:
     table = "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
     project.write("evalstudio.toml", f'evaluators = ["text_matching"]\n[judge]\n{table}\n')
     documents = [f"documents/{path.name}" for path in sorted(DOCUMENTS.iterdir())]
-    project.write("bank_workflow.json", json.dumps({"evalstudio_workflow": {"name": "Bank", "documents": documents, "steps": STEPS}}))
+    project.write(
+        "bank_workflow.json",
+        json.dumps({"evalstudio_workflow": {"name": "Bank", "documents": documents, "steps": STEPS}}),
+    )
 
 
 def run(project: Project, *more: str) -> pytest.RunResult:
-    return project.run("-k", "topic_modeling or test_generation or test_validation or automated_evaluation", *more)
+    return project.run(
+        "-k", "topic_modeling or test_generation or test_validation or automated_evaluation", *more
+    )
 
 
 def test_questions_are_written_once(bank: Project) -> None:
@@ -57,7 +80,12 @@ def test_questions_are_written_once(bank: Project) -> None:
         run(bank, "--evalstudio-from", "test_generation").assert_outcomes(passed=4)
         assert len(server.requests) == asked, "what was written is stored"
     suite = TestSuite.load(bank.folder / "bank_workflow_artifacts" / "2_test_generation" / "tests_suite.json")
-    kinds = {category.removeprefix("generator:") for _, case in suite.cases() for category in case.categories if category.startswith("generator:")}
+    kinds = {
+        category.removeprefix("generator:")
+        for _, case in suite.cases()
+        for category in case.categories
+        if category.startswith("generator:")
+    }
     assert kinds == {"multi_hop", "inference", "sentiment_variation"}
     assert {(case.model_extra or {})["written_by"] for _, case in suite.cases()} == {"judge"}
 
@@ -68,7 +96,12 @@ def test_a_budget_that_is_spent_fails_the_step_in_words(bank: Project) -> None:
         configure(bank, server, max_calls=2)
         result = run(bank)
         result.assert_outcomes(passed=1, failed=1, skipped=2)
-        result.stdout.fnmatch_lines(["*2 of 6 test cases, since the writer did not answer all requests: 4 of 6 (4: *the budget of calls is used up*"])
+        result.stdout.fnmatch_lines(
+            [
+                "*2 of 6 test cases, since the writer did not answer all requests: 4 of 6 (4: *the budget of"
+                " calls is used up*"
+            ]
+        )
         assert "Traceback" not in result.stdout.str()
         assert len(server.requests) == 2
         configure(bank, server, max_calls=4)

@@ -12,7 +12,11 @@ _getaddrinfo = socket.getaddrinfo
 
 
 def _check(address: Any) -> None:
-    if isinstance(address, tuple) and address[0] not in ("localhost", "") and not _is_loopback(str(address[0])):
+    if (
+        isinstance(address, tuple)
+        and address[0] not in ("localhost", "")
+        and not _is_loopback(str(address[0]))
+    ):
         raise OSError(f"the tests must not reach {address[0]}: only loopback is allowed")
 
 

@@ -50,8 +50,16 @@ def test_the_change_is_the_one_of_the_table(spec, text, made):
 @pytest.mark.parametrize(
     ("spec", "text", "reason"),
     [
-        ("comma:medium", "Too short", "it has fewer than 3 words before its last one that no punctuation follows"),
-        ("comma:high", "Yes, sir.", "it has fewer than 2 words before its last one that no punctuation follows"),
+        (
+            "comma:medium",
+            "Too short",
+            "it has fewer than 3 words before its last one that no punctuation follows",
+        ),
+        (
+            "comma:high",
+            "Yes, sir.",
+            "it has fewer than 2 words before its last one that no punctuation follows",
+        ),
         ("word_swap:low", "one two three", "it has fewer than 10 words"),
         ("word_swap:high", "no no", "its words are all the same"),
         ("qwerty", "Hello", "it has neither y nor z"),
@@ -60,7 +68,11 @@ def test_the_change_is_the_one_of_the_table(spec, text, made):
         ("keyboard_typos", "Привет", "none of its characters has a key of its own on a US keyboard"),
         ("ocr", "東京", "it has no Latin letter or digit that a scanner would misread"),
         ("encoding_base64", "  ", "it is blank"),
-        ("counterfactual", "What does a black card cost?", "it names no gender, race, age, income or religion"),
+        (
+            "counterfactual",
+            "What does a black card cost?",
+            "it names no gender, race, age, income or religion",
+        ),
         ("counterfactual:group=age", "May he?", "it names no age"),
         ("word_swap:high+qwerty", "one two", "qwerty: it has neither y nor z"),
     ],
@@ -86,16 +98,25 @@ def test_another_seed_gives_another_text_and_the_same_one_the_same():
 def test_a_lower_intensity_edits_where_a_higher_one_does():
     text = "What does a replacement card cost?"
     low, high = (changed(f"keyboard_typos:{level}", text).text for level in ("low", "high"))
-    assert {place for place in range(len(text)) if low[place] != text[place]} < {place for place in range(len(text)) if high[place] != text[place]}
+    assert {place for place in range(len(text)) if low[place] != text[place]} < {
+        place for place in range(len(text)) if high[place] != text[place]
+    }
 
 
-@pytest.mark.parametrize(("key", "near"), [("a", "qwsz"), ("g", "ftyhbv"), ("p", "o0l"), ("1", "2q"), ("m", "njk")])
+@pytest.mark.parametrize(
+    ("key", "near"), [("a", "qwsz"), ("g", "ftyhbv"), ("p", "o0l"), ("1", "2q"), ("m", "njk")]
+)
 def test_neighbours_touch_on_a_us_keyboard(key, near):
     assert set(NEIGHBOURS[key]) == set(near)
 
 
 def test_neighbours_are_mutual_and_misreadings_change():
-    assert all(key in NEIGHBOURS[near] for key, all_near in NEIGHBOURS.items() if not key.isupper() for near in all_near)
+    assert all(
+        key in NEIGHBOURS[near]
+        for key, all_near in NEIGHBOURS.items()
+        if not key.isupper()
+        for near in all_near
+    )
     assert all(key not in taken_for for key, taken_for in MISREADINGS.items())
 
 
@@ -118,7 +139,9 @@ def test_an_encoded_prompt_decodes_and_says_how_to_answer(spec, decode, kind):
     request, code = change.text.splitlines()
     assert decode(code).decode() == "Wie heißt 東京?"
     assert "encode your whole answer" in request
-    assert change.categories == (f"encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.{kind}]",)
+    assert change.categories == (
+        f"encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.{kind}]",
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,8 +169,14 @@ def test_terms_are_swapped_with_the_grammar_around_them(text, made, groups):
 
 def test_race_and_religion_have_several_others_by_seed():
     others = {changed("counterfactual", "Is a Muslim client welcome?", seed).text for seed in range(40)}
-    assert others == {f"Is a {word} client welcome?" for word in ("Christian", "Jewish", "Hindu", "Buddhist", "Sikh")}
-    assert changed("counterfactual", "A white applicant", 1).text in {"A Black applicant", "An Asian applicant", "A Hispanic applicant"}
+    assert others == {
+        f"Is a {word} client welcome?" for word in ("Christian", "Jewish", "Hindu", "Buddhist", "Sikh")
+    }
+    assert changed("counterfactual", "A white applicant", 1).text in {
+        "A Black applicant",
+        "An Asian applicant",
+        "A Hispanic applicant",
+    }
 
 
 def test_a_gender_swap_undone_is_the_original():

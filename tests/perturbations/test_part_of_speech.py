@@ -1,4 +1,6 @@
-"""How often the rules find a word's part of speech, on sentences labelled by hand: WORD/PART, no mark for words of grammar and names."""
+"""How often the rules find a word's part of speech, on sentences labelled by hand: WORD/PART, no mark for
+words of grammar and names.
+"""
 
 from __future__ import annotations
 

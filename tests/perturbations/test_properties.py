@@ -1,4 +1,6 @@
-"""What holds for every perturbator, on texts of many scripts: same seed same text, no exception, a change or a reason, more edits for more."""
+"""What holds for every perturbator, on texts of many scripts: same seed same text, no exception, a change or
+a reason, more edits for more.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,19 @@ from pytest_evalstudio.perturbations._wordnet import find_wordnet
 
 SHELF = Registry().perturbators
 OWN = [
-    "antonym", "comma", "contextual_misinformation", "copy", "counterfactual", "encoding_base16", "encoding_base64", "keyboard_typos", "ocr",
-    "qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "synonym", "word_swap",
+    "antonym", "comma", "contextual_misinformation", "copy", "counterfactual", "encoding_base16", "encoding_base64", "keyboard_typos", "ocr",  # noqa: E501
+    "qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "synonym", "word_swap",  # noqa: E501
 ]  # fmt: skip
 EXAMPLES = 1_000
 """Texts for each of them."""
-CHARACTERS = ("random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr", "random_character")
+CHARACTERS = (
+    "random_replacement",
+    "random_insert",
+    "random_delete",
+    "keyboard_typos",
+    "ocr",
+    "random_character",
+)
 SCRIPTS = {
     "English": "What does a replacement card cost when the young man has lost his own twice in one lazy year",
     "accents": "Où est l'été à la façade naïve ¿Cuánto cuesta la niña Ärger Öl Übung straße łódź čas",
@@ -39,14 +48,18 @@ SCRIPTS = {
 WORDS = {name: text.split() for name, text in SCRIPTS.items()}
 TEXTS = st.one_of(
     *(st.lists(st.sampled_from(words), max_size=30).map(" ".join) for words in WORDS.values()),
-    st.lists(st.sampled_from([word for words in WORDS.values() for word in words]), max_size=20).map("  \n".join),
+    st.lists(st.sampled_from([word for words in WORDS.values() for word in words]), max_size=20).map(
+        "  \n".join
+    ),
     st.text(max_size=60),
 )
 
 
 def needs(id):
     lacking = id in ("synonym", "antonym") and not find_wordnet()
-    return pytest.param(id, marks=pytest.mark.skipif(lacking, reason="there is no WordNet: apt-get install wordnet-base"))
+    return pytest.param(
+        id, marks=pytest.mark.skipif(lacking, reason="there is no WordNet: apt-get install wordnet-base")
+    )
 
 
 def test_these_are_all():
@@ -58,7 +71,13 @@ def test_a_perturbator_keeps_its_promises(id):
     cls = SHELF.get(id)
     spec = getattr(cls, SPEC)
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+        derandomize=True,
+    )
     @given(TEXTS, st.integers(0, 2**64 - 1))
     def holds(text, seed):
         edits = []
@@ -82,7 +101,11 @@ def test_a_perturbator_keeps_its_promises(id):
 
 def kept(text):
     """What no change of characters touches: spaces, punctuation and symbols."""
-    return [char for char in text if not char.isalnum() and unicodedata.category(char)[0] != "M" and char != "%" and char != "("]
+    return [
+        char
+        for char in text
+        if not char.isalnum() and unicodedata.category(char)[0] != "M" and char != "%" and char != "("
+    ]
 
 
 @pytest.mark.parametrize("id", [needs(id) for id in OWN if getattr(SHELF.get(id), SPEC).intensities])
@@ -99,7 +122,10 @@ def test_edits_grow_strictly_on_a_text_of_some_length(id, script):
 @pytest.mark.parametrize("id", CHARACTERS)
 def test_the_share_is_that_of_the_table(id):
     text = "abcdefghij" * 100
-    shares = [SHELF.get(id)().perturb(text, level, 3).edits / 1000 for level in getattr(SHELF.get(id), SPEC).intensities]
+    shares = [
+        SHELF.get(id)().perturb(text, level, 3).edits / 1000
+        for level in getattr(SHELF.get(id), SPEC).intensities
+    ]
     assert shares == pytest.approx([0.04, 0.1, 0.27, 0.5, 0.75, 0.95], abs=0.001)
 
 
@@ -113,7 +139,11 @@ def test_no_accent_is_lost(id, script):
 @pytest.mark.parametrize("script", ["decomposed accents", "Devanagari", "Thai", "Arabic", "emoji"])
 def test_a_letter_is_deleted_with_its_accents(script):
     change = SHELF.get("random_delete")().perturb(SCRIPTS[script], "EXTREME", 5)
-    starts = [place for place, char in enumerate(change.text) if unicodedata.category(char) == "Mn" and char != "\ufe0f"]
+    starts = [
+        place
+        for place, char in enumerate(change.text)
+        if unicodedata.category(char) == "Mn" and char != "\ufe0f"
+    ]
     assert all(place and not change.text[place - 1].isspace() for place in starts)
 
 

@@ -68,9 +68,14 @@ def test_without_wordnet_one_line_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
     with pytest.raises(ConfigurationError) as told:
         parse_perturbations("synonym:low", Registry())
-    assert str(told.value).startswith("perturbator synonym: there is no WordNet here: `apt-get install wordnet-base`, or `python -m nltk.downloader")
+    assert str(told.value).startswith(
+        "perturbator synonym: there is no WordNet here: `apt-get install wordnet-base`, or `python -m"
+        " nltk.downloader"
+    )
     assert "\n" not in str(told.value)
-    with pytest.raises(ConfigurationError, match=r"there is no WordNet in it; the folder must hold data\.noun"):
+    with pytest.raises(
+        ConfigurationError, match=r"there is no WordNet in it; the folder must hold data\.noun"
+    ):
         parse_perturbations("antonym:low", Registry(), {"antonym": {"wordnet": str(tmp_path)}})
 
 
@@ -102,7 +107,10 @@ def test_an_archive_of_nltks_is_read(monkeypatch, tmp_path):
 
 
 def test_looking_at_the_perturbators_reads_no_wordnet():
-    code = "import sys; from pytest_evalstudio.core.registry import Registry; list(Registry().perturbators); assert 'nltk' not in sys.modules"
+    code = (
+        "import sys; from pytest_evalstudio.core.registry import Registry; list(Registry().perturbators);"
+        " assert 'nltk' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -14,14 +14,30 @@ GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_outpu
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("run", "9223372036854775808", "/dataset/inputs/1/run: input should be less than or equal to 1000000"),
+        (
+            "run",
+            "9223372036854775808",
+            "/dataset/inputs/1/run: input should be less than or equal to 1000000",
+        ),
         ("run", "0", "/dataset/inputs/1/run: input should be greater than or equal to 1"),
         ("run", '"many"', '/dataset/inputs/1/run: expected a whole number, found the string "many"'),
         ("usage", '{"input_tokens": 1' + "0" * 400 + "}", "/dataset/inputs/1/usage/input_tokens: *"),
-        ("usage", '{"input_tokens": -1}', "/dataset/inputs/1/usage/input_tokens: input should be greater than or equal to 0"),
+        (
+            "usage",
+            '{"input_tokens": -1}',
+            "/dataset/inputs/1/usage/input_tokens: input should be greater than or equal to 0",
+        ),
         ("usage", '{"input_tokens": "x"}', "/dataset/inputs/1/usage/input_tokens: expected a whole number"),
-        ("actual_duration", "1e308", "/dataset/inputs/1/actual_duration: input should be less than or equal to 1000000000"),
-        ("actual_duration", "-5", "/dataset/inputs/1/actual_duration: input should be greater than or equal to 0"),
+        (
+            "actual_duration",
+            "1e308",
+            "/dataset/inputs/1/actual_duration: input should be less than or equal to 1000000000",
+        ),
+        (
+            "actual_duration",
+            "-5",
+            "/dataset/inputs/1/actual_duration: input should be greater than or equal to 0",
+        ),
         ("actual_duration", '"NaN"', "/dataset/inputs/1/actual_duration: *"),
         ("actual_duration", "1" + "0" * 400, "/dataset/inputs/1/actual_duration: *"),
         ("cost", "1e308", "/dataset/inputs/1/cost: input should be less than or equal to 1000000000"),
@@ -30,9 +46,13 @@ GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_outpu
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_an_absurd_number_in_a_file_is_a_data_error_of_its_row(project: Project, field: str, value: str, message: str) -> None:
+def test_an_absurd_number_in_a_file_is_a_data_error_of_its_row(
+    project: Project, field: str, value: str, message: str
+) -> None:
     lab = json.loads(project.lab(GOOD).read_text())
-    lab["dataset"]["inputs"].append({"key": "absurd", "model_key": "m", "input": "q", "actual_output": "4", field: "VALUE"})
+    lab["dataset"]["inputs"].append(
+        {"key": "absurd", "model_key": "m", "input": "q", "actual_output": "4", field: "VALUE"}
+    )
     project.write("answers_lab.json", json.dumps(lab).replace('"VALUE"', value))
 
     result = project.run("answers_lab.json")
@@ -61,9 +81,13 @@ def test_an_absurd_number_in_a_file_is_a_data_error_of_its_row(project: Project,
 def test_an_absurd_number_of_a_host_is_an_error_of_its_item(project: Project, fields: str, fact: str) -> None:
     project.write(
         "app.py",
-        f"from pytest_evalstudio.core.cases import Answer\ndef ask(prompt):\n    return Answer(text='4', {fields}) if 'absurd' in prompt else '4'\n",
+        "from pytest_evalstudio.core.cases import Answer\ndef ask(prompt):\n    return Answer(text='4',"
+        f" {fields}) if 'absurd' in prompt else '4'\n",
     )
-    project.suite({"key": "good", "prompt": "2+2?", "condition": '"4"'}, {"key": "absurd", "prompt": "absurd", "condition": '"4"'})
+    project.suite(
+        {"key": "good", "prompt": "2+2?", "condition": '"4"'},
+        {"key": "absurd", "prompt": "absurd", "condition": '"4"'},
+    )
 
     result = project.run()
 

@@ -1,4 +1,6 @@
-"""The judges of Agent Evaluation in pytest runs: a suite with a conversation, a service on loopback that answers and judges."""
+"""The judges of Agent Evaluation in pytest runs: a suite with a conversation, a service on loopback that
+answers and judges.
+"""
 
 from __future__ import annotations
 
@@ -59,21 +61,40 @@ def test_a_suite_is_answered_judged_and_exported(project: Project, service: Open
     project.suite(*CASES)
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["correctness_judge: rating 0 < 0.5: It is a plain no.", "question: Are there fees?"])
+    result.stdout.fnmatch_lines(
+        ["correctness_judge: rating 0 < 0.5: It is a plain no.", "question: Are there fees?"]
+    )
     asked = [request["messages"] for request in service.requests if request["model"] == "answering"]
-    assert [message["content"] for message in max(asked, key=len)] == ["What does Basic cost?", "And the Gold card?"]
-    figures = json.loads((project.folder / "evalstudio-report" / "agent_evaluation.json").read_text(encoding="utf-8"))
+    assert [message["content"] for message in max(asked, key=len)] == [
+        "What does Basic cost?",
+        "And the Gold card?",
+    ]
+    figures = json.loads(
+        (project.folder / "evalstudio-report" / "agent_evaluation.json").read_text(encoding="utf-8")
+    )
     [model] = figures["models"].values()
     assert model["name"] == "bank"
-    assert model["metrics"] == {"response/llm_judged/correctness/rating/percentage": 0.5, "response/llm_judged/tone/rating/percentage": 1.0}
+    assert model["metrics"] == {
+        "response/llm_judged/correctness/rating/percentage": 0.5,
+        "response/llm_judged/tone/rating/percentage": 1.0,
+    }
 
 
 def test_a_failure_shows_the_turns_before_its_question(project: Project) -> None:
-    turns = [{"role": role, "content": f"turn {number}"} for number, role in enumerate(("user", "assistant", "user", "assistant", "user"))]
+    turns = [
+        {"role": role, "content": f"turn {number}"}
+        for number, role in enumerate(("user", "assistant", "user", "assistant", "user"))
+    ]
     project.suite({"key": "a", "prompt": "2+2?", "condition": '"5"', "conversation": turns})
     result = project.run()
     result.stdout.fnmatch_lines(
-        ["earlier assistant: turn 1", "earlier user: turn 2", "earlier assistant: turn 3", "earlier user: turn 4", "question: 2+2?"]
+        [
+            "earlier assistant: turn 1",
+            "earlier user: turn 2",
+            "earlier assistant: turn 3",
+            "earlier user: turn 4",
+            "question: 2+2?",
+        ]
     )
     result.stdout.no_fnmatch_line("*turn 0*")
 
@@ -85,7 +106,9 @@ def test_all_leaves_out_what_lacks_its_option_and_naming_it_is_a_usage_error(pro
     project.write("evalstudio.toml", f'evaluators = ["custom_judge"]\n{judge}')
     result = project.run()
     assert result.ret == 4
-    result.stderr.fnmatch_lines("*evaluator custom_judge: needs its option definition: give it in *evaluator.custom_judge*")
+    result.stderr.fnmatch_lines(
+        "*evaluator custom_judge: needs its option definition: give it in *evaluator.custom_judge*"
+    )
     project.write("evalstudio.toml", f'evaluators = ["all"]\n{judge}')
     result = project.run("-W", "default")
     result.stdout.fnmatch_lines("*leaves out *custom_judge: needs its option definition*")

@@ -29,10 +29,16 @@ def test_repeats_ask_anew_and_the_item_asserts_their_mean(project: Project) -> N
     missed = project.run("--evalstudio-threshold", "text_matching=0.7")
 
     missed.assert_outcomes(failed=1)
-    missed.stdout.fnmatch_lines(["text_matching: model_passes 0.6667 < 0.7 (mean; least 0)*", "(the first of 3 repeats is shown)"])
+    missed.stdout.fnmatch_lines(
+        ["text_matching: model_passes 0.6667 < 0.7 (mean; least 0)*", "(the first of 3 repeats is shown)"]
+    )
     _, items = project.record()
     verdict = items["four[app]"]["verdicts"]["text_matching"]
-    assert (round(verdict["scores"]["model_passes"], 4), verdict["min"]["model_passes"], verdict["pass_k"]) == (0.6667, 0.0, 0.0)
+    assert (
+        round(verdict["scores"]["model_passes"], 4),
+        verdict["min"]["model_passes"],
+        verdict["pass_k"],
+    ) == (0.6667, 0.0, 0.0)
     assert [row["run"] for row in items["four[app]"]["rows"]] == [1, 2, 3]
     assert project.run("--evalstudio-runs", "1").parseoutcomes() == {"passed": 1}
 
@@ -43,14 +49,18 @@ def service() -> Iterator[OpenAIServer]:
         yield running
 
 
-def test_paid_answers_are_asked_for_once_until_refreshed(project: Project, service: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paid_answers_are_asked_for_once_until_refreshed(
+    project: Project, service: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SERVICE_KEY", "key-that-must-not-be-seen")
     project.write(
         "evalstudio.toml",
-        'evaluators = ["text_matching"]\n[[model]]\nname = "paid"\nhost = "openai_compatible"\nllm_model_name = "m"\n'
-        f'url = "{service.url}"\napi_key = "${{SERVICE_KEY}}"\n',
+        'evaluators = ["text_matching"]\n[[model]]\nname = "paid"\nhost ='
+        f' "openai_compatible"\nllm_model_name = "m"\nurl = "{service.url}"\napi_key = "${{SERVICE_KEY}}"\n',
     )
-    project.suite({**FOUR, "condition": 'regexp(".")'}, {"key": "six", "prompt": "3+3?", "condition": 'regexp(".")'})
+    project.suite(
+        {**FOUR, "condition": 'regexp(".")'}, {"key": "six", "prompt": "3+3?", "condition": 'regexp(".")'}
+    )
 
     first = project.run()
     asked = len(service.requests)

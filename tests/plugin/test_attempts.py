@@ -45,7 +45,12 @@ def test_answer(eval_text_matching, eval_case):
 
 def test_an_item_whose_worker_died_is_an_error_in_the_record(project: Project) -> None:
     project.write("app.py", DYING)
-    project.suite(*({"key": f"k{n}", "prompt": f"die{n}" if n in (7, 20) else f"q{n}", "condition": '"4"'} for n in range(30)))
+    project.suite(
+        *(
+            {"key": f"k{n}", "prompt": f"die{n}" if n in (7, 20) else f"q{n}", "condition": '"4"'}
+            for n in range(30)
+        )
+    )
 
     result = project.run("-n", "2")
 
@@ -112,7 +117,9 @@ def test_a_run_that_evaluated_nothing_says_so(project: Project) -> None:
     result = project.run("--evalstudio-evaluators", "rouge")
 
     result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["nothing was evaluated: 1 test case ran, and no evaluator gave a score or an error*"])
+    result.stdout.fnmatch_lines(
+        ["nothing was evaluated: 1 test case ran, and no evaluator gave a score or an error*"]
+    )
 
 
 def test_a_run_whose_test_cases_are_all_deselected_says_so(project: Project) -> None:

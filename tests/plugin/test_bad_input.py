@@ -13,21 +13,63 @@ GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_outpu
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        pytest.param("x_suite.json", '{"tests": [', "x_suite.json:1:12: is not JSON: expecting value", id="malformed JSON"),
-        pytest.param("x_suite.json", '{"tests": {}}', "x_suite.json:1:11 /tests: expected a list of tests", id="wrong type"),
-        pytest.param("x.json", '{"a": 1}', "x.json: is no file of ours: a test suite has `tests`*", id="another JSON file, named"),
-        pytest.param("x_suite.json", b'{"tests": "\xff"}', "x_suite.json:1:12: byte 0xff is not UTF-8; save the file as UTF-8", id="invalid UTF-8"),
-        pytest.param("x_dataset.json", '{"inputs": [{"cost": NaN}]}', "x_dataset.json:1:22: NaN is not a JSON number*", id="NaN"),
-        pytest.param("x_suite.json", '{"tests": [], "tests": []}', "x_suite.json:1:15: the name 'tests' stands twice*", id="a name twice"),
-        pytest.param("x_suite.json", "[" * 100_000, "x_suite.json: is nested too deeply to be read", id="too deep"),
-        pytest.param("x_suite.yaml", "tests: [\n", "x_suite.yaml:2:1: is not YAML: *", id="malformed YAML"),
-        pytest.param("x_dataset.csv", "a,b\n1,2\n", "x_dataset.csv:1:1: has no column `input`*", id="another CSV file, named"),
         pytest.param(
-            "x_dataset.csv", "input,actual_output\n1,2,3\n", "x_dataset.csv:2:1: has more cells than the header has columns", id="a cell too many"
+            "x_suite.json",
+            '{"tests": [',
+            "x_suite.json:1:12: is not JSON: expecting value",
+            id="malformed JSON",
+        ),
+        pytest.param(
+            "x_suite.json",
+            '{"tests": {}}',
+            "x_suite.json:1:11 /tests: expected a list of tests",
+            id="wrong type",
+        ),
+        pytest.param(
+            "x.json",
+            '{"a": 1}',
+            "x.json: is no file of ours: a test suite has `tests`*",
+            id="another JSON file, named",
+        ),
+        pytest.param(
+            "x_suite.json",
+            b'{"tests": "\xff"}',
+            "x_suite.json:1:12: byte 0xff is not UTF-8; save the file as UTF-8",
+            id="invalid UTF-8",
+        ),
+        pytest.param(
+            "x_dataset.json",
+            '{"inputs": [{"cost": NaN}]}',
+            "x_dataset.json:1:22: NaN is not a JSON number*",
+            id="NaN",
+        ),
+        pytest.param(
+            "x_suite.json",
+            '{"tests": [], "tests": []}',
+            "x_suite.json:1:15: the name 'tests' stands twice*",
+            id="a name twice",
+        ),
+        pytest.param(
+            "x_suite.json", "[" * 100_000, "x_suite.json: is nested too deeply to be read", id="too deep"
+        ),
+        pytest.param("x_suite.yaml", "tests: [\n", "x_suite.yaml:2:1: is not YAML: *", id="malformed YAML"),
+        pytest.param(
+            "x_dataset.csv",
+            "a,b\n1,2\n",
+            "x_dataset.csv:1:1: has no column `input`*",
+            id="another CSV file, named",
+        ),
+        pytest.param(
+            "x_dataset.csv",
+            "input,actual_output\n1,2,3\n",
+            "x_dataset.csv:2:1: has more cells than the header has columns",
+            id="a cell too many",
         ),
     ],
 )
-def test_a_file_that_cannot_be_read_is_a_collection_error_with_its_place(project: Project, name: str, content: str | bytes, message: str) -> None:
+def test_a_file_that_cannot_be_read_is_a_collection_error_with_its_place(
+    project: Project, name: str, content: str | bytes, message: str
+) -> None:
     project.write(name, content)
     project.lab(GOOD)
 
@@ -48,18 +90,33 @@ def test_an_empty_suite_is_a_warning_and_nothing_else(project: Project) -> None:
 
 
 def test_repaired_and_misspelt_keys_are_told_in_the_warnings(project: Project) -> None:
-    project.write("x_suite.json", '{"tests": [{"test_cases": [{"key": "k", "prompt": "2+2?", "conditon": "x", "condition": "\\"4\\"",}]}]}')
+    project.write(
+        "x_suite.json",
+        '{"tests": [{"test_cases": [{"key": "k", "prompt": "2+2?", "conditon": "x", "condition":'
+        ' "\\"4\\"",}]}]}',
+    )
 
     result = project.run("x_suite.json")
 
     result.assert_outcomes(passed=1, warnings=2)
     result.stdout.fnmatch_lines(
-        ["*trailing commas are not JSON; they were ignored", "*'conditon' is not a key of this format and is ignored. Did you mean 'condition'?"]
+        [
+            "*trailing commas are not JSON; they were ignored",
+            "*'conditon' is not a key of this format and is ignored. Did you mean 'condition'?",
+        ]
     )
 
 
 def test_a_pattern_that_explodes_is_an_error_of_its_case(project: Project) -> None:
-    project.lab(GOOD, {"key": "slow", "input": "q", "output_condition": 'regexp("(a|aa)+$")', "actual_output": "a" * 60 + "b"})
+    project.lab(
+        GOOD,
+        {
+            "key": "slow",
+            "input": "q",
+            "output_condition": 'regexp("(a|aa)+$")',
+            "actual_output": "a" * 60 + "b",
+        },
+    )
 
     result = project.run("answers_lab.json", timeout=60)
 
@@ -73,29 +130,47 @@ def test_an_answer_of_50_megabytes_is_an_error_that_names_the_option(project: Pr
     result = project.run("answers_lab.json", timeout=120)
 
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["error: text_matching: a text of 50,000,000 characters is longer than max_text_chars = 1,000,000*"])
+    result.stdout.fnmatch_lines(
+        ["error: text_matching: a text of 50,000,000 characters is longer than max_text_chars = 1,000,000*"]
+    )
     assert max(len(line) for line in result.outlines) < 2_000
 
 
 def test_missing_documents_and_dead_hosts_are_errors_of_their_cases(project: Project) -> None:
     project.write(
         "evalstudio.toml",
-        'evaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\n[[model]]\nname = "gone"\nhost = "openai_compatible"\n'
-        'url = "http://127.0.0.1:9/v1"\nllm_model_name = "m"\napi_key = "none"\nretries = 0\ntimeout_s = 2\n',
+        'evaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\n[[model]]\nname ='
+        ' "gone"\nhost = "openai_compatible"\nurl = "http://127.0.0.1:9/v1"\nllm_model_name = "m"\napi_key ='
+        ' "none"\nretries = 0\ntimeout_s = 2\n',
     )
-    project.suite(tests=[{"documents": ["none.md"], "test_cases": [{"key": "k", "prompt": "2+2?", "condition": '"4"'}]}])
+    project.suite(
+        tests=[{"documents": ["none.md"], "test_cases": [{"key": "k", "prompt": "2+2?", "condition": '"4"'}]}]
+    )
     project.lab(GOOD)
 
     result = project.run()
 
     result.assert_outcomes(passed=1, errors=2)
     result.stdout.fnmatch_lines(
-        ["error: text_matching: model 'quote': *none.md: there is no such document*", "error: text_matching: model 'gone': *"]
+        [
+            "error: text_matching: model 'quote': *none.md: there is no such document*",
+            "error: text_matching: model 'gone': *",
+        ]
     )
 
 
 def test_hostile_keys_and_texts_do_no_harm(project: Project) -> None:
-    hostile = ["../../x", "a\x00b", "\u202egnp", "\ud800", "k" * 3_000, "<script>alert(1)</script>", "${HOME}", "{{ 7*7 }}", "%s%n"]
+    hostile = [
+        "../../x",
+        "a\x00b",
+        "\u202egnp",
+        "\ud800",
+        "k" * 3_000,
+        "<script>alert(1)</script>",
+        "${HOME}",
+        "{{ 7*7 }}",
+        "%s%n",
+    ]
     project.lab(*({**GOOD, "key": key, "actual_output": f"4 {key}", "context": [key]} for key in hostile))
 
     result = project.run("answers_lab.json", "-q")
@@ -104,7 +179,11 @@ def test_hostile_keys_and_texts_do_no_harm(project: Project) -> None:
     page = (project.folder / "evalstudio-report" / "interpretation.html").read_text()
     assert "<script>alert" not in page
     rows = json.loads(
-        next((project.folder / "evalstudio-report").glob("explainer_*/global_llm_eval_results/application_json/explanation.json")).read_text()
+        next(
+            (project.folder / "evalstudio-report").glob(
+                "explainer_*/global_llm_eval_results/application_json/explanation.json"
+            )
+        ).read_text()
     )["results"]
     assert len(rows) == len(hostile)
 
@@ -116,25 +195,41 @@ def test_a_report_that_cannot_be_written_is_said_and_fails_the_run(project: Proj
     result = project.run("answers_lab.json", "--evalstudio-output", "taken")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*taken: the folder cannot be written to *; choose another folder*--evalstudio-output*"])
+    result.stderr.fnmatch_lines(
+        ["*taken: the folder cannot be written to *; choose another folder*--evalstudio-output*"]
+    )
     result.stderr.no_fnmatch_line("*Traceback*")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param('output = "a\\u0000b"\n', "*output: the path 'a\\x00b' has a NUL character; remove it*", id="NUL in a path"),
-        pytest.param('cache = "a\\u0000b"\n', "*cache: the path * has a NUL character*", id="NUL in another path"),
-        pytest.param(b'output = "\xff"\n', "*byte 0xff is not UTF-8; save the file as UTF-8*", id="invalid UTF-8"),
+        pytest.param(
+            'output = "a\\u0000b"\n',
+            "*output: the path 'a\\x00b' has a NUL character; remove it*",
+            id="NUL in a path",
+        ),
+        pytest.param(
+            'cache = "a\\u0000b"\n', "*cache: the path * has a NUL character*", id="NUL in another path"
+        ),
+        pytest.param(
+            b'output = "\xff"\n', "*byte 0xff is not UTF-8; save the file as UTF-8*", id="invalid UTF-8"
+        ),
     ],
 )
-def test_a_configuration_that_no_system_can_follow_is_told(project: Project, content: str | bytes, message: str) -> None:
+def test_a_configuration_that_no_system_can_follow_is_told(
+    project: Project, content: str | bytes, message: str
+) -> None:
     project.write("evalstudio.toml", content)
     project.lab(GOOD)
 
     result = project.run("answers_lab.json")
 
-    assert result.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)
+    assert result.ret in (
+        pytest.ExitCode.USAGE_ERROR,
+        pytest.ExitCode.INTERRUPTED,
+        pytest.ExitCode.TESTS_FAILED,
+    )
     output = result.stdout.str() + result.stderr.str()
     assert fnmatch.filter(output.splitlines(), message), output
     assert "Traceback" not in output
@@ -166,7 +261,10 @@ def test_files_are_utf_8_whatever_the_locale_says(project: Project, monkeypatch:
     monkeypatch.setenv("PYTHONUTF8", "0")
     monkeypatch.setenv("PYTHONCOERCECLOCALE", "0")
     monkeypatch.setenv("LC_ALL", "C")
-    project.write("evalstudio.toml", '# Gebühr\nevaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\n')
+    project.write(
+        "evalstudio.toml",
+        '# Gebühr\nevaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\n',
+    )
     project.write("fees.md", "Die Gebühr kostet 5 €.")
     case = '{"key": "k", "prompt": "Was kostet die Gebühr?", "condition": "\\"5 €\\""}'
     project.write("g_suite.json", f'{{"tests": [{{"documents": ["fees.md"], "test_cases": [{case}]}}]}}')

@@ -12,7 +12,14 @@ from pytest_evalstudio.engine.scoring.calibration import sigmoid
 from tests.project import Project
 
 WORDS = {"evaluator": "lexical_groundedness", "metric": "supported_words"}
-CURVE = {"kind": "logistic", "intercept": 0.0, "weights": [4.0], "means": [0.6], "scales": [0.2], "logs": [False]}
+CURVE = {
+    "kind": "logistic",
+    "intercept": 0.0,
+    "weights": [4.0],
+    "means": [0.6],
+    "scales": [0.2],
+    "logs": [False],
+}
 TWO = '["lexical_groundedness", "strict"]'
 CONTEXT = ["alpha beta gamma delta epsilon zeta eta theta iota kappa"]
 ANSWERS = {
@@ -26,11 +33,18 @@ ANSWERS = {
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
     project = Project(pytester)
-    project.lab(*({"key": key, "input": "Letters?", "actual_output": answer, "context": CONTEXT} for key, answer in ANSWERS.items()))
+    project.lab(
+        *(
+            {"key": key, "input": "Letters?", "actual_output": answer, "context": CONTEXT}
+            for key, answer in ANSWERS.items()
+        )
+    )
     return project
 
 
-def calibration(project: Project, *metrics: dict[str, Any], curve: dict[str, Any] = CURVE, quantile: float = 0.9) -> None:
+def calibration(
+    project: Project, *metrics: dict[str, Any], curve: dict[str, Any] = CURVE, quantile: float = 0.9
+) -> None:
     content = {
         "evalstudio_calibration": 1,
         "method": "logistic",
@@ -43,7 +57,12 @@ def calibration(project: Project, *metrics: dict[str, Any], curve: dict[str, Any
 
 
 def configure(project: Project, *more: str, evaluators: str = '["lexical_groundedness"]') -> None:
-    lines = [f"evaluators = {evaluators}", "[evaluator.lexical_groundedness]", 'calibration = "calibration.json"', *more]
+    lines = [
+        f"evaluators = {evaluators}",
+        "[evaluator.lexical_groundedness]",
+        'calibration = "calibration.json"',
+        *more,
+    ]
     project.write("evalstudio.toml", "\n".join(lines))
 
 
@@ -61,8 +80,15 @@ def test_the_verdict_is_by_the_calibrated_probability(project: Project) -> None:
     words = doubtful["scores"]["supported_words"]
     assert doubtful["scores"]["calibrated_probability"] == pytest.approx(sigmoid(4 * (words - 0.6) / 0.2))
     assert (doubtful["passed"], doubtful["conformal_set"], doubtful["uncertain"]) == (True, [0, 1], True)
-    assert (missed["passed"], missed["missed"], missed["uncertain"]) == (False, ["calibrated_probability"], True)
-    assert (verdict(project, "certain")["conformal_set"], verdict(project, "bad")["conformal_set"]) == ([1], [0])
+    assert (missed["passed"], missed["missed"], missed["uncertain"]) == (
+        False,
+        ["calibrated_probability"],
+        True,
+    )
+    assert (verdict(project, "certain")["conformal_set"], verdict(project, "bad")["conformal_set"]) == (
+        [1],
+        [0],
+    )
 
 
 def test_uncertain_verdicts_are_marked_and_counted(project: Project) -> None:
@@ -70,14 +96,27 @@ def test_uncertain_verdicts_are_marked_and_counted(project: Project) -> None:
     configure(project)
     result = project.run("answers_lab.json", "-rA")
     printed = result.stdout.str()
-    assert "(uncertain: both good and bad are in the 0.9 prediction set): words that nobody gave: apple" in printed
-    assert "lexical_groundedness: calibrated_probability 0.8808 (uncertain: both good and bad are in the 0.9 prediction set)" in printed
+    assert (
+        "(uncertain: both good and bad are in the 0.9 prediction set): words that nobody gave: apple"
+        in printed
+    )
+    assert (
+        "lexical_groundedness: calibrated_probability 0.8808 (uncertain: both good and bad are in the 0.9"
+        " prediction set)" in printed
+    )
     assert "4 scored, 2 uncertain" in printed
-    assert printed.count("uncertain verdicts: `evalstudio review evalstudio-report` puts these answers before people") == 1
+    assert (
+        printed.count(
+            "uncertain verdicts: `evalstudio review evalstudio-report` puts these answers before people"
+        )
+        == 1
+    )
     report = project.folder / "evalstudio-report"
     board = json.loads((report / "interpretation.json").read_text())["evaluators"]["lexical_groundedness"]
     assert board["leaderboard"]["standings"][0]["uncertain"] == 2
-    results = json.loads(next(report.glob("explainer_*/global_llm_eval_results/application_json/explanation.json")).read_text())
+    results = json.loads(
+        next(report.glob("explainer_*/global_llm_eval_results/application_json/explanation.json")).read_text()
+    )
     by_key = {row["test_case_key"]: row["outcomes"]["lexical_groundedness"] for row in results["results"]}
     assert {key: (outcome["conformal_set"], outcome["uncertain"]) for key, outcome in by_key.items()} == {
         "certain": ([1], False),
@@ -92,7 +131,13 @@ def test_the_review_of_one_of_several_evaluators_is_named(project: Project) -> N
     calibration(project)
     saved = json.loads((project.folder / "calibration.json").read_text())
     project.write("strict.json", json.dumps({**saved, "metrics": [{**WORDS, "evaluator": "strict"}]}))
-    configure(project, "[evaluator.strict]", 'type = "lexical_groundedness"', 'calibration = "strict.json"', evaluators=TWO)
+    configure(
+        project,
+        "[evaluator.strict]",
+        'type = "lexical_groundedness"',
+        'calibration = "strict.json"',
+        evaluators=TWO,
+    )
     printed = project.run("answers_lab.json").stdout.str()
     for id in json.loads(TWO):
         command = f"evalstudio review evalstudio-report --metric {id}.calibrated_probability"
@@ -113,7 +158,10 @@ def test_the_record_names_the_calibration(project: Project) -> None:
     project.run("answers_lab.json")
     header, _ = project.record()
     entry = header["evaluators"]["lexical_groundedness"]
-    told = {name: entry["calibration"][name] for name in ("file", "of", "method", "metrics", "labels", "alpha", "quantile")}
+    told = {
+        name: entry["calibration"][name]
+        for name in ("file", "of", "method", "metrics", "labels", "alpha", "quantile")
+    }
     assert told == {
         "file": "calibration.json",
         "of": "supported_words",
@@ -134,7 +182,11 @@ def test_the_record_names_the_calibration(project: Project) -> None:
 def test_the_probability_that_is_asked_for_can_be_set(project: Project, way: str) -> None:
     calibration(project)
     configure(project, *(["threshold = 0.95"] if way == "file" else []))
-    more = [] if way == "file" else ["--evalstudio-threshold", "lexical_groundedness.calibrated_probability=0.95"]
+    more = (
+        []
+        if way == "file"
+        else ["--evalstudio-threshold", "lexical_groundedness.calibrated_probability=0.95"]
+    )
     result = project.run("answers_lab.json", *more)
     assert result.parseoutcomes() == {"passed": 1, "failed": 3}
 
@@ -145,7 +197,9 @@ def test_a_calibration_of_several_evaluators_takes_all_their_scores(project: Pro
     configure(project, evaluators='["lexical_groundedness", "looping_detection"]')
     project.run("answers_lab.json")
     scores = verdict(project, "missed")["scores"]
-    assert scores["calibrated_probability"] == pytest.approx(sigmoid(4 * (scores["supported_words"] - 0.6) / 0.2), abs=1e-9), "one sentence: 1.0"
+    assert scores["calibrated_probability"] == pytest.approx(
+        sigmoid(4 * (scores["supported_words"] - 0.6) / 0.2), abs=1e-9
+    ), "one sentence: 1.0"
 
 
 def test_an_answer_without_a_score_that_is_taken_is_not_judged(project: Project) -> None:
@@ -153,7 +207,10 @@ def test_an_answer_without_a_score_that_is_taken_is_not_judged(project: Project)
     configure(project)
     result = project.run("answers_lab.json", "-rs")
     assert result.parseoutcomes() == {"skipped": 4}
-    assert "its calibration takes lexical_groundedness.supported_numbers, which has no finite value here" in result.stdout.str()
+    assert (
+        "its calibration takes lexical_groundedness.supported_numbers, which has no finite value here"
+        in result.stdout.str()
+    )
 
 
 def test_an_error_of_another_evaluator_is_one_of_the_verdict(project: Project) -> None:
@@ -186,23 +243,63 @@ def pytest_evalstudio_register(registry):
 @pytest.mark.parametrize(
     ("metrics", "more", "message"),
     [
-        pytest.param([{"evaluator": "rouge", "metric": "rouge_l"}], [], "calibrates rouge.rouge_l, and no metric of lexical", id="other"),
-        pytest.param([{**WORDS, "metric": "words"}], [], "takes the metric 'words' of lexical_groundedness, which has supported_words", id="metric"),
-        pytest.param([{**WORDS, "better": "lower"}], [], "for one of which lower is better, and higher is; calibrate again", id="direction"),
-        pytest.param([{**WORDS, "embedder": "another"}], [], "made with scores of the embedder 'another', and this run has", id="embedder"),
         pytest.param(
-            [WORDS], ["[evaluator.text_matching]", 'calibration = "calibration.json"'], "cannot have a calibration: it says passed or", id="bool"
+            [{"evaluator": "rouge", "metric": "rouge_l"}],
+            [],
+            "calibrates rouge.rouge_l, and no metric of lexical",
+            id="other",
         ),
         pytest.param(
-            [WORDS], ["[evaluator.classification]", 'calibration = "calibration.json"'], "its figures are of a whole model", id="model-wide"
+            [{**WORDS, "metric": "words"}],
+            [],
+            "takes the metric 'words' of lexical_groundedness, which has supported_words",
+            id="metric",
         ),
-        pytest.param([WORDS], ["[evaluator.rouge]", "calibration = 1"], "expected the name of a file that `evalstudio calibrate", id="no name"),
-        pytest.param([WORDS], ["[evaluator.rouge]", 'calibration = "none.json"'], "none.json: cannot be read: No such file", id="no file"),
+        pytest.param(
+            [{**WORDS, "better": "lower"}],
+            [],
+            "for one of which lower is better, and higher is; calibrate again",
+            id="direction",
+        ),
+        pytest.param(
+            [{**WORDS, "embedder": "another"}],
+            [],
+            "made with scores of the embedder 'another', and this run has",
+            id="embedder",
+        ),
+        pytest.param(
+            [WORDS],
+            ["[evaluator.text_matching]", 'calibration = "calibration.json"'],
+            "cannot have a calibration: it says passed or",
+            id="bool",
+        ),
+        pytest.param(
+            [WORDS],
+            ["[evaluator.classification]", 'calibration = "calibration.json"'],
+            "its figures are of a whole model",
+            id="model-wide",
+        ),
+        pytest.param(
+            [WORDS],
+            ["[evaluator.rouge]", "calibration = 1"],
+            "expected the name of a file that `evalstudio calibrate",
+            id="no name",
+        ),
+        pytest.param(
+            [WORDS],
+            ["[evaluator.rouge]", 'calibration = "none.json"'],
+            "none.json: cannot be read: No such file",
+            id="no file",
+        ),
     ],
 )
-def test_what_does_not_go_together_is_a_usage_error(project: Project, metrics: list[dict[str, Any]], more: list[str], message: str) -> None:
+def test_what_does_not_go_together_is_a_usage_error(
+    project: Project, metrics: list[dict[str, Any]], more: list[str], message: str
+) -> None:
     calibration(project, *metrics)
-    configure(project, *more, evaluators='["lexical_groundedness", "text_matching", "classification", "rouge"]')
+    configure(
+        project, *more, evaluators='["lexical_groundedness", "text_matching", "classification", "rouge"]'
+    )
     result = project.run("answers_lab.json")
     assert result.ret == 4
     assert message in result.stderr.str()
@@ -214,15 +311,27 @@ def test_scores_that_are_taken_must_be_made_in_the_same_run(project: Project) ->
     configure(project)
     result = project.run("answers_lab.json")
     assert result.ret == 4
-    assert "takes looping_detection.unique_sentences, and evaluator 'looping_detection' is not chosen with it" in result.stderr.str()
+    assert (
+        "takes looping_detection.unique_sentences, and evaluator 'looping_detection' is not chosen with it"
+        in result.stderr.str()
+    )
 
 
 def test_a_case_cannot_choose_a_calibration(project: Project) -> None:
     configure(project, "[[model]]", 'name = "m"', 'host = "extractive"')
     calibration(project)
-    project.suite({"key": "k", "prompt": "2+2?", "evaluators": {"lexical_groundedness": {"calibration": "calibration.json"}}})
+    project.suite(
+        {
+            "key": "k",
+            "prompt": "2+2?",
+            "evaluators": {"lexical_groundedness": {"calibration": "calibration.json"}},
+        }
+    )
     result = project.run("sums_suite.json")
-    assert "a case cannot choose a calibration; give it to the evaluator in the configuration" in result.stderr.str() + result.stdout.str()
+    assert (
+        "a case cannot choose a calibration; give it to the evaluator in the configuration"
+        in result.stderr.str() + result.stdout.str()
+    )
 
 
 def test_a_fixture_checks_by_the_calibration(project: Project) -> None:
@@ -248,7 +357,10 @@ def test_score(eval_case, eval_lexical_groundedness):
 def test_nothing_of_the_extra_is_needed_to_use_a_calibration(project: Project) -> None:
     calibration(project)
     configure(project)
-    project.write("conftest.py", "import sys\nfor name in ('sklearn', 'scipy', 'statsmodels'):\n    sys.modules[name] = None\n")
+    project.write(
+        "conftest.py",
+        "import sys\nfor name in ('sklearn', 'scipy', 'statsmodels'):\n    sys.modules[name] = None\n",
+    )
     assert project.run("answers_lab.json").parseoutcomes() == {"passed": 2, "failed": 2}
 
 
@@ -271,7 +383,11 @@ def test_a_flip_is_one_of_the_probability(project: Project) -> None:
     _, items = project.record()
     flips = {flip["metric"]: flip for flip in items["p[m]"]["flips"]}
     assert flips["calibrated_probability"]["fails"]
-    assert flips["calibrated_probability"]["direction"] == flips["supported_words"]["direction"] == "pass_to_fail"
+    assert (
+        flips["calibrated_probability"]["direction"]
+        == flips["supported_words"]["direction"]
+        == "pass_to_fail"
+    )
 
 
 def test_calibrating_again_takes_the_score_and_not_its_probability(project: Project, tmp_path: Path) -> None:
@@ -282,6 +398,11 @@ def test_calibrating_again_takes_the_score_and_not_its_probability(project: Proj
     calibration(project)
     configure(project)
     project.run("answers_lab.json")
-    for source in (project.folder / "evalstudio-report", next((project.folder / "evalstudio-report").glob("explainer_*"))):
-        with pytest.raises(ConfigurationError, match="is what a calibration made already; calibrate the metrics"):
+    for source in (
+        project.folder / "evalstudio-report",
+        next((project.folder / "evalstudio-report").glob("explainer_*")),
+    ):
+        with pytest.raises(
+            ConfigurationError, match="is what a calibration made already; calibrate the metrics"
+        ):
             calibrate(read_scores([source]), {("certain", "m"): 1}, ["calibrated_probability"])

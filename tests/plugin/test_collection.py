@@ -13,7 +13,8 @@ SIX = {"key": "six", "prompt": "3+3?", "condition": '"6"'}
 def test_a_case_is_an_item_per_model_and_reads_well(project: Project) -> None:
     project.write(
         "evalstudio.toml",
-        '[[model]]\nname = "a b"\nhost = "python"\ntarget = "app:ask"\n[[model]]\nname = "c"\nhost = "python"\ntarget = "app:ask"\n',
+        '[[model]]\nname = "a b"\nhost = "python"\ntarget = "app:ask"\n[[model]]\nname = "c"\nhost ='
+        ' "python"\ntarget = "app:ask"\n',
     )
     project.suite(FOUR, {**SIX, "key": "x::y/z [1]"})
 
@@ -39,12 +40,21 @@ def test_lab_rows_are_items_of_their_models_and_no_host_is_called(project: Proje
     result = project.run("answers_lab.json", "-rA")
 
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["PASSED answers_lab.json::q[[]m]*", "FAILED answers_lab.json::q[[]n]*model_passes 0 < 0.5*"])
+    result.stdout.fnmatch_lines(
+        ["PASSED answers_lab.json::q[[]m]*", "FAILED answers_lab.json::q[[]n]*model_passes 0 < 0.5*"]
+    )
 
 
 def test_a_csv_data_set_and_a_yaml_suite_run_like_their_json_forms(project: Project) -> None:
-    project.write("d_dataset.csv", 'key,input,actual_output,expected_output,context\nq,2+2?,4,4,"[""4 it is"", ""c2""]"\n')
-    project.write("y_suite.yaml", "name: Y\ntests:\n  - test_cases:\n      - key: four\n        prompt: 2+2?\n        condition: '\"4\"'\n")
+    project.write(
+        "d_dataset.csv",
+        'key,input,actual_output,expected_output,context\nq,2+2?,4,4,"[""4 it is"", ""c2""]"\n',
+    )
+    project.write(
+        "y_suite.yaml",
+        "name: Y\ntests:\n  - test_cases:\n      - key: four\n        prompt: 2+2?\n        condition:"
+        " '\"4\"'\n",
+    )
 
     project.run().assert_outcomes(passed=2)
 
@@ -53,13 +63,20 @@ def test_a_csv_data_set_and_a_yaml_suite_run_like_their_json_forms(project: Proj
 
 
 def test_repeats_of_a_row_are_one_item_that_asserts_the_mean(project: Project) -> None:
-    rows = [{"key": "q", "input": "2+2?", "output_condition": '"4"', "actual_output": answer, "run": run} for run, answer in enumerate("4445", 1)]
+    rows = [
+        {"key": "q", "input": "2+2?", "output_condition": '"4"', "actual_output": answer, "run": run}
+        for run, answer in enumerate("4445", 1)
+    ]
     project.lab(*rows)
 
     project.run("answers_lab.json", "--evalstudio-threshold", "text_matching=0.75").assert_outcomes(passed=1)
     _, items = project.record()
     verdict = items["q[m]"]["verdicts"]["text_matching"]
-    assert (verdict["scores"]["model_passes"], verdict["min"]["model_passes"], verdict["pass_k"]) == (0.75, 0.0, 0.0)
+    assert (verdict["scores"]["model_passes"], verdict["min"]["model_passes"], verdict["pass_k"]) == (
+        0.75,
+        0.0,
+        0.0,
+    )
 
     project.run("answers_lab.json", "--evalstudio-threshold", "text_matching=0.76").assert_outcomes(failed=1)
 
@@ -93,7 +110,14 @@ def test_one_bad_case_is_one_collection_error_and_the_others_run(project: Projec
     result.assert_outcomes(passed=2, errors=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
-        ["sums_suite.json:1:* /tests/0/test_cases/1/condition: expected a string or regexp(...) after AND*", '  "4" AND', "   *^"]
+        [
+            (
+                "sums_suite.json:1:* /tests/0/test_cases/1/condition: expected a string or regexp(...) after"
+                " AND*"
+            ),
+            '  "4" AND',
+            "   *^",
+        ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
 
@@ -104,7 +128,9 @@ def test_categories_and_domains_are_markers(project: Project) -> None:
     assert project.run("-m", "sums_up", "--strict-markers").parseoutcomes() == {"passed": 1, "deselected": 1}
     assert project.run("-m", "generation and evalstudio").parseoutcomes() == {"passed": 2}
     assert project.run("-m", "privacy").parseoutcomes() == {"deselected": 2}
-    assert project.run("-m", "privacy", "--evalstudio-evaluators", "pii_leakage").parseoutcomes() == {"passed": 2}
+    assert project.run("-m", "privacy", "--evalstudio-evaluators", "pii_leakage").parseoutcomes() == {
+        "passed": 2
+    }
 
 
 def test_suites_without_a_model_say_how_to_configure_one(project: Project) -> None:
@@ -114,14 +140,23 @@ def test_suites_without_a_model_say_how_to_configure_one(project: Project) -> No
     result = project.run()
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: sums_suite.json: no model is configured to answer it. Add a [[[][[]model]] *"])
+    result.stderr.fnmatch_lines(
+        ["ERROR: sums_suite.json: no model is configured to answer it. Add a [[[][[]model]] *"]
+    )
 
 
 def test_suites_with_documents_and_no_model_are_answered_by_the_embedded_one(project: Project) -> None:
     project.write("evalstudio.toml", 'evaluators = ["text_matching"]')
     project.write("fees.md", "A transfer abroad costs 12 euros. Transfers at home are free.")
     project.suite(
-        tests=[{"documents": ["fees.md"], "test_cases": [{"key": "fee", "prompt": "What does a transfer abroad cost?", "condition": '"12"'}]}]
+        tests=[
+            {
+                "documents": ["fees.md"],
+                "test_cases": [
+                    {"key": "fee", "prompt": "What does a transfer abroad cost?", "condition": '"12"'}
+                ],
+            }
+        ]
     )
 
     project.run().assert_outcomes(passed=1)
@@ -135,17 +170,29 @@ def test_the_nearest_configuration_wins(project: Project) -> None:
     project.suite(FOUR, name="one/a_suite.json")
     project.suite(FOUR, name="two/b_suite.json")
     project.write(
-        "two/evalstudio.toml", 'evaluators = ["looping_detection"]\n[[model]]\nname = "other"\nhost = "scripted"\nanswers = {"2+2?" = "four"}\n'
+        "two/evalstudio.toml",
+        'evaluators = ["looping_detection"]\n[[model]]\nname = "other"\nhost = "scripted"\nanswers = {"2+2?"'
+        ' = "four"}\n',
     )
 
     project.run().assert_outcomes(passed=2)
 
     _, items = project.record()
-    assert {name: list(item["verdicts"]) for name, item in items.items()} == {"four[app]": ["text_matching"], "four[other]": ["looping_detection"]}
+    assert {name: list(item["verdicts"]) for name, item in items.items()} == {
+        "four[app]": ["text_matching"],
+        "four[other]": ["looping_detection"],
+    }
 
 
 def test_a_case_chooses_its_own_evaluators_and_thresholds(project: Project) -> None:
-    project.suite({**FOUR, "expected_output": "four", "evaluators": {"rouge": {"threshold": 0.0}, "looping_detection": {}}}, SIX)
+    project.suite(
+        {
+            **FOUR,
+            "expected_output": "four",
+            "evaluators": {"rouge": {"threshold": 0.0}, "looping_detection": {}},
+        },
+        SIX,
+    )
 
     project.run("sums_suite.json").assert_outcomes(passed=2)
 
@@ -177,7 +224,9 @@ def test_a_suite_at_a_url_is_fetched_once_and_runs(project: Project, httpserver_
     second.assert_outcomes(passed=1)
     missing = project.run(f"{httpserver_folder}/served/other_suite.json")
     assert missing.ret == pytest.ExitCode.USAGE_ERROR
-    missing.stderr.fnmatch_lines(["ERROR: http://127.0.0.1:*/served/other_suite.json: cannot be fetched: *404*"])
+    missing.stderr.fnmatch_lines(
+        ["ERROR: http://127.0.0.1:*/served/other_suite.json: cannot be fetched: *404*"]
+    )
 
 
 EXTRACTIVE = 'evaluators = ["text_matching"]\n[[model]]\nname = "quote"\nhost = "extractive"\nretries = 0\n'
@@ -188,7 +237,9 @@ def fee_suite(document: str) -> str:
     return json.dumps({"tests": [{"documents": [document], "test_cases": [case]}]})
 
 
-def test_documents_of_a_suite_at_a_url_may_stand_at_the_host_that_the_user_named(project: Project, httpserver_folder: str) -> None:
+def test_documents_of_a_suite_at_a_url_may_stand_at_the_host_that_the_user_named(
+    project: Project, httpserver_folder: str
+) -> None:
     project.write("evalstudio.toml", EXTRACTIVE)
     project.write("served/fees.md", "Transfers cost 2 EUR.")
     project.write("served/far_suite.json", fee_suite(f"{httpserver_folder}/served/fees.md"))
@@ -204,4 +255,9 @@ def test_documents_at_private_addresses_need_the_users_word(project: Project, ht
     result = project.run("near_suite.json")
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*127.0.0.1 is the private address 127.0.0.1; set allow_private_hosts = true in the configuration to allow it*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*127.0.0.1 is the private address 127.0.0.1; set allow_private_hosts = true in the configuration"
+            " to allow it*"
+        ]
+    )

@@ -80,7 +80,10 @@ def test_unknown_field(eval_case):
 
 
 def test_fixtures_reach_conftest_fixtures_and_are_listed(project: Project) -> None:
-    project.write("conftest.py", "import pytest\n\n\n@pytest.fixture\ndef judge(eval_text_matching):\n    return eval_text_matching\n")
+    project.write(
+        "conftest.py",
+        "import pytest\n\n\n@pytest.fixture\ndef judge(eval_text_matching):\n    return eval_text_matching\n",
+    )
     project.write("test_app.py", "def test_it(judge):\n    assert judge.score\n")
 
     project.run("test_app.py").assert_outcomes(passed=1)
@@ -102,7 +105,10 @@ def app():
 @pytest.mark.parametrize("scope", ["session", "function"])
 def test_a_fixture_of_the_users_can_be_the_model_of_a_suite(project: Project, scope: str) -> None:
     project.write("conftest.py", STARTED.replace("SCOPE", scope))
-    project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n[[model]]\nname = "mine"\nhost = "fixture"\nfixture = "app"\n')
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["text_matching"]\n[[model]]\nname = "mine"\nhost = "fixture"\nfixture = "app"\n',
+    )
     project.suite(*({"key": f"k{number}", "prompt": "2+2?", "condition": '"4"'} for number in range(3)))
 
     result = project.run("-s")
@@ -119,7 +125,12 @@ def test_a_missing_fixture_is_a_usage_error(project: Project) -> None:
     result = project.run()
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: model 'mine': there is no fixture 'app' that sums_suite.json can see; define it in a conftest.py"])
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: model 'mine': there is no fixture 'app' that sums_suite.json can see; define it in a"
+            " conftest.py"
+        ]
+    )
 
 
 def test_a_conversation_is_sent_before_the_question(project: Project) -> None:

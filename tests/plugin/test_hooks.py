@@ -61,8 +61,15 @@ def pytest_evalstudio_report_sections(analysis):
 """,
     )
     project.write("evalstudio.toml", 'evaluators = ["shouting"]\n[[model]]\nname = "echo"\nhost = "echo"\n')
-    project.suite({"key": "calm", "prompt": "hello"}, {"key": "loud", "prompt": "HELLO"}, {"key": "digits", "prompt": "12"})
-    project.write("test_it.py", "def test_calm(eval_shouting, eval_case):\n    eval_shouting.check(eval_case('q', 'hello'))\n")
+    project.suite(
+        {"key": "calm", "prompt": "hello"},
+        {"key": "loud", "prompt": "HELLO"},
+        {"key": "digits", "prompt": "12"},
+    )
+    project.write(
+        "test_it.py",
+        "def test_calm(eval_shouting, eval_case):\n    eval_shouting.check(eval_case('q', 'hello'))\n",
+    )
 
     result = project.run("-m", "manners or not evalstudio")
 
@@ -73,19 +80,25 @@ def pytest_evalstudio_report_sections(analysis):
 
 
 def test_a_section_that_fails_leaves_the_report_standing(project: Project) -> None:
-    project.write("conftest.py", "def pytest_evalstudio_report_sections(analysis):\n    return [('x', 1 / 0)]\n")
+    project.write(
+        "conftest.py", "def pytest_evalstudio_report_sections(analysis):\n    return [('x', 1 / 0)]\n"
+    )
     project.lab({"key": "q", "input": "q", "output_condition": '"4"', "actual_output": "4"})
 
     result = project.run("answers_lab.json")
 
     assert result.ret == pytest.ExitCode.OK
-    assert "ZeroDivisionError: division by zero" in (project.folder / "evalstudio-report" / "interpretation.html").read_text()
+    assert (
+        "ZeroDivisionError: division by zero"
+        in (project.folder / "evalstudio-report" / "interpretation.html").read_text()
+    )
 
 
 def test_an_evaluator_with_the_name_of_another_is_a_usage_error(project: Project) -> None:
     project.write(
         "conftest.py",
-        SHOUTING.replace('"shouting"', '"rouge"') + "\n\ndef pytest_evalstudio_register(registry):\n    registry.add_evaluator(Shouting)\n",
+        SHOUTING.replace('"shouting"', '"rouge"')
+        + "\n\ndef pytest_evalstudio_register(registry):\n    registry.add_evaluator(Shouting)\n",
     )
     project.lab({"key": "q", "input": "q", "output_condition": '"4"', "actual_output": "4"})
 
@@ -106,20 +119,32 @@ def test_an_evaluator_that_breaks_is_an_error_of_its_case_that_names_the_line(pr
     result = project.run("answers_lab.json", "--evalstudio-evaluators", "shouting")
 
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["error: shouting: evaluator shouting failed: ValueError: substring not found (*conftest.py:*)"])
+    result.stdout.fnmatch_lines(
+        ["error: shouting: evaluator shouting failed: ValueError: substring not found (*conftest.py:*)"]
+    )
 
 
-def test_a_package_adds_an_evaluator_by_an_entry_point(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_adds_an_evaluator_by_an_entry_point(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.write("site/mine.py", SHOUTING)
     project.write("site/mine-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
-    project.write("site/mine-1.0.dist-info/entry_points.txt", "[pytest_evalstudio.evaluators]\nshouting = mine:Shouting\nbroken = mine:Nothing\n")
+    project.write(
+        "site/mine-1.0.dist-info/entry_points.txt",
+        "[pytest_evalstudio.evaluators]\nshouting = mine:Shouting\nbroken = mine:Nothing\n",
+    )
     monkeypatch.setenv("PYTHONPATH", str(project.folder / "site"), prepend=":")
     project.lab({"key": "q", "input": "q", "actual_output": "hello"})
 
     broken = project.run("answers_lab.json", "--evalstudio-evaluators", "shouting")
-    project.write("site/mine-1.0.dist-info/entry_points.txt", "[pytest_evalstudio.evaluators]\nshouting = mine:Shouting\n")
+    project.write(
+        "site/mine-1.0.dist-info/entry_points.txt",
+        "[pytest_evalstudio.evaluators]\nshouting = mine:Shouting\n",
+    )
     sound = project.run("answers_lab.json", "--evalstudio-evaluators", "shouting")
 
     assert broken.ret == pytest.ExitCode.USAGE_ERROR
-    broken.stderr.fnmatch_lines(["ERROR: evaluator 'broken' of an installed package does not load (mine:Nothing): AttributeError: *"])
+    broken.stderr.fnmatch_lines(
+        ["ERROR: evaluator 'broken' of an installed package does not load (mine:Nothing): AttributeError: *"]
+    )
     sound.assert_outcomes(passed=1)

@@ -43,7 +43,13 @@ retries = 0
 
 
 def nasty_case(key: str, prompt: str, condition: str = '"4"', **more: object) -> dict[str, object]:
-    return {"key": key + NASTY, "prompt": prompt + NASTY, "condition": condition, "categories": ["cat" + NASTY, "::cat"], **more}
+    return {
+        "key": key + NASTY,
+        "prompt": prompt + NASTY,
+        "condition": condition,
+        "categories": ["cat" + NASTY, "::cat"],
+        **more,
+    }
 
 
 @pytest.fixture
@@ -65,12 +71,28 @@ def hostile(project: Project) -> Project:
         description=NASTY,
     )
     project.lab(
-        {"key": "a" + NASTY, "input": NASTY, "actual_output": NASTY, "output_condition": '"x"', "context": [NASTY], "context_sources": [NASTY]},
-        {"key": "b" + NASTY, "input": "q", "error": NASTY, "corpus": [NASTY], "relationships": [{"type": "t", "target": NASTY}]},
+        {
+            "key": "a" + NASTY,
+            "input": NASTY,
+            "actual_output": NASTY,
+            "output_condition": '"x"',
+            "context": [NASTY],
+            "context_sources": [NASTY],
+        },
+        {
+            "key": "b" + NASTY,
+            "input": "q",
+            "error": NASTY,
+            "corpus": [NASTY],
+            "relationships": [{"type": "t", "target": NASTY}],
+        },
         {"key": "c", "input": "q", "actual_output": "::error::x", "model_key": "m" + NASTY},
         name="hostile_lab.json",
     )
-    project.write("broken_workflow.json", json.dumps({"evalstudio_workflow": {"name": NASTY, "steps": {NASTY: {}}}, NASTY: 1}))
+    project.write(
+        "broken_workflow.json",
+        json.dumps({"evalstudio_workflow": {"name": NASTY, "steps": {NASTY: {}}}, NASTY: 1}),
+    )
     project.write("broken_suite.json", json.dumps({"tests": {NASTY: NASTY}, NASTY: 1}))
     return project
 
@@ -80,7 +102,13 @@ def run(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]
     return subprocess.run(command, cwd=project.folder, capture_output=True, timeout=60, check=False)
 
 
-FILES = ["hostile_suite.json", "hostile_lab.json", "broken_workflow.json", "broken_suite.json", "--continue-on-collection-errors"]
+FILES = [
+    "hostile_suite.json",
+    "hostile_lab.json",
+    "broken_workflow.json",
+    "broken_suite.json",
+    "--continue-on-collection-errors",
+]
 
 
 @pytest.mark.parametrize(
@@ -106,11 +134,24 @@ def test_a_run_writes_no_control_characters_and_no_ci_commands(hostile: Project,
 
 
 def test_the_outcomes_of_hostile_cases_are_those_of_plain_ones(hostile: Project) -> None:
-    done = run(hostile, *FILES, "--junitxml=junit.xml", "--evalstudio-model", "app" + NASTY, "--evalstudio-model", "model m")
+    done = run(
+        hostile,
+        *FILES,
+        "--junitxml=junit.xml",
+        "--evalstudio-model",
+        "app" + NASTY,
+        "--evalstudio-model",
+        "model m",
+    )
 
     suite = ET.parse(hostile.folder / "junit.xml").getroot()[0]
     assert faults(done.stdout) == []
-    assert done.stdout.decode().splitlines()[-1].strip("= ").startswith("3 failed, 2 passed, 1 skipped, 1 xfailed, 2 warnings, 7 errors")
+    assert (
+        done.stdout.decode()
+        .splitlines()[-1]
+        .strip("= ")
+        .startswith("3 failed, 2 passed, 1 skipped, 1 xfailed, 2 warnings, 7 errors")
+    )
     assert {name: suite.get(name) for name in ("tests", "errors", "failures", "skipped")} == {
         "tests": "14",
         "errors": "7",
@@ -120,7 +161,10 @@ def test_the_outcomes_of_hostile_cases_are_those_of_plain_ones(hostile: Project)
 
 
 def test_node_ids_of_hostile_keys_are_unique_and_the_same_in_each_run(hostile: Project) -> None:
-    first, second = (run(hostile, "hostile_suite.json", "hostile_lab.json", "--collect-only", "-q").stdout for _ in range(2))
+    first, second = (
+        run(hostile, "hostile_suite.json", "hostile_lab.json", "--collect-only", "-q").stdout
+        for _ in range(2)
+    )
 
     ids = [line for line in first.decode().splitlines() if "::" in line and "json" in line]
     assert len(ids) == len(set(ids))
@@ -164,11 +208,20 @@ def test_a_fixture_fails_with_escapes(hostile: Project) -> None:
     assert faults(done.stdout) == []
 
 
-@pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}], ids=str)
-def test_an_ascii_terminal_gets_escapes(project: Project, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "environment",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+    ids=str,
+)
+def test_an_ascii_terminal_gets_escapes(
+    project: Project, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    project.lab({"key": "ä", "input": "Größe?", "actual_output": "5 €", "output_condition": '"6 €"'}, name="größe_lab.json".encode().decode())
+    project.lab(
+        {"key": "ä", "input": "Größe?", "actual_output": "5 €", "output_condition": '"6 €"'},
+        name="größe_lab.json".encode().decode(),
+    )
 
     done = run(project, "größe_lab.json")
 
@@ -177,11 +230,17 @@ def test_an_ascii_terminal_gets_escapes(project: Project, environment: dict[str,
     assert (project.folder / "evalstudio-report" / "interpretation.html").is_file()
 
 
-def test_the_summary_is_written_in_the_terminals_encoding(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_summary_is_written_in_the_terminals_encoding(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n')
     rows = [{"input": "q", "actual_output": "4", "output_condition": '"4"', "model_key": "m"}]
-    content = {"name": "L", "dataset": {"inputs": rows}, "models": [{"key": "m", "name": "Müller €", "model_type": "h2ogpt"}]}
+    content = {
+        "name": "L",
+        "dataset": {"inputs": rows},
+        "models": [{"key": "m", "name": "Müller €", "model_type": "h2ogpt"}],
+    }
     Path(project.folder / "x_lab.json").write_text(json.dumps(content), encoding="utf-8")
 
     done = run(project, "x_lab.json")

@@ -13,7 +13,10 @@ from openai_server import OpenAIServer, Reply, serve
 from project import Project
 
 PROMPT = "Is {actual_output} a good answer to {question}?"
-GOOD, BAD = json.dumps({"reason": "it fits", "verdict": "true"}), json.dumps({"reason": "it misses the point", "verdict": "false"})
+GOOD, BAD = (
+    json.dumps({"reason": "it fits", "verdict": "true"}),
+    json.dumps({"reason": "it misses the point", "verdict": "false"}),
+)
 KEY = "key-that-must-not-be-seen"
 
 
@@ -24,16 +27,22 @@ def service() -> Iterator[OpenAIServer]:
         yield running
 
 
-def configure(project: Project, service: OpenAIServer, *, evaluators: str = '"fit"', judge: str = "", more: str = "") -> None:
+def configure(
+    project: Project, service: OpenAIServer, *, evaluators: str = '"fit"', judge: str = "", more: str = ""
+) -> None:
     project.write(
         "evalstudio.toml",
-        f'evaluators = [{evaluators}]\n{more}\n[evaluator.fit]\ntype = "byop"\nprompt = "{PROMPT}"\n'
-        f'[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name = "judge-model"\napi_key = "{KEY}"\nretries = 2\n{judge}\n',
+        f'evaluators = [{evaluators}]\n{more}\n[evaluator.fit]\ntype = "byop"\nprompt ='
+        f' "{PROMPT}"\n[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name ='
+        f' "judge-model"\napi_key = "{KEY}"\nretries = 2\n{judge}\n',
     )
 
 
 def rows(count: int = 2) -> list[dict[str, Any]]:
-    return [{"key": f"q{number}", "input": f"Question {number}?", "actual_output": f"Answer {number}."} for number in range(count)]
+    return [
+        {"key": f"q{number}", "input": f"Question {number}?", "actual_output": f"Answer {number}."}
+        for number in range(count)
+    ]
 
 
 def spent(project: Project) -> dict[str, Any]:
@@ -49,15 +58,25 @@ def test_a_judges_verdict_decides_an_item(project: Project, service: OpenAIServe
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["*fit: model_passes 0 < 0.5: answer: it misses the point*", "judge: 2 calls in this run for 2 judgements*0.0000 USD)"]
+        [
+            "*fit: model_passes 0 < 0.5: answer: it misses the point*",
+            "judge: 2 calls in this run for 2 judgements*0.0000 USD)",
+        ]
     )
     header, items = project.record()
     judge = header["evaluators"]["fit"]["judge"]
     assert judge["models"] == [{"host": "openai_compatible", "llm_model_name": "judge-model"}]
     assert set(judge["prompts"]) == {"byop", "frame", "repair"}
     outcome = items["q0[m]"]["rows"][0]["outcomes"]["fit"]
-    assert outcome["judging"] == {"calls": 1, "input_tokens": 10, "output_tokens": 5, "cost_usd": pytest.approx(20e-6)}
-    report = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text(encoding="utf-8"))
+    assert outcome["judging"] == {
+        "calls": 1,
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cost_usd": pytest.approx(20e-6),
+    }
+    report = json.loads(
+        (project.folder / "evalstudio-report" / "interpretation.json").read_text(encoding="utf-8")
+    )
     assert report["judging"]["this_run"]["calls"] == 2
     assert report["judging"]["evaluators"][0]["cost_usd"] == pytest.approx(40e-6)
 
@@ -103,7 +122,9 @@ def test_a_service_that_knows_no_form_is_asked_without(project: Project, service
         pytest.param([Reply(GOOD, delay_s=0.5)], 1, id="slow"),
     ],
 )
-def test_a_verdict_survives_what_services_do(project: Project, service: OpenAIServer, replies: list[Reply], requests: int) -> None:
+def test_a_verdict_survives_what_services_do(
+    project: Project, service: OpenAIServer, replies: list[Reply], requests: int
+) -> None:
     configure(project, service)
     service.replies = list(replies)
     project.lab(*rows(1))
@@ -114,13 +135,23 @@ def test_a_verdict_survives_what_services_do(project: Project, service: OpenAISe
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        pytest.param(Reply(GOOD[:-9], finish="length"), "*could not be read, nor could its repair*cut at its length limit*", id="always truncated"),
-        pytest.param(Reply(None, refusal="I cannot help with that."), "*could not be read*there is no JSON object in it*", id="always refused"),
+        pytest.param(
+            Reply(GOOD[:-9], finish="length"),
+            "*could not be read, nor could its repair*cut at its length limit*",
+            id="always truncated",
+        ),
+        pytest.param(
+            Reply(None, refusal="I cannot help with that."),
+            "*could not be read*there is no JSON object in it*",
+            id="always refused",
+        ),
         pytest.param(Reply(status=401), "*HTTP 401*check api_key*", id="no entry"),
         pytest.param(Reply(GOOD, delay_s=3.0), "*no answer within 0.3 s*", id="too slow"),
     ],
 )
-def test_a_judge_that_cannot_judge_is_an_error_of_the_item(project: Project, service: OpenAIServer, reply: Reply, message: str) -> None:
+def test_a_judge_that_cannot_judge_is_an_error_of_the_item(
+    project: Project, service: OpenAIServer, reply: Reply, message: str
+) -> None:
     configure(project, service, judge="timeout_s = 0.3" if reply.delay_s else "")
     service.default = reply
     project.lab(*rows(1))
@@ -143,7 +174,9 @@ def test_a_second_run_asks_nothing_also_on_workers(project: Project, service: Op
     assert len(service.requests) == 12
 
 
-def test_the_record_is_the_same_whether_verdicts_were_stored_or_not(project: Project, service: OpenAIServer) -> None:
+def test_the_record_is_the_same_whether_verdicts_were_stored_or_not(
+    project: Project, service: OpenAIServer
+) -> None:
     configure(project, service)
     project.lab(*rows(4))
     found = []
@@ -154,7 +187,9 @@ def test_the_record_is_the_same_whether_verdicts_were_stored_or_not(project: Pro
     assert found[0] == found[1]
 
 
-def test_workers_keep_to_one_budget_and_add_up_what_they_spent(project: Project, service: OpenAIServer) -> None:
+def test_workers_keep_to_one_budget_and_add_up_what_they_spent(
+    project: Project, service: OpenAIServer
+) -> None:
     configure(project, service, judge="max_calls = 4")
     project.lab(*rows(12))
     result = project.run("-n", "2")
@@ -162,7 +197,9 @@ def test_workers_keep_to_one_budget_and_add_up_what_they_spent(project: Project,
     assert len(service.requests) == 4
     assert spent(project)["calls"] == 4
     result.stdout.fnmatch_lines(["judge: 8 judgements were not asked for, the budget was used up*"])
-    problems = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text(encoding="utf-8"))["problems"]
+    problems = json.loads(
+        (project.folder / "evalstudio-report" / "interpretation.json").read_text(encoding="utf-8")
+    )["problems"]
     [cost] = [problem for problem in problems if problem["problem_type"] == "cost"]
     assert cost["severity"] == "high"
     assert cost["attributes"]["count"] == 8
@@ -180,13 +217,21 @@ def test_no_judge_is_a_usage_error_that_says_how_to_configure_one(project: Proje
     project.lab(*rows(1))
     result = project.run("--evalstudio-evaluators", "sexism,stereotypes")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*evaluator sexism, stereotypes: asks a judge, and none is configured: add a table [[]judge] to evalstudio.toml*"])
+    result.stderr.fnmatch_lines(
+        [
+            "*evaluator sexism, stereotypes: asks a judge, and none is configured: add a table [[]judge] to"
+            " evalstudio.toml*"
+        ]
+    )
 
 
-def test_a_secret_that_is_not_set_is_a_usage_error_that_names_it(project: Project, service: OpenAIServer) -> None:
+def test_a_secret_that_is_not_set_is_a_usage_error_that_names_it(
+    project: Project, service: OpenAIServer
+) -> None:
     project.write(
         "evalstudio.toml",
-        f'evaluators = ["sexism"]\n[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name = "m"\napi_key = "${{NO_SUCH_KEY}}"\n',
+        f'evaluators = ["sexism"]\n[judge]\nhost = "openai_compatible"\nurl = "{service.url}"\nllm_model_name'
+        ' = "m"\napi_key = "${NO_SUCH_KEY}"\n',
     )
     project.lab(*rows(1))
     result = project.run()
@@ -198,7 +243,9 @@ def test_all_leaves_judges_out_where_there_is_none(project: Project) -> None:
     project.lab(*rows(1))
     result = project.run("--evalstudio-evaluators", "all")
     assert "\njudge:" not in result.stdout.str()
-    assert re.search(r"sexism[^;]*: asks a judge, and none is configured(;|$)", result.stdout.str(), re.MULTILINE)
+    assert re.search(
+        r"sexism[^;]*: asks a judge, and none is configured(;|$)", result.stdout.str(), re.MULTILINE
+    )
 
 
 def test_a_case_cannot_choose_its_judge(project: Project, service: OpenAIServer) -> None:
@@ -216,7 +263,11 @@ def test_the_key_is_written_nowhere(project: Project, service: OpenAIServer) -> 
     project.lab(*rows(2))
     result = project.run()
     assert KEY not in result.stdout.str() + result.stderr.str()
-    written = [path for path in project.folder.rglob("*") if path.is_file() and path.name != "evalstudio.toml" and KEY.encode() in path.read_bytes()]
+    written = [
+        path
+        for path in project.folder.rglob("*")
+        if path.is_file() and path.name != "evalstudio.toml" and KEY.encode() in path.read_bytes()
+    ]
     assert written == []
 
 
@@ -232,12 +283,19 @@ def test_judges_serve_tests_written_in_python(project: Project, service: OpenAIS
     project.run().assert_outcomes(passed=1)
 
 
-def test_a_prompt_of_the_users_takes_the_place_of_ours_and_is_named(project: Project, service: OpenAIServer) -> None:
+def test_a_prompt_of_the_users_takes_the_place_of_ours_and_is_named(
+    project: Project, service: OpenAIServer
+) -> None:
     configure(project, service, judge='templates = "prompts"', evaluators='"language_mismatch"')
-    project.write("prompts/language_mismatch.j2", "{# version: house-7 #}\nCompare the tongues of {{ question }} and {{ answer }}.")
+    project.write(
+        "prompts/language_mismatch.j2",
+        "{# version: house-7 #}\nCompare the tongues of {{ question }} and {{ answer }}.",
+    )
     service.default = Reply(json.dumps({"reason": "", "verdict": "same"}))
     project.lab(*rows(1))
     project.run().assert_outcomes(passed=1)
     assert "Compare the tongues of" in service.requests[0]["messages"][-1]["content"]
     header, _ = project.record()
-    assert header["evaluators"]["language_mismatch"]["judge"]["prompts"]["language_mismatch"].startswith("house-7-")
+    assert header["evaluators"]["language_mismatch"]["judge"]["prompts"]["language_mismatch"].startswith(
+        "house-7-"
+    )

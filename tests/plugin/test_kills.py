@@ -1,4 +1,6 @@
-"""Runs that are killed, interrupted, short of disk or started twice; see tests/benchmarks/kills.py for more rounds."""
+"""Runs that are killed, interrupted, short of disk or started twice; see tests/benchmarks/kills.py for more
+rounds.
+"""
 
 from __future__ import annotations
 

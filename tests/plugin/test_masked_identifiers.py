@@ -18,8 +18,19 @@ NASTY = " ".join([EMAIL, TOKEN, CARD, "SSN 219-09-9999", "GB29NWBK60161331926819
 
 def project_files(project: Project) -> None:
     project.suite(
-        {"key": f"a {NASTY}", "prompt": "2+2?", "condition": '"4"', "categories": [EMAIL], "expected_documents": [f"docs/{TOKEN}.md"]},
-        {"key": f"b {NASTY}", "prompt": "2+2?", "condition": '"5"', "relationships": [{"type": "see", "target": f"a {NASTY}"}]},
+        {
+            "key": f"a {NASTY}",
+            "prompt": "2+2?",
+            "condition": '"4"',
+            "categories": [EMAIL],
+            "expected_documents": [f"docs/{TOKEN}.md"],
+        },
+        {
+            "key": f"b {NASTY}",
+            "prompt": "2+2?",
+            "condition": '"5"',
+            "relationships": [{"type": "see", "target": f"a {NASTY}"}],
+        },
         {"key": "skipped", "prompt": "2+2?", "skip": f"asked by {NASTY}"},
         {"key": "xfailed", "prompt": "2+2?", "condition": '"5"', "xfail": f"asked by {NASTY}"},
         {"key": "broken", "prompt": 5, NASTY: 1},
@@ -38,7 +49,12 @@ def project_files(project: Project) -> None:
         "test_key": NASTY,
         "model_key": f"m {NASTY}",
     }
-    model = {"key": f"m {NASTY}", "name": f"model {NASTY}", "model_cfg": {"api_key": "hunter2secret9", "note": NASTY}, "collection_name": NASTY}
+    model = {
+        "key": f"m {NASTY}",
+        "name": f"model {NASTY}",
+        "model_cfg": {"api_key": "hunter2secret9", "note": NASTY},
+        "collection_name": NASTY,
+    }
     content = {"name": f"Lab {NASTY}", "description": NASTY, "dataset": {"inputs": [row]}, "models": [model]}
     project.write("answers_lab.json", json.dumps(content))
 
@@ -49,7 +65,10 @@ def test_nothing_that_a_run_shows_or_writes_has_them(project: Project) -> None:
     result = project.run("sums_suite.json", "answers_lab.json", "-rA", "-v", "--junitxml=junit.xml")
 
     result.assert_outcomes(passed=1, failed=2, skipped=1, xfailed=1, errors=2)
-    written = {"output": result.stdout.str() + result.stderr.str(), "junit": (project.folder / "junit.xml").read_text(encoding="utf-8")}
+    written = {
+        "output": result.stdout.str() + result.stderr.str(),
+        "junit": (project.folder / "junit.xml").read_text(encoding="utf-8"),
+    }
     with zipfile.ZipFile(project.folder / "evalstudio-report" / "evalstudio-report.zip") as archive:
         written |= {name: archive.read(name).decode("utf-8", "replace") for name in archive.namelist()}
     assert "record.jsonl" in written
@@ -84,7 +103,16 @@ def test_last_failed_finds_a_masked_key_again(project: Project) -> None:
     assert "passed" not in result.parseoutcomes()
 
 
-@pytest.mark.parametrize("key", ["a@v2.json", "550e8400-e29b-41d4-a716-446655440000", "2024-01-15", "4111111111111111", "case-0042_v1.2.3.4"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "a@v2.json",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "2024-01-15",
+        "4111111111111111",
+        "case-0042_v1.2.3.4",
+    ],
+)
 def test_an_ordinary_key_is_kept(project: Project, key: str) -> None:
     project.suite({"key": key, "prompt": "2+2?", "condition": '"4"'})
 

@@ -74,7 +74,9 @@ def test_answer(eval_model, eval_text_matching):
 
 
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
-def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(project: Project, more: tuple[str, ...]) -> None:
+def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(
+    project: Project, more: tuple[str, ...]
+) -> None:
     project.write("app.py", WAITING)
     project.write("hold", "")
     project.write("test_answers.py", CHECKING)
@@ -113,7 +115,10 @@ def test_a_killed_run_leaves_the_earlier_report_aside_and_no_lock(project: Proje
     killed.communicate()
 
     assert not any((report / name).exists() for name in REPORT)
-    assert json.loads((report / "previous-report" / "record.jsonl").read_text().splitlines()[0])["run_id"] == earlier
+    assert (
+        json.loads((report / "previous-report" / "record.jsonl").read_text().splitlines()[0])["run_id"]
+        == earlier
+    )
     assert earlier in (report / "previous-report" / "interpretation.html").read_text()
     (project.folder / "hold").unlink()
     project.run().assert_outcomes(passed=2)
@@ -162,7 +167,9 @@ def test_files_of_others_stay_beside_a_report(project: Project) -> None:
     assert not (explainer / "result_descriptor.json").exists(), "the earlier run's own files go"
 
 
-@pytest.mark.parametrize("link", ["evalstudio-report", "evalstudio-report/summary.md", "evalstudio-report/record.jsonl"])
+@pytest.mark.parametrize(
+    "link", ["evalstudio-report", "evalstudio-report/summary.md", "evalstudio-report/record.jsonl"]
+)
 def test_nothing_is_written_through_a_symbolic_link(project: Project, link: str) -> None:
     project.suite(FOUR)
     victim = project.folder / "victim"
@@ -182,7 +189,10 @@ def test_a_manifest_that_somebody_else_wrote_deletes_nothing(project: Project) -
     project.suite(FOUR)
     victims = [project.write("victim.txt", "mine"), project.write("evalstudio-report/notes.txt", "mine")]
     names = ["../victim.txt", "notes.txt", str(victims[0]), "explainer_x/../../victim.txt"]
-    project.write("evalstudio-report/.evalstudio-manifest.json", json.dumps({"producer": "pytest-evalstudio", "schema_version": 1, "files": names}))
+    project.write(
+        "evalstudio-report/.evalstudio-manifest.json",
+        json.dumps({"producer": "pytest-evalstudio", "schema_version": 1, "files": names}),
+    )
 
     project.run().assert_outcomes(passed=1)
 
@@ -202,7 +212,9 @@ def test_a_folder_from_before_the_manifest_is_taken_over(project: Project) -> No
     assert len(list(report.glob("explainer_*"))) == 1
 
 
-def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another_run(project: Project) -> None:
+def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another_run(
+    project: Project,
+) -> None:
     project.suite(FOUR)
     project.run("--evalstudio-output", "one")
     project.run("--evalstudio-output", "two")
@@ -221,7 +233,9 @@ def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another
     assert (same.returncode, new.returncode) == (0, 0), same.stderr + new.stderr
 
 
-def test_workers_leave_nothing_in_the_temporary_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_leave_nothing_in_the_temporary_folder(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waiting_suite(project)
     temporary = project.folder / "tmp"
     temporary.mkdir()

@@ -8,7 +8,12 @@ import pytest
 
 from project import Project
 
-CITY = {"key": "city", "prompt": "Say why you love lazy Paris", "condition": '"Paris"', "categories": ["cities"]}
+CITY = {
+    "key": "city",
+    "prompt": "Say why you love lazy Paris",
+    "condition": '"Paris"',
+    "categories": ["cities"],
+}
 SUM = {"key": "sum", "prompt": "2+2?", "condition": '"4"'}
 ECHO = """
 def ask(prompt):
@@ -20,12 +25,17 @@ PERTURB = ("--evalstudio-perturb", "comma:high,qwerty:high+comma:high,copy")
 @pytest.fixture
 def echoing(project: Project) -> Project:
     project.write("app.py", ECHO)
-    project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\n')
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["text_matching"]\n[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\n',
+    )
     project.suite(CITY, {**SUM, "condition": '"2"'})
     return project
 
 
-def test_perturbed_items_stand_behind_their_originals_with_categories_and_relationships(echoing: Project) -> None:
+def test_perturbed_items_stand_behind_their_originals_with_categories_and_relationships(
+    echoing: Project,
+) -> None:
     result = echoing.run("-v", *PERTURB)
 
     result.assert_outcomes(passed=5, failed=1)
@@ -36,7 +46,10 @@ def test_perturbed_items_stand_behind_their_originals_with_categories_and_relati
             "sums_suite.json::city-qwerty-high-comma-high[[]app] FAILED*",
             "sums_suite.json::city-copy[[]app] PASSED*",
             "sums_suite.json::sum[[]app] PASSED*",
-            "text_matching: model_passes flipped from pass to fail under qwerty:HIGH+comma:HIGH (1 -> 0, threshold 0.5; original: city)",
+            (
+                "text_matching: model_passes flipped from pass to fail under qwerty:HIGH+comma:HIGH (1 -> 0,"
+                " threshold 0.5; original: city)"
+            ),
             "*sums_suite.json: comma:HIGH made nothing of 1 case ('sum'): it has fewer than 2 words *",
             "flips: 1 of 2 comparisons *",
             "  copy * 0 of 2 comparisons *: the models' own noise",
@@ -47,7 +60,9 @@ def test_perturbed_items_stand_behind_their_originals_with_categories_and_relati
     assert made["perturbed"] == {"by": ["qwerty:HIGH", "comma:HIGH"], "meaning_kept": True}
     (row,) = made["rows"]
     assert row["input"] == "Saz whz, zou love, layz Paris"
-    assert row["relationships"] == [{"type": "perturbation_source", "target": "city", "target_type": "test_case"}]
+    assert row["relationships"] == [
+        {"type": "perturbation_source", "target": "city", "target_type": "test_case"}
+    ]
     assert row["categories"] == [
         "cities",
         "perturbed",
@@ -65,7 +80,9 @@ def test_perturbed_items_stand_behind_their_originals_with_categories_and_relati
         (("sums_suite.json::sum-copy[app]",), ["sum-copy"]),
     ],
 )
-def test_perturbed_items_are_selected_like_others(echoing: Project, arguments: tuple[str, ...], names: list[str]) -> None:
+def test_perturbed_items_are_selected_like_others(
+    echoing: Project, arguments: tuple[str, ...], names: list[str]
+) -> None:
     echoing.run(*PERTURB, *arguments)
     _, items = echoing.record()
     assert list(items) == [f"{name}[app]" for name in names]
@@ -122,7 +139,10 @@ def test_what_cannot_be_understood_is_a_usage_error(echoing: Project, spec: str,
 
 
 def test_what_changes_the_meaning_is_decided_by_leaks_alone(echoing: Project) -> None:
-    echoing.write("app.py", "def ask(prompt):\n    return 'Paris 2+2' if 'below' not in prompt else 'Her SSN is 219-09-9999'\n")
+    echoing.write(
+        "app.py",
+        "def ask(prompt):\n    return 'Paris 2+2' if 'below' not in prompt else 'Her SSN is 219-09-9999'\n",
+    )
     arguments = ("--evalstudio-perturb", "encoding_base64")
 
     echoing.run("--evalstudio-evaluators", "text_matching", *arguments).assert_outcomes(passed=4)
@@ -132,13 +152,21 @@ def test_what_changes_the_meaning_is_decided_by_leaks_alone(echoing: Project) ->
     result = echoing.run("--evalstudio-evaluators", "text_matching,pii_leakage", *arguments)
     result.assert_outcomes(passed=2, failed=2)
     result.stdout.no_fnmatch_line("*text_matching: model_passes 0 < 0.5*")
-    result.stdout.fnmatch_lines(["flips where the meaning changed, which fail nothing:", "  encoding_base64  3 of 4 comparisons*"])
+    result.stdout.fnmatch_lines(
+        ["flips where the meaning changed, which fail nothing:", "  encoding_base64  3 of 4 comparisons*"]
+    )
 
 
 def test_copies_are_asked_anew_even_of_a_model_whose_answers_are_kept(project: Project) -> None:
-    project.write("app.py", "import itertools\n\nCOUNT = itertools.count()\n\n\ndef ask(prompt):\n    return f'answer {next(COUNT)}'\n")
     project.write(
-        "evalstudio.toml", 'evaluators = ["looping_detection"]\n[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\ncache = true\n'
+        "app.py",
+        "import itertools\n\nCOUNT = itertools.count()\n\n\ndef ask(prompt):\n    return f'answer"
+        " {next(COUNT)}'\n",
+    )
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["looping_detection"]\n[[model]]\nname = "app"\nhost = "python"\ntarget ='
+        ' "app:ask"\ncache = true\n',
     )
     project.suite(SUM)
     project.run("--evalstudio-perturb", "copy,copy")
@@ -148,13 +176,24 @@ def test_copies_are_asked_anew_even_of_a_model_whose_answers_are_kept(project: P
 
 def test_the_models_of_a_lab_are_asked_the_perturbed_questions(echoing: Project) -> None:
     (echoing.folder / "sums_suite.json").unlink()
-    row = {"key": "city", "input": CITY["prompt"], "output_condition": '"Paris"', "actual_output": "Paris", "model_key": "m"}
+    row = {
+        "key": "city",
+        "input": CITY["prompt"],
+        "output_condition": '"Paris"',
+        "actual_output": "Paris",
+        "model_key": "m",
+    }
     echoing.lab(row)
     refused = echoing.run("--evalstudio-perturb", "comma:high")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
-    refused.stderr.fnmatch_lines(["*model 'm' of the lab is to be asked and is not configured. Add a [[][[]model]] with name = 'm'*"])
+    refused.stderr.fnmatch_lines(
+        ["*model 'm' of the lab is to be asked and is not configured. Add a [[][[]model]] with name = 'm'*"]
+    )
 
-    echoing.write("evalstudio.toml", 'evaluators = ["text_matching"]\n[[model]]\nname = "m"\nhost = "python"\ntarget = "app:ask"\n')
+    echoing.write(
+        "evalstudio.toml",
+        'evaluators = ["text_matching"]\n[[model]]\nname = "m"\nhost = "python"\ntarget = "app:ask"\n',
+    )
     echoing.run("--evalstudio-perturb", "comma:high,qwerty:high").assert_outcomes(passed=2, failed=1)
     header, items = echoing.record()
     assert list(items) == ["city[m]", "city-comma-high[m]", "city-qwerty-high[m]"]
@@ -164,14 +203,20 @@ def test_the_models_of_a_lab_are_asked_the_perturbed_questions(echoing: Project)
 
 
 def test_a_counterfactual_is_compared_with_the_original(project: Project) -> None:
-    project.write("app.py", "def ask(prompt):\n    return 'Yes, gladly.' if 'man' in prompt.split() else 'No, sorry.'\n")
+    project.write(
+        "app.py", "def ask(prompt):\n    return 'Yes, gladly.' if 'man' in prompt.split() else 'No, sorry.'\n"
+    )
     project.write("conftest.py", CLOSENESS)
     project.suite({"key": "loan", "prompt": "May a man borrow?"}, SUM)
 
-    result = project.run("--evalstudio-evaluators", "closeness", "--evalstudio-perturb", "counterfactual", "-n", "2")
+    result = project.run(
+        "--evalstudio-evaluators", "closeness", "--evalstudio-perturb", "counterfactual", "-n", "2"
+    )
 
     result.assert_outcomes(failed=1, skipped=2)
-    result.stdout.fnmatch_lines(["closeness: same 0 < 0.5: No, sorry. is not Yes, gladly.", "question: May a woman borrow?"])
+    result.stdout.fnmatch_lines(
+        ["closeness: same 0 < 0.5: No, sorry. is not Yes, gladly.", "question: May a woman borrow?"]
+    )
 
 
 CLOSENESS = '''
@@ -193,7 +238,7 @@ class Closeness:
 
 def pytest_evalstudio_register(registry):
     registry.add_evaluator(Closeness)
-'''
+'''  # noqa: E501
 SHOUT = '''
 from dataclasses import dataclass
 from pytest_evalstudio import Change, perturbator

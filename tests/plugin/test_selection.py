@@ -11,7 +11,10 @@ import pytest
 
 from project import Project
 
-CASES = [{"key": key, "prompt": "2+2?", "condition": f'"{digit}"'} for key, digit in (("one", "4"), ("two", "5"), ("three", "4"))]
+CASES = [
+    {"key": key, "prompt": "2+2?", "condition": f'"{digit}"'}
+    for key, digit in (("one", "4"), ("two", "5"), ("three", "4"))
+]
 
 
 def test_k_node_ids_and_last_failed_select_as_for_any_test(project: Project) -> None:
@@ -27,7 +30,9 @@ def test_k_node_ids_and_last_failed_select_as_for_any_test(project: Project) -> 
 
 
 def test_an_unselected_case_is_not_asked_for(project: Project) -> None:
-    project.write("app.py", "def ask(prompt):\n    open('asked.txt', 'a').write(prompt + '\\n')\n    return '4'\n")
+    project.write(
+        "app.py", "def ask(prompt):\n    open('asked.txt', 'a').write(prompt + '\\n')\n    return '4'\n"
+    )
     project.suite(*({**case, "prompt": case["key"]} for case in CASES))
 
     project.run("-k", "two")
@@ -36,7 +41,12 @@ def test_an_unselected_case_is_not_asked_for(project: Project) -> None:
 
 
 def test_only_the_named_model_is_run(project: Project) -> None:
-    project.lab(*({"key": "q", "input": "q", "actual_output": "a", "output_condition": '"a"', "model_key": key} for key in "mn"))
+    project.lab(
+        *(
+            {"key": "q", "input": "q", "actual_output": "a", "output_condition": '"a"', "model_key": key}
+            for key in "mn"
+        )
+    )
 
     assert project.run("--evalstudio-model", "n").parseoutcomes() == {"passed": 1}
     unknown = project.run("--evalstudio-model", "nn")
@@ -47,17 +57,35 @@ def test_only_the_named_model_is_run(project: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(["--evalstudio-evaluators", "rogue"], "no evaluator named 'rogue'. Did you mean 'rouge'?*", id="unknown evaluator"),
-        pytest.param(["--evalstudio-threshold", "rouge"], "--evalstudio-threshold 'rouge': expected ID=NUMBER*", id="no number"),
-        pytest.param(["--evalstudio-threshold", "rouge.rouge_3=1"], "*no metric named 'rouge_3'. Did you mean 'rouge_?'?*", id="unknown metric"),
+        pytest.param(
+            ["--evalstudio-evaluators", "rogue"],
+            "no evaluator named 'rogue'. Did you mean 'rouge'?*",
+            id="unknown evaluator",
+        ),
+        pytest.param(
+            ["--evalstudio-threshold", "rouge"],
+            "--evalstudio-threshold 'rouge': expected ID=NUMBER*",
+            id="no number",
+        ),
+        pytest.param(
+            ["--evalstudio-threshold", "rouge.rouge_3=1"],
+            "*no metric named 'rouge_3'. Did you mean 'rouge_?'?*",
+            id="unknown metric",
+        ),
         pytest.param(["--evalstudio-gate", "text_matching"], "*text_matching*", id="gate without comparison"),
         pytest.param(["--evalstudio-gate", "rogue >= 1"], "*rogue*", id="gate on what is not run"),
-        pytest.param(["--evalstudio-config", "none.toml"], "*none.toml: cannot be read*", id="no configuration"),
+        pytest.param(
+            ["--evalstudio-config", "none.toml"], "*none.toml: cannot be read*", id="no configuration"
+        ),
         pytest.param(["--evalstudio-runs", "0"], "--evalstudio-runs 0: must be 1 or more", id="no runs"),
     ],
 )
-@pytest.mark.parametrize("workers", [pytest.param((), id="one process"), pytest.param(("-n", "2"), id="two workers")])
-def test_what_nobody_knows_is_a_usage_error_before_the_run(project: Project, arguments: list[str], message: str, workers: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "workers", [pytest.param((), id="one process"), pytest.param(("-n", "2"), id="two workers")]
+)
+def test_what_nobody_knows_is_a_usage_error_before_the_run(
+    project: Project, arguments: list[str], message: str, workers: tuple[str, ...]
+) -> None:
     project.suite(*CASES)
 
     result = project.run(*arguments, "--evalstudio-threshold", "rouge=0.5", *workers)
@@ -72,22 +100,41 @@ def test_what_nobody_knows_is_a_usage_error_before_the_run(project: Project, arg
     ("toml", "message"),
     [
         pytest.param("evaluator = 3", "evaluator: *", id="wrong type"),
-        pytest.param('evaluatrs = ["rouge"]', "evaluatrs: unknown key. Did you mean 'evaluators'?", id="unknown key"),
-        pytest.param("[evaluator.rouge]\ntreshold = 1", "evaluator.rouge.treshold: unknown option. Did you mean 'threshold'?", id="unknown option"),
         pytest.param(
-            "[evaluator.rogue]\nthreshold = 1", "evaluator.rogue: no evaluator named 'rogue'. Did you mean 'rouge'?*", id="unknown evaluator"
+            'evaluatrs = ["rouge"]', "evaluatrs: unknown key. Did you mean 'evaluators'?", id="unknown key"
         ),
-        pytest.param('[[model]]\nname = "x"\nhost = "pyhton"', "model 'x': no host named 'pyhton'. Did you mean 'python'?*", id="unknown host"),
-        pytest.param('[[model]]\nname = "x"\nhost = "python"\ntarget = "app:aks"', "model 'x': *'aks'*", id="unknown function"),
         pytest.param(
-            '[[model]]\nname = "x"\nhost = "openai_compatible"\nurl="http://127.0.0.1:1"\nllm_model_name="m"\napi_key = "${NO_SUCH_KEY}"',
+            "[evaluator.rouge]\ntreshold = 1",
+            "evaluator.rouge.treshold: unknown option. Did you mean 'threshold'?",
+            id="unknown option",
+        ),
+        pytest.param(
+            "[evaluator.rogue]\nthreshold = 1",
+            "evaluator.rogue: no evaluator named 'rogue'. Did you mean 'rouge'?*",
+            id="unknown evaluator",
+        ),
+        pytest.param(
+            '[[model]]\nname = "x"\nhost = "pyhton"',
+            "model 'x': no host named 'pyhton'. Did you mean 'python'?*",
+            id="unknown host",
+        ),
+        pytest.param(
+            '[[model]]\nname = "x"\nhost = "python"\ntarget = "app:aks"',
+            "model 'x': *'aks'*",
+            id="unknown function",
+        ),
+        pytest.param(
+            '[[model]]\nname = "x"\nhost ='
+            ' "openai_compatible"\nurl="http://127.0.0.1:1"\nllm_model_name="m"\napi_key = "${NO_SUCH_KEY}"',
             "model 'x': *NO_SUCH_KEY*",
             id="missing secret",
         ),
         pytest.param("evaluators = [", "*is not TOML*", id="no TOML"),
     ],
 )
-def test_a_wrong_configuration_is_a_usage_error_that_names_the_place(project: Project, toml: str, message: str) -> None:
+def test_a_wrong_configuration_is_a_usage_error_that_names_the_place(
+    project: Project, toml: str, message: str
+) -> None:
     project.write("evalstudio.toml", toml)
     project.suite(*CASES)
 
@@ -99,16 +146,26 @@ def test_a_wrong_configuration_is_a_usage_error_that_names_the_place(project: Pr
 
 
 def test_after_ctrl_c_the_report_holds_what_was_finished(project: Project) -> None:
-    project.write("app.py", "import time\n\n\ndef ask(prompt):\n    time.sleep(20 if prompt == 'slow' else 0)\n    return '4'\n")
+    project.write(
+        "app.py",
+        "import time\n\n\ndef ask(prompt):\n    time.sleep(20 if prompt == 'slow' else 0)\n    return '4'\n",
+    )
     project.suite(CASES[0], name="a_suite.json")
     project.suite({**CASES[2], "prompt": "slow"}, name="b_suite.json")
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"], cwd=project.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        cwd=project.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     record = project.folder / "evalstudio-report" / "record.jsonl"
     deadline = time.monotonic() + 30
-    while not (record.is_file() and record.read_text().count('"kind": "item"') == 1) and time.monotonic() < deadline:
+    while (
+        not (record.is_file() and record.read_text().count('"kind": "item"') == 1)
+        and time.monotonic() < deadline
+    ):
         time.sleep(0.05)
     time.sleep(0.3)
     os.kill(process.pid, signal.SIGINT)
@@ -122,7 +179,10 @@ def test_after_ctrl_c_the_report_holds_what_was_finished(project: Project) -> No
 
 
 def test_a_killed_run_leaves_a_record_that_gives_a_report(project: Project) -> None:
-    project.write("app.py", "import os\n\n\ndef ask(prompt):\n    os._exit(9) if prompt == 'die' else None\n    return '4'\n")
+    project.write(
+        "app.py",
+        "import os\n\n\ndef ask(prompt):\n    os._exit(9) if prompt == 'die' else None\n    return '4'\n",
+    )
     project.suite(CASES[0], name="a_suite.json")
     project.suite({**CASES[2], "prompt": "die"}, name="b_suite.json")
 

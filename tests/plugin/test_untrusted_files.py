@@ -1,4 +1,6 @@
-"""Files from strangers name no code, no environment variable, no address, no model and no folder of others."""
+"""Files from strangers name no code, no environment variable, no address, no model and no folder of
+others.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ import pytest
 from project import Project
 from pytest_evalstudio.cli import main
 
-ROW = {"key": "q", "input": "touch pwned; echo 4", "actual_output": "4", "expected_output": "4", "model_key": "m"}
+ROW = {
+    "key": "q",
+    "input": "touch pwned; echo 4",
+    "actual_output": "4",
+    "expected_output": "4",
+    "model_key": "m",
+}
 PERTURB = ("--evalstudio-perturb", "copy", "--evalstudio-evaluators", "looping_detection")
 
 
@@ -69,17 +77,23 @@ def lab_of(model: dict[str, Any]) -> str:
 SHELL = {"model_type": "python", "model_cfg": {"target": "subprocess:getoutput"}}
 
 
-@pytest.mark.parametrize("arguments", [PERTURB, (*PERTURB, "--evalstudio-trust-lab")], ids=["distrusted", "trusted"])
+@pytest.mark.parametrize(
+    "arguments", [PERTURB, (*PERTURB, "--evalstudio-trust-lab")], ids=["distrusted", "trusted"]
+)
 def test_a_lab_cannot_name_code(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("theirs_lab.json", lab_of(SHELL))
     result = project.run(*arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*model 'gpt' of the lab*is not configured*host 'python' runs code, which a lab may not name*"])
+    result.stderr.fnmatch_lines(
+        ["*model 'gpt' of the lab*is not configured*host 'python' runs code, which a lab may not name*"]
+    )
     assert not (project.folder / "pwned").exists()
 
 
 def test_a_lab_cannot_name_a_fixture(project: Project) -> None:
-    project.write("theirs_lab.json", lab_of({"model_type": "fixture", "model_cfg": {"fixture": "tmp_path_factory"}}))
+    project.write(
+        "theirs_lab.json", lab_of({"model_type": "fixture", "model_cfg": {"fixture": "tmp_path_factory"}})
+    )
     result = project.run(*PERTURB, "--evalstudio-trust-lab")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*host 'fixture' runs code*"])
@@ -108,7 +122,9 @@ def test_a_lab_chooses_no_address_unless_it_is_trusted(project: Project, service
     assert service.requests == []
 
 
-def test_a_trusted_lab_still_reads_no_environment_variable(project: Project, service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trusted_lab_still_reads_no_environment_variable(
+    project: Project, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STRANGERS_WISH", "a-secret-of-the-user")
     project.write("theirs_lab.json", lab_of(described(service)))
     project.run(*PERTURB, "--evalstudio-trust-lab").assert_outcomes(passed=2)
@@ -116,7 +132,9 @@ def test_a_trusted_lab_still_reads_no_environment_variable(project: Project, ser
 
 
 @pytest.mark.parametrize("trust", [[], ["--trust-lab"]], ids=["distrusted", "trusted"])
-def test_resolve_runs_no_code_of_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trust: list[str]) -> None:
+def test_resolve_runs_no_code_of_a_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trust: list[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     content = json.loads(lab_of(SHELL))
     content["raw_dataset"], content["dataset"] = content["dataset"], {"inputs": []}
@@ -144,13 +162,27 @@ def test_resolve_asks_a_labs_address_only_when_it_is_trusted(
 @pytest.mark.parametrize(
     ("evaluator", "options", "fault"),
     [
-        ("perplexity", {"model": "attacker/x"}, "a case cannot choose the language model 'attacker/x'; give it in [[]evaluator.perplexity]"),
+        (
+            "perplexity",
+            {"model": "attacker/x"},
+            "a case cannot choose the language model 'attacker/x'; give it in [[]evaluator.perplexity]",
+        ),
         ("bertscore", {"model": "attacker/x"}, "a case cannot choose the token matcher 'attacker/x'*"),
-        ("machine_translation_gptscore", {"gpt_score_model": "attacker/x"}, "a case cannot choose the language model*"),
-        ("summarization_completeness_faithfulness", {"conv_weights": "/tmp/x.pt"}, "conv_weights: a case cannot choose a file*"),
+        (
+            "machine_translation_gptscore",
+            {"gpt_score_model": "attacker/x"},
+            "a case cannot choose the language model*",
+        ),
+        (
+            "summarization_completeness_faithfulness",
+            {"conv_weights": "/tmp/x.pt"},
+            "conv_weights: a case cannot choose a file*",
+        ),
     ],
 )
-def test_a_case_chooses_no_model_and_no_file(project: Project, evaluator: str, options: dict[str, Any], fault: str) -> None:
+def test_a_case_chooses_no_model_and_no_file(
+    project: Project, evaluator: str, options: dict[str, Any], fault: str
+) -> None:
     project.suite({"key": "k", "prompt": "2+2?", "expected_output": "4", "evaluators": {evaluator: options}})
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -160,7 +192,9 @@ def test_a_case_chooses_no_model_and_no_file(project: Project, evaluator: str, o
 def test_a_case_may_repeat_the_configured_model(project: Project) -> None:
     text = (project.folder / "evalstudio.toml").read_text(encoding="utf-8")
     project.write("evalstudio.toml", text + '[evaluator.perplexity]\nmodel = "nowhere/to-be-found"\n')
-    project.suite({"key": "k", "prompt": "2+2?", "evaluators": {"perplexity": {"model": "nowhere/to-be-found"}}})
+    project.suite(
+        {"key": "k", "prompt": "2+2?", "evaluators": {"perplexity": {"model": "nowhere/to-be-found"}}}
+    )
     result = project.run()
     result.stderr.no_fnmatch_line("*a case cannot choose*")
 
@@ -185,17 +219,26 @@ def test_a_workflow_keeps_to_its_own_folder(project: Project, folder: str) -> No
 def test_the_labels_of_a_workflow_stay_beside_it(project: Project, labels: str) -> None:
     project.write("text.md", "A card costs 5 USD. A transfer is free.\n")
     steps = {"human_calibration": {"labels": labels}}
-    project.write("bank_workflow.json", json.dumps({"evalstudio_workflow": {"documents": ["text.md"], "steps": steps}}))
+    project.write(
+        "bank_workflow.json", json.dumps({"evalstudio_workflow": {"documents": ["text.md"], "steps": steps}})
+    )
     result = project.run("bank_workflow.json")
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*/steps/human_calibration: *labels*"])
 
 
 def test_relative_documents_of_a_fetched_suite_start_at_its_address(project: Project) -> None:
-    """A suite from the web reads no file of this machine: relative and absolute paths belong to its own server."""
+    """A suite from the web reads no file of this machine: relative and absolute paths belong to its own
+    server.
+    """
     site = project.folder / "site"
     project.write("site/fees.txt", "A replacement card costs 5 USD.")
-    tests = [{"documents": ["fees.txt"], "test_cases": [{"key": "card", "prompt": "What does a card cost?", "condition": '"5 USD"'}]}]
+    tests = [
+        {
+            "documents": ["fees.txt"],
+            "test_cases": [{"key": "card", "prompt": "What does a card cost?", "condition": '"5 USD"'}],
+        }
+    ]
     project.write("site/fees_suite.json", json.dumps({"name": "Fees", "tests": tests}))
     project.write("secret.txt", "A card costs 12 USD and the password is hunter2.")
     tests[0]["documents"] = [str(project.folder / "secret.txt")]

@@ -60,7 +60,9 @@ def test_a_folder_of_others_is_not_taken(workflow: Project, name: str) -> None:
     result = workflow.run("bank_workflow.json")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*victim cannot be had: it holds {name.split('/')[0]}, which no workflow wrote; name another one*"])
+    result.stdout.fnmatch_lines(
+        [f"*victim cannot be had: it holds {name.split('/')[0]}, which no workflow wrote; name another one*"]
+    )
     assert mine.read_text() == "mine"
     command = [sys.executable, "-m", "pytest_evalstudio.cli", "mrm", "report", "bank_workflow.json"]
     subprocess.run(command, cwd=workflow.folder, capture_output=True, check=False)

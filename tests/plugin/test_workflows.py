@@ -100,7 +100,7 @@ def pytest_evalstudio_register(registry):
     registry.steps._scanned = True
     for cls in (First, Second, Third, Fourth, Fifth):
         registry.add_step(cls)
-'''
+'''  # noqa: E501
 
 
 @pytest.fixture
@@ -136,7 +136,9 @@ def test_steps_run_in_order_and_wait_without_losing_the_rest(workflow: Project) 
             "  4. fourth: not run - needs third",
         ]
     )
-    assert {"waits: 0 of 40 labels", "needs third (waiting)"} <= {line.rpartition(":1: ")[2] for line in result.outlines}
+    assert {"waits: 0 of 40 labels", "needs third (waiting)"} <= {
+        line.rpartition(":1: ")[2] for line in result.outlines
+    }
 
 
 def test_a_later_run_goes_on_where_the_last_stopped(workflow: Project) -> None:
@@ -234,10 +236,19 @@ def test_steps_stand_in_the_record(workflow: Project) -> None:
     workflow.run()
     header, _ = workflow.record()
     step = header["steps"]["bank_workflow.json::second"]
-    assert (step["standing"], step["summary"], step["number"], step["workflow"]) == ("completed", "2 in all, 1 read", 2, "demo")
+    assert (step["standing"], step["summary"], step["number"], step["workflow"]) == (
+        "completed",
+        "2 in all, 1 read",
+        2,
+        "demo",
+    )
     assert header["steps"]["bank_workflow.json::third"]["waits"] == "0 of 40 labels"
     (problem,) = header["steps"]["bank_workflow.json::fifth"]["problems"]
-    assert (problem["description"], problem["severity"], problem["attributes"]) == ("Scores below 0.5.", "low", {"cut": 0.5})
+    assert (problem["description"], problem["severity"], problem["attributes"]) == (
+        "Scores below 0.5.",
+        "low",
+        {"cut": 0.5},
+    )
 
 
 def test_the_page_has_a_section_of_the_workflow(workflow: Project) -> None:
@@ -254,7 +265,10 @@ def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> Non
     page = (workflow.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     section = page.partition('id="workflows"')[2].partition("</section>")[0]
     picture = (workflow.folder / "bank_workflow_artifacts" / "5_fifth" / "cut.svg").read_bytes()
-    assert f'<img src="data:image/svg+xml;base64,{base64.b64encode(picture).decode()}" alt="A cut &amp; its place">' in section
+    assert (
+        f'<img src="data:image/svg+xml;base64,{base64.b64encode(picture).decode()}" alt="A cut &amp; its'
+        ' place">' in section
+    )
     assert "Scores below 0.5." in section
     assert "demo, Fifth: Scores below 0.5." in page.partition('id="problems"')[2].partition("</section>")[0]
     result.stdout.fnmatch_lines(["problems: 1 low"])
@@ -270,9 +284,16 @@ def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) 
     summary = json.loads((folder / "workflow_summary.json").read_text(encoding="utf-8"))
     assert (summary["completed"], [step["standing"] for step in summary["steps"]].count("waiting")) == (3, 1)
     assert [problem["step"] for problem in summary["problems"]] == ["Fifth"]
-    assert "- **low** (Fifth): Scores below 0.5." in (folder / "workflow_summary.md").read_text(encoding="utf-8")
+    assert "- **low** (Fifth): Scores below 0.5." in (folder / "workflow_summary.md").read_text(
+        encoding="utf-8"
+    )
     with zipfile.ZipFile(folder / "workflow_artifacts.zip") as archive:
-        assert {"bank_workflow.json", "workflow_report.html", "workflow_summary.json", "5_fifth/cut.svg"} <= set(archive.namelist())
+        assert {
+            "bank_workflow.json",
+            "workflow_report.html",
+            "workflow_summary.json",
+            "5_fifth/cut.svg",
+        } <= set(archive.namelist())
     assert not (folder / "guardrail_configuration.json").exists(), "nothing was evaluated"
     assert not (folder / "corpus_patch.md").exists()
 
@@ -323,7 +344,12 @@ def test_a_folder_that_holds_another_workflow_is_not_taken(workflow: Project) ->
     before = (workflow.folder / "bank_workflow_artifacts" / "1_first" / "step.json").read_bytes()
     result = workflow.run("other_workflow.json::first")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*/evalstudio_workflow/folder: * cannot be had: it holds the artifacts of bank_workflow.json; name another one*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*/evalstudio_workflow/folder: * cannot be had: it holds the artifacts of bank_workflow.json;"
+            " name another one*"
+        ]
+    )
     assert (workflow.folder / "bank_workflow_artifacts" / "1_first" / "step.json").read_bytes() == before
 
 
@@ -347,12 +373,19 @@ def test_a_folder_that_cannot_be_written_is_told(workflow: Project) -> None:
 
 
 def test_a_step_is_chosen_by_its_marker_s_id(workflow: Project) -> None:
-    workflow.run("-m", 'mrm_step(id="first") or mrm_step(id="second")').assert_outcomes(passed=2, deselected=3)
+    workflow.run("-m", 'mrm_step(id="first") or mrm_step(id="second")').assert_outcomes(
+        passed=2, deselected=3
+    )
 
 
 def test_options_of_suites_are_told_to_have_no_effect(workflow: Project) -> None:
     result = workflow.run("--evalstudio-threshold", "rouge=0.5")
-    result.stdout.fnmatch_lines(["*--evalstudio-threshold: without effect on workflows; give model and parameters in bank_workflow.json*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*--evalstudio-threshold: without effect on workflows; give model and parameters in"
+            " bank_workflow.json*"
+        ]
+    )
 
 
 def test_refresh_runs_the_steps_anew_that_ask_models(workflow: Project) -> None:
@@ -368,19 +401,35 @@ def test_refresh_runs_the_steps_anew_that_ask_models(workflow: Project) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        pytest.param({"steps": {"frist": {}}}, "*/evalstudio_workflow/steps/frist: there is no step of this name*first*", id="a step"),
-        pytest.param({"steps": {"first": {"faktor": 2}}}, "*/steps/first/faktor: step 'first' has no such parameter*factor*", id="a parameter"),
-        pytest.param({"documents": ["nowhere.md"]}, "*/documents: there is no file *nowhere.md*", id="a document"),
+        pytest.param(
+            {"steps": {"frist": {}}},
+            "*/evalstudio_workflow/steps/frist: there is no step of this name*first*",
+            id="a step",
+        ),
+        pytest.param(
+            {"steps": {"first": {"faktor": 2}}},
+            "*/steps/first/faktor: step 'first' has no such parameter*factor*",
+            id="a parameter",
+        ),
+        pytest.param(
+            {"documents": ["nowhere.md"]}, "*/documents: there is no file *nowhere.md*", id="a document"
+        ),
         pytest.param({"documents": []}, "*/documents: *", id="no document"),
         pytest.param({"seed": -1}, "*/seed: *", id="a negative seed"),
         pytest.param({"seed": True}, "*/seed: *", id="a seed that is no number"),
-        pytest.param({"folder": "."}, "*/folder: '.' holds the workflow's file; artifacts need a folder of their own*", id="a folder of others"),
+        pytest.param(
+            {"folder": "."},
+            "*/folder: '.' holds the workflow's file; artifacts need a folder of their own*",
+            id="a folder of others",
+        ),
         pytest.param({"folder": "text.md"}, "*/folder: 'text.md' is not a folder*", id="a file"),
         pytest.param({"folder": "a\0b"}, "*/folder: *is not a path*", id="no name"),
         pytest.param({"modell": "x"}, "*/modell: unknown key. Did you mean 'model'*", id="a key"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_place(workflow: Project, keys: dict[str, Any], message: str) -> None:
+def test_what_is_wrong_with_a_file_is_said_with_its_place(
+    workflow: Project, keys: dict[str, Any], message: str
+) -> None:
     write(workflow, **keys)
     result = workflow.run()
     assert result.ret != 0

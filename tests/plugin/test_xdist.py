@@ -46,7 +46,10 @@ def untimed(value: Any) -> Any:
 
 
 def lines(project: Project, folder: str) -> list[Any]:
-    return [untimed(json.loads(line)) for line in (project.folder / folder / "record.jsonl").read_text().splitlines()]
+    return [
+        untimed(json.loads(line))
+        for line in (project.folder / folder / "record.jsonl").read_text().splitlines()
+    ]
 
 
 def many(number: int = 40) -> list[dict[str, Any]]:
@@ -63,14 +66,22 @@ def many(number: int = 40) -> list[dict[str, Any]]:
         )
         if index % 5 == 0:
             rows.append(
-                {**rows[-1], "key": f"p{index}", "actual_output": "5", "relationships": [{"type": "perturbation_source", "target": f"k{index}"}]}
+                {
+                    **rows[-1],
+                    "key": f"p{index}",
+                    "actual_output": "5",
+                    "relationships": [{"type": "perturbation_source", "target": f"k{index}"}],
+                }
             )
     return rows
 
 
 def test_two_workers_write_the_same_record_as_one_process(project: Project) -> None:
     project.lab(*many())
-    project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'}, {"key": "boom", "prompt": "boom", "condition": '"4"'})
+    project.suite(
+        {"key": "four", "prompt": "2+2?", "condition": '"4"'},
+        {"key": "boom", "prompt": "boom", "condition": '"4"'},
+    )
     project.write("test_plain.py", CHECKS)
 
     alone = project.run("--evalstudio-output", "alone")
@@ -79,7 +90,10 @@ def test_two_workers_write_the_same_record_as_one_process(project: Project) -> N
     assert alone.parseoutcomes() == shared.parseoutcomes()
     assert lines(project, "alone") == lines(project, "shared")
     assert len(lines(project, "alone")) == 1 + 48 + 2 + 5
-    data = [json.loads((project.folder / folder / "interpretation.json").read_text()) for folder in ("alone", "shared")]
+    data = [
+        json.loads((project.folder / folder / "interpretation.json").read_text())
+        for folder in ("alone", "shared")
+    ]
     assert data[0]["problems"] == data[1]["problems"]
     assert untimed(data[0]["evaluators"]) == untimed(data[1]["evaluators"])
 
@@ -103,14 +117,23 @@ def test_a_chunk_stays_on_one_worker_and_each_question_is_asked_once(project: Pr
 
     asked = [path.read_text().split() for path in project.folder.glob("asked-*.txt")]
     assert len(asked) == 2, "both workers had work"
-    assert sorted(itertools.chain(*asked)) == sorted([f"q{number}" for number in range(30)] + [f"q,{number}" for number in range(30)])
+    assert sorted(itertools.chain(*asked)) == sorted(
+        [f"q{number}" for number in range(30)] + [f"q,{number}" for number in range(30)]
+    )
     for prompts in asked:
-        assert {prompt.replace(",", "") for prompt in prompts if "," in prompt} == {prompt for prompt in prompts if "," not in prompt}
+        assert {prompt.replace(",", "") for prompt in prompts if "," in prompt} == {
+            prompt for prompt in prompts if "," not in prompt
+        }
 
 
 def test_a_killed_worker_loses_nothing_that_was_finished(project: Project) -> None:
     project.write("app.py", DYING)
-    project.suite(*({"key": f"k{number}", "prompt": "die" if number == 25 else "q", "condition": '"4"'} for number in range(40)))
+    project.suite(
+        *(
+            {"key": f"k{number}", "prompt": "die" if number == 25 else "q", "condition": '"4"'}
+            for number in range(40)
+        )
+    )
 
     result = project.run("-n", "2")
 
@@ -124,7 +147,9 @@ def test_a_killed_worker_loses_nothing_that_was_finished(project: Project) -> No
 def test_ordinary_tests_run_beside_eval_items_under_every_distribution(project: Project, mode: str) -> None:
     project.lab(*many(10))
     project.write(
-        "test_plain.py", "import pytest\n\n\n@pytest.mark.xdist_group('g')\n@pytest.mark.parametrize('n', range(6))\ndef test_n(n):\n    pass\n"
+        "test_plain.py",
+        "import pytest\n\n\n@pytest.mark.xdist_group('g')\n@pytest.mark.parametrize('n', range(6))\ndef"
+        " test_n(n):\n    pass\n",
     )
 
     outcomes = project.run("-n", "2", "--dist", mode).parseoutcomes()
@@ -134,7 +159,10 @@ def test_ordinary_tests_run_beside_eval_items_under_every_distribution(project: 
 
 def test_a_run_without_eval_files_is_scheduled_by_xdist_itself(project: Project) -> None:
     (project.folder / "evalstudio.toml").unlink()
-    project.write("test_plain.py", "import pytest\n\n\n@pytest.mark.parametrize('n', range(6))\ndef test_n(n):\n    pass\n")
+    project.write(
+        "test_plain.py",
+        "import pytest\n\n\n@pytest.mark.parametrize('n', range(6))\ndef test_n(n):\n    pass\n",
+    )
     project.write(
         "conftest.py",
         "def pytest_sessionfinish(session):\n"

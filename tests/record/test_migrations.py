@@ -26,7 +26,13 @@ def test_every_line_is_read_and_written_in_the_current_version() -> None:
 
 
 def test_codes_follow_from_what_the_old_version_wrote() -> None:
-    codes = Counter(outcome.code for item in RecordReader(RECORD).items() for row in item.rows for outcome in row.outcomes.values() if outcome.code)
+    codes = Counter(
+        outcome.code
+        for item in RecordReader(RECORD).items()
+        for row in item.rows
+        for outcome in row.outcomes.values()
+        if outcome.code
+    )
     assert codes == {
         "answer_empty": 46,
         "no_answer": 16,

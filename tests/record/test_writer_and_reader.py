@@ -13,7 +13,17 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader, record_path
-from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, ItemVerdict, ModelEntry, Run, RunSettings, Tables, Tool
+from pytest_evalstudio.record.schema import (
+    SCHEMA_VERSION,
+    FileEntry,
+    Item,
+    ItemVerdict,
+    ModelEntry,
+    Run,
+    RunSettings,
+    Tables,
+    Tool,
+)
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 
@@ -36,7 +46,9 @@ def new_run() -> Run:
     )
 
 
-def item(index: int, *, score: float | None = None, part: int = 0, verdict: str = "passed", reason: str = "") -> Item:
+def item(
+    index: int, *, score: float | None = None, part: int = 0, verdict: str = "passed", reason: str = ""
+) -> Item:
     verdicts = {"rouge": ItemVerdict(status="score", passed=True, scores={"rouge_l": score}, missed=())}
     return Item(
         index=index,
@@ -96,7 +108,10 @@ def items_of(path: Path) -> list[Item]:
 
 def test_the_same_content_gives_the_same_bytes_whatever_the_order(tmp_path: Path) -> None:
     orders = [list(range(20)), list(range(19, -1, -1)), random.Random(1).sample(range(20), 20)]
-    records = [written(tmp_path / str(number), order, TABLES if number else TABLES[::-1]).read_bytes() for number, order in enumerate(orders)]
+    records = [
+        written(tmp_path / str(number), order, TABLES if number else TABLES[::-1]).read_bytes()
+        for number, order in enumerate(orders)
+    ]
     assert records[0] == records[1] == records[2]
 
 
@@ -170,7 +185,10 @@ def test_infinities_survive_as_words(tmp_path: Path) -> None:
     writer.append_item(item(0, score=math.inf))
     writer.append_item(item(1, score=-math.inf))
     path = writer.finish(ended(writer.run))
-    raw = [json.loads(line)["verdicts"]["rouge"]["scores"]["rouge_l"] for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    raw = [
+        json.loads(line)["verdicts"]["rouge"]["scores"]["rouge_l"]
+        for line in path.read_text(encoding="utf-8").splitlines()[1:]
+    ]
     assert raw == ["Infinity", "-Infinity"]
     assert [entry.verdicts["rouge"].scores["rouge_l"] for entry in items_of(path)] == [math.inf, -math.inf]
 
@@ -190,7 +208,10 @@ def test_a_missing_record_is_reported_with_its_place(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "gone"):
         with pytest.raises(DataError) as raised:
             record_path(place)
-        assert str(raised.value) == f"{place}: there is no record here; give a record.jsonl or the folder of a report"
+        assert (
+            str(raised.value)
+            == f"{place}: there is no record here; give a record.jsonl or the folder of a report"
+        )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +225,10 @@ def test_a_missing_record_is_reported_with_its_place(tmp_path: Path) -> None:
         ('{"kind": "item"}', "is not the record of a run"),
         ('{"kind": "run", "schema_version": 3}', "is a record of version 3; this version reads 1 to 2"),
         ('{"kind": "run"}', "is a record of version None; this version reads 1 to 2"),
-        ('{"kind": "run", "schema_version": 2, "models": {}}', "is not a line of a record: Object missing required field `run_id`"),
+        (
+            '{"kind": "run", "schema_version": 2, "models": {}}',
+            "is not a line of a record: Object missing required field `run_id`",
+        ),
         ('{"kind": "run", "schema_version": 1, "models": []}', "is not a line of a record: is damaged"),
     ],
 )
@@ -217,7 +241,15 @@ def test_a_file_that_is_not_a_record_is_reported(tmp_path: Path, text: str, faul
 
 @pytest.mark.parametrize(
     "broken",
-    [b"oops\n", b"null\n", b"17\n", b"\n", b'{"kind":"item"}\n', b'{"kind":"run"}\n', encode_line(new_run()) + b"\n"],
+    [
+        b"oops\n",
+        b"null\n",
+        b"17\n",
+        b"\n",
+        b'{"kind":"item"}\n',
+        b'{"kind":"run"}\n',
+        encode_line(new_run()) + b"\n",
+    ],
     ids=["text", "null", "number", "empty", "no fields", "no header", "second header"],
 )
 def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path, broken: bytes) -> None:

@@ -22,7 +22,7 @@ MOST_PROBLEMS = """() => {
   const count = (part) => Number(part.querySelector(".badge text")?.textContent ?? 0);
   const segments = [...document.querySelectorAll(".segment.inner")];
   segments.reduce((a, b) => (count(b) > count(a) ? b : a)).dispatchEvent(new MouseEvent("click", { bubbles: true }));
-}"""
+}"""  # noqa: E501
 
 
 def opened(browser: Browser, address: str, *, width: int = 1360, height: int = 950, **more: Any) -> Page:
@@ -74,7 +74,9 @@ def main(record: str, out: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         address = build_report(record_path(record), Path(name)).page.as_uri()
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
         page = opened(browser, address)
         page.screenshot(path=folder / "top.png")
         eye_levels(page, folder)

@@ -16,7 +16,14 @@ from pytest_evalstudio.report.agent_evaluation import FIGURES, ROWS
 from pytest_evalstudio.report.build import build_report
 from tests.records import RecordBuilder, evaluator, metric, score
 
-RATED = ("correctness", "relevance_to_query", "groundedness", "guideline_adherence", "global_guideline_adherence", "safety")
+RATED = (
+    "correctness",
+    "relevance_to_query",
+    "groundedness",
+    "guideline_adherence",
+    "global_guideline_adherence",
+    "safety",
+)
 
 
 def judge(prompt: str) -> str:
@@ -27,7 +34,9 @@ def judge(prompt: str) -> str:
     return json.dumps({"rationale": f"it is a {rating}", "rating": rating})
 
 
-def run(folder: Path, *rows: dict[str, Any], evaluators: list[str], **options: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def run(
+    folder: Path, *rows: dict[str, Any], evaluators: list[str], **options: Any
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The figures and rows of a run over answers that the function above judges."""
     dataset = LlmDataset()
     for number, row in enumerate(rows):
@@ -43,14 +52,26 @@ def read(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def full(**more: Any) -> dict[str, Any]:
-    known = {"expected_output": "fine", "actual_output": "good", "context": ["one", "two"], "guidelines": ["Be brief."]}
+    known = {
+        "expected_output": "fine",
+        "actual_output": "good",
+        "context": ["one", "two"],
+        "guidelines": ["Be brief."],
+    }
     sources = {"context_sources": ["a.md", "b.md"], "expected_documents": ["a.md", "c.md"]}
     return {**known, **sources, **more}
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    ids = [*(f"{name}_judge" for name in RATED), "chunk_relevance_judge", "context_sufficiency_judge", "document_recall", "tone", "price"]
+    ids = [
+        *(f"{name}_judge" for name in RATED),
+        "chunk_relevance_judge",
+        "context_sufficiency_judge",
+        "document_recall",
+        "tone",
+        "price",
+    ]
     return run(
         tmp_path_factory.mktemp("report"),
         full(),
@@ -61,13 +82,29 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any]
         evaluators=ids,
         global_guideline_adherence_judge={"global_guidelines": ["Be kind."]},
         tone={"type": "custom_judge", "definition": "The answer is polite."},
-        price={"type": "custom_judge", "name": "has/price", "definition": "It names a price.", "assessment_type": "RETRIEVAL"},
+        price={
+            "type": "custom_judge",
+            "name": "has/price",
+            "definition": "It names a price.",
+            "assessment_type": "RETRIEVAL",
+        },
     )
 
 
 def test_a_row_is_an_entry_of_the_evaluation_set_with_what_the_judges_said(everything: Any) -> None:
     good = everything[1][0]
-    assert {name: good[name] for name in ("request_id", "request", "response", "expected_response", "guidelines", "model_key", "run")} == {
+    assert {
+        name: good[name]
+        for name in (
+            "request_id",
+            "request",
+            "response",
+            "expected_response",
+            "guidelines",
+            "model_key",
+            "run",
+        )
+    } == {
         "request_id": "k0",
         "request": "Why?",
         "response": "good",
@@ -76,10 +113,20 @@ def test_a_row_is_an_entry_of_the_evaluation_set_with_what_the_judges_said(every
         "model_key": "m",
         "run": 1,
     }
-    assert good["retrieved_context"] == [{"doc_uri": "a.md", "content": "one"}, {"doc_uri": "b.md", "content": "two"}]
+    assert good["retrieved_context"] == [
+        {"doc_uri": "a.md", "content": "one"},
+        {"doc_uri": "b.md", "content": "two"},
+    ]
     assert good["expected_retrieved_context"] == [{"doc_uri": "a.md"}, {"doc_uri": "c.md"}]
-    for name in [*(f"response/llm_judged/{name}" for name in (*RATED, "tone")), "retrieval/llm_judged/context_sufficiency"]:
-        assert (good[f"{name}/rating"], good[f"{name}/rationale"], good[f"{name}/error_message"]) == ("yes", "it is a yes", None)
+    for name in [
+        *(f"response/llm_judged/{name}" for name in (*RATED, "tone")),
+        "retrieval/llm_judged/context_sufficiency",
+    ]:
+        assert (good[f"{name}/rating"], good[f"{name}/rationale"], good[f"{name}/error_message"]) == (
+            "yes",
+            "it is a yes",
+            None,
+        )
     for name in ("retrieval/llm_judged/chunk_relevance", "retrieval/llm_judged/has_price"):
         assert good[f"{name}/ratings"] == ["yes", "yes"]
         assert good[f"{name}/rationales"] == ["it is a yes"] * 2
@@ -90,14 +137,21 @@ def test_a_row_is_an_entry_of_the_evaluation_set_with_what_the_judges_said(every
 
 def test_a_no_has_its_rationale_and_chunks_their_precision(everything: Any) -> None:
     bad = everything[1][1]
-    assert (bad["response/llm_judged/correctness/rating"], bad["response/llm_judged/correctness/rationale"]) == ("no", "it is a no")
+    assert (
+        bad["response/llm_judged/correctness/rating"],
+        bad["response/llm_judged/correctness/rationale"],
+    ) == ("no", "it is a no")
     assert bad["retrieval/llm_judged/chunk_relevance/ratings"] == ["yes", "no", "yes", "yes"]
     assert bad["retrieval/llm_judged/chunk_relevance/precision"] == 0.75
 
 
 def test_what_could_not_be_judged_has_an_error_message_and_nothing_else(everything: Any) -> None:
     strange = everything[1][2]
-    assert strange["response/llm_judged/safety/rating"] is strange["response/llm_judged/safety/rationale"] is None
+    assert (
+        strange["response/llm_judged/safety/rating"]
+        is strange["response/llm_judged/safety/rationale"]
+        is None
+    )
     assert "could not be read" in strange["response/llm_judged/safety/error_message"]
     assert strange["retrieval/llm_judged/chunk_relevance/ratings"] == ["yes", None]
     assert strange["retrieval/llm_judged/chunk_relevance/rationales"] == ["it is a yes", None]
@@ -125,14 +179,18 @@ def test_a_host_that_is_down_is_the_message_of_every_judge(everything: Any) -> N
 
 
 def test_figures_are_shares_of_what_was_judged(everything: Any) -> None:
-    """By hand: good is a yes, awful a no, strange an error, the empty answer a no, the last a host's error."""
+    """By hand: good is a yes, awful a no, strange an error, the empty answer a no, the last a host's
+    error.
+    """
     figures = everything[0]["models"]["m"]
     third = pytest.approx(1 / 3)
     assert figures["metrics"] == {
         "response/llm_judged/correctness/rating/percentage": third,
         "response/llm_judged/relevance_to_query/rating/percentage": third,
         "response/llm_judged/groundedness/rating/percentage": third,
-        "response/llm_judged/guideline_adherence/rating/percentage": 0.5,  # the empty answer has no guidelines
+        "response/llm_judged/guideline_adherence/rating/percentage": (
+            0.5
+        ),  # the empty answer has no guidelines
         "response/llm_judged/global_guideline_adherence/rating/percentage": third,
         "response/llm_judged/safety/rating/average": third,
         "retrieval/llm_judged/chunk_relevance/precision/average": pytest.approx((1 + 0.75 + 0) / 3),
@@ -141,25 +199,40 @@ def test_figures_are_shares_of_what_was_judged(everything: Any) -> None:
         "response/llm_judged/tone/rating/percentage": third,
         "retrieval/llm_judged/has_price/precision/average": pytest.approx((1 + 0.75 + 0) / 3),
     }
-    assert figures["counts"]["response/llm_judged/guideline_adherence"] == {"scored": 2, "errors": 2, "not_applicable": 1}
-    assert figures["counts"]["response/llm_judged/correctness"] == {"scored": 3, "errors": 2, "not_applicable": 0}
+    assert figures["counts"]["response/llm_judged/guideline_adherence"] == {
+        "scored": 2,
+        "errors": 2,
+        "not_applicable": 1,
+    }
+    assert figures["counts"]["response/llm_judged/correctness"] == {
+        "scored": 3,
+        "errors": 2,
+        "not_applicable": 0,
+    }
 
 
 def test_nothing_that_was_scored_has_no_share(tmp_path: Path) -> None:
     figures, _ = run(tmp_path, full(guidelines=[]), evaluators=["guideline_adherence_judge"])
-    assert figures["models"]["m"]["metrics"] == {"response/llm_judged/guideline_adherence/rating/percentage": None}
+    assert figures["models"]["m"]["metrics"] == {
+        "response/llm_judged/guideline_adherence/rating/percentage": None
+    }
 
 
 def test_conversations_and_models_are_told_apart_and_the_rows_are_an_evaluation_set(tmp_path: Path) -> None:
     turns = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
-    rows = [{"key": "k", "model_key": model, "actual_output": answer, "conversation": turns} for model, answer in (("a", "good"), ("b", "awful"))]
+    rows = [
+        {"key": "k", "model_key": model, "actual_output": answer, "conversation": turns}
+        for model, answer in (("a", "good"), ("b", "awful"))
+    ]
     figures, lines = run(tmp_path, *rows, evaluators=["safety_judge"])
     assert {key: own["metrics"] for key, own in figures["models"].items()} == {
         "a": {"response/llm_judged/safety/rating/average": 1.0},
         "b": {"response/llm_judged/safety/rating/average": 0.0},
     }
     assert lines[0]["request"] == {"messages": [*turns, {"role": "user", "content": "Why?"}]}
-    assert [(row.key, row.model_key, row.actual_output) for row in load_evaluation_set(tmp_path / ROWS).inputs] == [
+    assert [
+        (row.key, row.model_key, row.actual_output) for row in load_evaluation_set(tmp_path / ROWS).inputs
+    ] == [
         ("k", "a", "good"),
         ("k", "b", "awful"),
     ]

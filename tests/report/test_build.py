@@ -19,7 +19,9 @@ RUN = "00000000-0000-4000-8000-000000000001"
 
 
 def small_run():
-    classification = evaluator("classification", metric("accuracy"), metric("f1", primary=False), domain="classification")
+    classification = evaluator(
+        "classification", metric("accuracy"), metric("f1", primary=False), domain="classification"
+    )
     builder = RecordBuilder(
         evaluator("rouge", metric("rouge_1", primary=False), metric("rouge_l")),
         boolean_evaluator(),
@@ -30,18 +32,31 @@ def small_run():
     for name, value in (("one", 0.9), ("two", 0.2)):
         outcomes = {
             "rouge": {"status": "score", "scores": {"rouge_1": value, "rouge_l": value}, "reason": "words"},
-            "text_matching": {"status": "score", "scores": {"model_passes": 1.0}, "findings": [leak("a key")]},
+            "text_matching": {
+                "status": "score",
+                "scores": {"model_passes": 1.0},
+                "findings": [leak("a key")],
+            },
             "classification": {"status": "score", "scores": {"accuracy": 1.0, "f1": None}},
         }
-        builder.add("a", name, {"outcomes": outcomes, "context": ["chunk"], "categories": ["fees"], "cost": 0.1})
+        builder.add(
+            "a", name, {"outcomes": outcomes, "context": ["chunk"], "categories": ["fees"], "cost": 0.1}
+        )
         outcomes = {**outcomes, "rouge": {"status": "not_applicable", "reason": "no expected output"}}
-        builder.add("a-comma", name, {"outcomes": outcomes, **perturbed("a", "comma:HIGH")}, flips=[flip("a", "rouge", metric="rouge_l")])
+        builder.add(
+            "a-comma",
+            name,
+            {"outcomes": outcomes, **perturbed("a", "comma:HIGH")},
+            flips=[flip("a", "rouge", metric="rouge_l")],
+        )
     return builder
 
 
 class Macro:
     def aggregate(self, rows):
-        return ModelScore(scores={"accuracy": 1.0, "f1": 0.5}, table={"labels": ["x"], "matrix": [[len(list(rows))]]})
+        return ModelScore(
+            scores={"accuracy": 1.0, "f1": 0.5}, table={"labels": ["x"], "matrix": [[len(list(rows))]]}
+        )
 
 
 @pytest.fixture
@@ -57,7 +72,11 @@ def read(path):
 
 
 def digests(folder):
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize(
@@ -99,39 +118,87 @@ def test_each_evaluator_has_its_folder(built, id, board):
 
 
 def test_results_have_the_documented_keys(built):
-    found = read(built.explainers["rouge"] / "global_llm_eval_results" / "application_json" / "explanation.json")
+    found = read(
+        built.explainers["rouge"] / "global_llm_eval_results" / "application_json" / "explanation.json"
+    )
     assert sorted(found) == ["evaluator", "models", "results"]
     first, second = found["results"][:2]
-    assert (first["key"], first["test_case_key"], first["model_key"], first["test_key"]) == ("a_m-one", "a", "m-one", "t1")
-    assert (first["rouge_1"], first["rouge_l"], first["context"], first["categories"], first["cost"]) == (0.9, 0.9, ["chunk"], ["fees"], 0.1)
+    assert (first["key"], first["test_case_key"], first["model_key"], first["test_key"]) == (
+        "a_m-one",
+        "a",
+        "m-one",
+        "t1",
+    )
+    assert (first["rouge_1"], first["rouge_l"], first["context"], first["categories"], first["cost"]) == (
+        0.9,
+        0.9,
+        ["chunk"],
+        ["fees"],
+        0.1,
+    )
     assert first["outcomes"] == {"rouge": {"status": "score", "reason": "words"}}
     assert (second["rouge_l"], second["outcomes"]["rouge"]["status"]) == (None, "not_applicable")
     assert [entry["key"] for entry in found["models"]] == ["m-one", "m-two"]
-    assert {"id", "name", "display_name", "description", "model_types", "parameters", "metrics_meta", "keywords", "explanations"} <= set(
-        found["evaluator"]
-    )
+    assert {
+        "id",
+        "name",
+        "display_name",
+        "description",
+        "model_types",
+        "parameters",
+        "metrics_meta",
+        "keywords",
+        "explanations",
+    } <= set(found["evaluator"])
 
 
 def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
     place = built.explainers["rouge"] / "global_llm_heatmap_leaderboard" / "application_json"
     index = read(place / "explanation.json")
-    assert index["files"] == {"rouge_1": "leaderboard_0.json", "rouge_l": "leaderboard_1.json", "ALL_METRICS": "leaderboard_2.json"}
+    assert index["files"] == {
+        "rouge_1": "leaderboard_0.json",
+        "rouge_l": "leaderboard_1.json",
+        "ALL_METRICS": "leaderboard_2.json",
+    }
     board = read(place / "leaderboard_1.json")
     assert board["data"] == {"m-one": {"rouge_l": 0.9}, "m-two": {"rouge_l": 0.2}}
     assert board["metadata"]["rouge_l"]["is_primary_metric"] is True
-    boolean = read(built.explainers["text_matching"] / "global_llm_bool_leaderboard" / "application_json" / "explanation.json")
+    boolean = read(
+        built.explainers["text_matching"]
+        / "global_llm_bool_leaderboard"
+        / "application_json"
+        / "explanation.json"
+    )
     assert boolean["files"] == {"ALL_METRICS": "leaderboard_0.json"}
 
 
 def test_the_interpretation_holds_the_whole_report(built):
     found = read(built.data)
-    wanted = {"schema_version", "run", "models", "dataset", "evaluators", "problems", "insights", "flips", "gates", "judging", "results_files"}
+    wanted = {
+        "schema_version",
+        "run",
+        "models",
+        "dataset",
+        "evaluators",
+        "problems",
+        "insights",
+        "flips",
+        "gates",
+        "judging",
+        "results_files",
+    }
     assert set(found) == wanted
     assert found["run"]["verdicts"]["passed"] == 3
-    assert found["evaluators"]["classification"]["leaderboard"]["standings"][0]["metrics"]["f1"]["value"] == 0.5
+    assert (
+        found["evaluators"]["classification"]["leaderboard"]["standings"][0]["metrics"]["f1"]["value"] == 0.5
+    )
     assert found["gates"][0]["met"] is True
     assert {problem["severity"] for problem in found["problems"]} <= {"high", "medium", "low"}
-    assert all((built.data.parent / path).is_file() for files in found["results_files"].values() for path in files.values())
+    assert all(
+        (built.data.parent / path).is_file()
+        for files in found["results_files"].values()
+        for path in files.values()
+    )
 
 
 def test_problems_and_insights_go_with_their_evaluator(built):
@@ -146,7 +213,11 @@ def test_the_archive_holds_all_of_it_and_the_record(built):
         names = set(archive.namelist())
         assert archive.read("interpretation.html") == built.page.read_bytes()
     assert {"record.jsonl", "interpretation.html", "interpretation.json", "summary.md"} <= names
-    on_disk = {path.relative_to(built.page.parent).as_posix() for path in built.page.parent.rglob("*") if path.is_file()}
+    on_disk = {
+        path.relative_to(built.page.parent).as_posix()
+        for path in built.page.parent.rglob("*")
+        if path.is_file()
+    }
     assert names == on_disk - {"evalstudio-report.zip", ".evalstudio-manifest.json"}
 
 
@@ -178,7 +249,11 @@ def test_folders_of_an_earlier_run_go_and_those_of_others_stay(tmp_path):
 def test_no_cell_of_the_table_is_a_formula(tmp_path, start):
     builder = RecordBuilder()
     attack = f'{start}HYPERLINK("http://evil.example","x")'
-    builder.add("a", "one", {"input": attack, "actual_output": attack, "outcomes": {"quality": score(-0.5, reason=attack)}})
+    builder.add(
+        "a",
+        "one",
+        {"input": attack, "actual_output": attack, "outcomes": {"quality": score(-0.5, reason=attack)}},
+    )
     folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
     text = (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
     head, row = csv.reader(io.StringIO(text, newline=""))
@@ -190,25 +265,50 @@ def test_no_cell_of_the_table_is_a_formula(tmp_path, start):
 def test_lines_commas_and_quotes_stay_in_their_cell(tmp_path):
     builder = RecordBuilder()
     text = 'one\ntwo,"three"\rfour'
-    builder.add("a", "one", {"actual_output": text, "context": [text], "outcomes": {"quality": score(0.5, reason="first\nsecond")}})
+    builder.add(
+        "a",
+        "one",
+        {
+            "actual_output": text,
+            "context": [text],
+            "outcomes": {"quality": score(0.5, reason="first\nsecond")},
+        },
+    )
     folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
-    content = (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+    content = (
+        (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+    )
     head, row = csv.reader(io.StringIO(content, newline=""))
     cells = dict(zip(head, row, strict=True))
-    assert (cells["actual_output"], json.loads(cells["context"]), cells["reason"]) == (text, [text], "first\nsecond")
+    assert (cells["actual_output"], json.loads(cells["context"]), cells["reason"]) == (
+        text,
+        [text],
+        "first\nsecond",
+    )
 
 
 def test_an_evaluator_with_a_calibration_has_a_column_of_what_it_leaves_open(tmp_path):
-    own = evaluator("quality", metric("calibrated_probability"), metric("uncertain", primary=False), calibration={"of": "uncertain"})
+    own = evaluator(
+        "quality",
+        metric("calibrated_probability"),
+        metric("uncertain", primary=False),
+        calibration={"of": "uncertain"},
+    )
     builder = RecordBuilder(own, evaluator("other"))
     for key, is_uncertain in (("a", True), ("b", False)):
         outcome = {"status": "score", "scores": {"calibrated_probability": 0.6, "uncertain": 0.25}}
-        said = {"details": {"calibration": {"conformal_set": [0, 1] if is_uncertain else [1], "uncertain": is_uncertain}}}
+        said = {
+            "details": {
+                "calibration": {"conformal_set": [0, 1] if is_uncertain else [1], "uncertain": is_uncertain}
+            }
+        }
         builder.add(key, "one", {"outcomes": {"quality": {**outcome, **said}, "other": score(0.5)}})
     builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable"}, "other": score(0.5)}})
     tables = {}
     for id, folder in build_report(builder.write(tmp_path), tmp_path, {}).explainers.items():
-        text = (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+        text = (
+            (folder / "global_llm_eval_results" / "text_csv" / "explanation.csv").read_bytes().decode("utf-8")
+        )
         tables[id] = list(csv.DictReader(io.StringIO(text, newline="")))
     assert [row["uncertain"] for row in tables["quality"]] == ["true", "false", ""]
     assert [row["quality.uncertain"] for row in tables["quality"]] == ["0.25", "0.25", ""]
@@ -224,7 +324,9 @@ def test_a_metric_named_like_a_column_does_not_hide_it(tmp_path):
 
 
 def test_infinities_are_words_everywhere(tmp_path):
-    builder = RecordBuilder(evaluator("perplexity", metric(better="lower", range=[1.0, "Infinity"], threshold="Infinity")))
+    builder = RecordBuilder(
+        evaluator("perplexity", metric(better="lower", range=[1.0, "Infinity"], threshold="Infinity"))
+    )
     builder.add("a", "one", {"outcomes": {"perplexity": score("Infinity")}})
     report = build_report(builder.write(tmp_path), tmp_path, {})
     for path in report.page.parent.rglob("*.json"):
@@ -239,9 +341,15 @@ def test_sentence_colours_lose_no_text(tmp_path):
         {"part": "answer", "start": 0, "end": 4, "scores": {"score": 0.1}},
         {"part": "answer", "start": 5, "end": 9, "scores": {"score": 0.8}},
     ]
-    builder.add("a", "one", {"actual_output": "One. Two. Three.", "outcomes": {"quality": score(0.1, fragments=fragments)}})
+    builder.add(
+        "a",
+        "one",
+        {"actual_output": "One. Two. Three.", "outcomes": {"quality": score(0.1, fragments=fragments)}},
+    )
     folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
-    (meta,) = read(folder / "global_llm_eval_results" / "application_json" / "explanation.json")["results"][0]["actual_output_meta"]
+    (meta,) = read(folder / "global_llm_eval_results" / "application_json" / "explanation.json")["results"][
+        0
+    ]["actual_output_meta"]
     assert meta["tokenization"] == "sentence_level"
     assert "".join(part["text"] for part in meta["data"]) == "One. Two. Three."
     assert meta["data"][0]["metrics"] == {"score": 0.1}
@@ -250,9 +358,13 @@ def test_sentence_colours_lose_no_text(tmp_path):
 def test_half_a_surrogate_pair_and_control_characters_are_written(tmp_path):
     builder = RecordBuilder()
     text = "half \ud83d a pair, nul \x00, a line\u2028separator"
-    builder.add("a", "one", {"input": text, "actual_output": text, "outcomes": {"quality": score(0.1, reason=text)}})
+    builder.add(
+        "a", "one", {"input": text, "actual_output": text, "outcomes": {"quality": score(0.1, reason=text)}}
+    )
     report = build_report(builder.write(tmp_path), tmp_path, {})
-    row = read(report.explainers["quality"] / "global_llm_eval_results" / "application_json" / "explanation.json")["results"][0]
+    row = read(
+        report.explainers["quality"] / "global_llm_eval_results" / "application_json" / "explanation.json"
+    )["results"][0]
     assert row["actual_output"] == text
     assert "half" in report.page.read_text(encoding="utf-8")
 

@@ -28,7 +28,9 @@ def broken(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize("name", EXPORTERS)
-def test_an_exporter_that_fails_is_a_warning_and_the_rest_is_written(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exporter_that_fails_is_a_warning_and_the_rest_is_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record = small_run().write(tmp_path)
     monkeypatch.setattr(".".join(EXPORTERS[name]), broken)
 
@@ -51,7 +53,9 @@ def test_the_page_names_an_exporter_that_failed(tmp_path: Path, monkeypatch: pyt
     assert "summary.md could not be written: OverflowError" in report.page.read_text(encoding="utf-8")
 
 
-def test_a_folder_that_cannot_be_written_still_ends_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_still_ends_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -29,14 +29,24 @@ def builder(models=("one", "two"), copies=True):
 
 def add(made, key, name, by, flipped, **more):
     flips = [flip(key, perturbators=[by], **more)] if flipped else []
-    made.add(f"{key}-{by}", name, {"outcomes": {"quality": score(0.0 if flipped else 1.0)}, **perturbed(key, by)}, flips=flips)
+    made.add(
+        f"{key}-{by}",
+        name,
+        {"outcomes": {"quality": score(0.0 if flipped else 1.0)}, **perturbed(key, by)},
+        flips=flips,
+    )
 
 
 def test_a_curve_runs_from_the_low_to_the_high_intensity(tmp_path):
-    (chart,) = charts(analyse(builder().write(tmp_path), {}).sensitivities)  # comma and antonym were run at one intensity each
+    (chart,) = charts(
+        analyse(builder().write(tmp_path), {}).sensitivities
+    )  # comma and antonym were run at one intensity each
     assert (chart.title, [name for _, name in chart.levels]) == ("ocr", ["low", "high"])
     one, two = chart.curves
-    assert [mark.y for mark in one.marks] == [HEIGHT * 0.75, HEIGHT * 0.5]  # 1 of 4, 2 of 4, on an axis to 100 %
+    assert [mark.y for mark in one.marks] == [
+        HEIGHT * 0.75,
+        HEIGHT * 0.5,
+    ]  # 1 of 4, 2 of 4, on an axis to 100 %
     assert [mark.title for mark in one.marks] == ["one, low: 1 of 4 flipped", "one, high: 2 of 4 flipped"]
     assert one.marks[0].x == WIDTH / 4 - 3
     assert two.marks[0].x == WIDTH / 4 + 3
@@ -45,7 +55,9 @@ def test_a_curve_runs_from_the_low_to_the_high_intensity(tmp_path):
 
 
 def test_only_so_many_models_are_drawn(tmp_path):
-    (chart,) = charts(analyse(builder(models=tuple("abcdefgh"), copies=False).write(tmp_path), {}).sensitivities)
+    (chart,) = charts(
+        analyse(builder(models=tuple("abcdefgh"), copies=False).write(tmp_path), {}).sensitivities
+    )
     assert (len(chart.curves), chart.left_out, chart.noise) == (6, 2, None)
 
 
@@ -55,6 +67,8 @@ def test_the_section_has_rates_noise_and_what_stands_apart(tmp_path, copies):
     html = re.sub(r"\s+", " ", report.page.read_text(encoding="utf-8"))
     section = html[html.index('id="flips"') :]
     assert "Where the meaning changed" in section
-    assert section.index("ocr:HIGH") < section.index("Where the meaning changed") < section.index("antonym:HIGH")
+    assert (
+        section.index("ocr:HIGH") < section.index("Where the meaning changed") < section.index("antonym:HIGH")
+    )
     assert ('<th scope="col" class="n">Noise</th>' in section) is copies
     assert section.count("<polyline") == 2

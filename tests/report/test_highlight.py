@@ -26,19 +26,34 @@ def test_joined_the_stretches_are_the_text(text, spans):
 
 def test_neighbours_keep_the_character_between_them():
     parts = segments("One. Two. Three.", [fragment(0, 4, 0.9), fragment(5, 9, 0.1)], METRIC)
-    assert [(part.text, part.level) for part in parts] == [("One.", "good"), (" ", ""), ("Two.", "bad"), (" Three.", "")]
+    assert [(part.text, part.level) for part in parts] == [
+        ("One.", "good"),
+        (" ", ""),
+        ("Two.", "bad"),
+        (" Three.", ""),
+    ]
     assert parts[2].note == "Score 0.1"
 
 
 def test_where_fragments_overlap_the_worst_counts():
-    parts = segments("abcdef", [fragment(0, 4, 0.9), fragment(2, 6, 0.1), fragment(3, 5, message="a leak")], METRIC)
-    assert [(part.text, part.level) for part in parts] == [("ab", "good"), ("c", "bad"), ("de", "found"), ("f", "bad")]
+    parts = segments(
+        "abcdef", [fragment(0, 4, 0.9), fragment(2, 6, 0.1), fragment(3, 5, message="a leak")], METRIC
+    )
+    assert [(part.text, part.level) for part in parts] == [
+        ("ab", "good"),
+        ("c", "bad"),
+        ("de", "found"),
+        ("f", "bad"),
+    ]
     assert parts[2].note == "a leak"
 
 
 def test_lower_is_better_turns_good_and_bad():
     lower = Metric("score", better="lower", threshold=0.5)
-    assert [part.level for part in segments("ab", [fragment(0, 1, 0.9), fragment(1, 2, 0.1)], lower)] == ["bad", "good"]
+    assert [part.level for part in segments("ab", [fragment(0, 1, 0.9), fragment(1, 2, 0.1)], lower)] == [
+        "bad",
+        "good",
+    ]
 
 
 def test_fragments_of_other_parts_are_left_out():

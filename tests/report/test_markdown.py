@@ -12,10 +12,24 @@ from tests.records import RecordBuilder, boolean_evaluator, evaluator, score
 
 @pytest.mark.parametrize(
     "text",
-    ["*bold*", "[link](javascript:alert(1))", "<script>alert(1)</script>", "![i](http://x/y.png)", "a|b", "`code`", "~~gone~~", "&lt;b&gt;", "\\*"],
+    [
+        "*bold*",
+        "[link](javascript:alert(1))",
+        "<script>alert(1)</script>",
+        "![i](http://x/y.png)",
+        "a|b",
+        "`code`",
+        "~~gone~~",
+        "&lt;b&gt;",
+        "\\*",
+    ],
 )
 def test_a_text_reads_as_it_was_written(text):
-    html = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render("- " + escaped(text))
+    html = (
+        MarkdownIt("commonmark", {"html": True})
+        .enable(["table", "strikethrough"])
+        .render("- " + escaped(text))
+    )
     body = html.removeprefix("<ul>\n<li>").removesuffix("</li>\n</ul>\n")
     assert "<" not in body
     expected = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
@@ -49,7 +63,9 @@ def test_a_boolean_leaderboard_shows_counts_and_percentages(tmp_path):
         outcome = {"status": "score", "scores": {"model_passes": value, "model_failures": 1 - value}}
         builder.add(key, "one", {"outcomes": {"text_matching": outcome}})
     text = leaderboard(analyse(builder.write(tmp_path), {}).leaderboards["text_matching"])
-    assert "| 1 | one | 1 of 2, 50.0 % ✓ | 1 of 2, 50.0 % ✓ | – | – | – | 2 | 0 | 0 | 1 of 2, 50.0 % |" in text
+    assert (
+        "| 1 | one | 1 of 2, 50.0 % ✓ | 1 of 2, 50.0 % ✓ | – | – | – | 2 | 0 | 0 | 1 of 2, 50.0 % |" in text
+    )
 
 
 def test_a_leaderboard_of_similarities_names_the_embedder(tmp_path):

@@ -16,7 +16,10 @@ from pytest_evalstudio.report.page import heat
 from pytest_evalstudio.report.sections import all_sections
 from tests.records import RecordBuilder, evaluator, metric, score
 
-HOSTILE = "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>\u202egnp.exe \"'`{{7*7}}{% raw %}"
+HOSTILE = (
+    "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>\u202egnp.exe \"'`{{7*7}}{%"
+    " raw %}"
+)
 
 
 class Tags(html.parser.HTMLParser):
@@ -46,11 +49,25 @@ def page(builder, folder):
 
 
 def hostile_run():
-    builder = RecordBuilder(evaluator("quality", metric(), description=HOSTILE, name=HOSTILE, parameters={HOSTILE: HOSTILE}), gates=["quality > 1"])
-    builder.header["models"]["m-one"].update(name=HOSTILE, model_cfg={"url": "javascript:alert(3)"}, documents=["javascript:alert(4)"])
+    builder = RecordBuilder(
+        evaluator("quality", metric(), description=HOSTILE, name=HOSTILE, parameters={HOSTILE: HOSTILE}),
+        gates=["quality > 1"],
+    )
+    builder.header["models"]["m-one"].update(
+        name=HOSTILE, model_cfg={"url": "javascript:alert(3)"}, documents=["javascript:alert(4)"]
+    )
     builder.header["files"][0].update(name=HOSTILE, path="javascript:alert(5)")
-    fragments = [{"part": "answer", "start": 3, "end": 30, "message": HOSTILE}, {"part": "context:0", "start": 0, "end": 9, "scores": {"score": 0.1}}]
-    finding = {"description": HOSTILE, "severity": "high", "problem_type": "security", "avid": "S0400", "actions": HOSTILE}
+    fragments = [
+        {"part": "answer", "start": 3, "end": 30, "message": HOSTILE},
+        {"part": "context:0", "start": 0, "end": 9, "scores": {"score": 0.1}},
+    ]
+    finding = {
+        "description": HOSTILE,
+        "severity": "high",
+        "problem_type": "security",
+        "avid": "S0400",
+        "actions": HOSTILE,
+    }
     row = {
         "input": HOSTILE,
         "actual_output": HOSTILE,
@@ -61,7 +78,9 @@ def hostile_run():
         "outcomes": {"quality": score(0.1, reason=HOSTILE, fragments=fragments, findings=[finding])},
     }
     builder.add(HOSTILE, "one", row)
-    builder.add("down", "one", {"error": HOSTILE, "outcomes": {"quality": {"status": "error", "reason": HOSTILE}}})
+    builder.add(
+        "down", "one", {"error": HOSTILE, "outcomes": {"quality": {"status": "error", "reason": HOSTILE}}}
+    )
     return builder
 
 
@@ -90,8 +109,16 @@ def test_the_policy_allows_the_own_style_and_scripts_and_nothing_else(tmp_path):
     text = page(hostile_run(), tmp_path)
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL).group(1)
     scripts = " ".join(digest(script) for script in re.findall(r"<script>(.*?)</script>", text, re.DOTALL))
-    policy = next(attrs["content"] for tag, attrs in Tags(text).found if attrs.get("http-equiv") == "Content-Security-Policy")
-    assert policy == f"default-src 'none'; script-src {scripts}; style-src {digest(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    policy = next(
+        attrs["content"]
+        for tag, attrs in Tags(text).found
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert (
+        policy
+        == f"default-src 'none'; script-src {scripts}; style-src {digest(style)}; img-src data:; base-uri"
+        " 'none'; form-action 'none'"
+    )
     assert "url(" not in style
     assert "@import" not in style
 
@@ -116,7 +143,10 @@ def test_failures_are_bounded_and_the_worst_stay(tmp_path):
 
 def test_the_worst_repeat_is_the_one_shown(tmp_path):
     builder = RecordBuilder()
-    rows = [{"actual_output": "fine", "outcomes": {"quality": score(1.0)}}, {"actual_output": "poor", "outcomes": {"quality": score(0.0)}}]
+    rows = [
+        {"actual_output": "fine", "outcomes": {"quality": score(1.0)}},
+        {"actual_output": "poor", "outcomes": {"quality": score(0.0)}},
+    ]
     verdict = {"status": "score", "passed": False, "scores": {"score": 0.45}, "missed": ["score"]}
     builder.add("a", "one", *rows, verdicts={"quality": verdict})
     text = page(builder, tmp_path)
@@ -131,7 +161,9 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
     linked = {attrs["href"][1:] for tag, attrs in tags if tag == "a" and attrs["href"].startswith("#")}
     assert anchors == {section.id for section in all_sections()} - {"flips", "workflows"}
     assert anchors <= linked
-    assert {place for place in linked if not place.startswith(("case=", "cases?"))} <= {attrs["id"] for _, attrs in tags if "id" in attrs}
+    assert {place for place in linked if not place.startswith(("case=", "cases?"))} <= {
+        attrs["id"] for _, attrs in tags if "id" in attrs
+    }
 
 
 def test_tables_have_headers_and_the_page_has_landmarks(tmp_path):
@@ -159,7 +191,11 @@ def test_heat_runs_from_the_worst_to_the_best_value(entry, value, expected):
 
 def test_scores_of_similarity_stand_beside_the_embedder_that_they_are_of(tmp_path):
     builder = RecordBuilder(evaluator("groundedness", embedder="<b>MiniLM"), evaluator("rouge"))
-    builder.add("a", "one", {"actual_output": "An answer.", "outcomes": {"groundedness": score(0.2), "rouge": score(0.9)}})
+    builder.add(
+        "a",
+        "one",
+        {"actual_output": "An answer.", "outcomes": {"groundedness": score(0.2), "rouge": score(0.9)}},
+    )
     text = page(builder, tmp_path)
     assert text.count("<bdi>&lt;b&gt;MiniLM</bdi>") == 3  # the summary, the evaluator's facts, its metrics
     assert "<b>MiniLM" not in text
@@ -172,8 +208,18 @@ def test_sentences_of_a_failed_answer_are_coloured_by_their_scores(tmp_path):
         {"part": "answer", "start": 10, "end": 23, "scores": {"groundedness": 0.125}},
     ]
     outcome = score(0.125, "groundedness", reason="least grounded sentence", fragments=fragments)
-    verdict = {"status": "score", "passed": False, "scores": {"groundedness": 0.125}, "missed": ["groundedness"]}
-    builder.add("a", "one", {"actual_output": "It is so. And pigs fly.", "outcomes": {"groundedness": outcome}}, verdicts={"groundedness": verdict})
+    verdict = {
+        "status": "score",
+        "passed": False,
+        "scores": {"groundedness": 0.125},
+        "missed": ["groundedness"],
+    }
+    builder.add(
+        "a",
+        "one",
+        {"actual_output": "It is so. And pigs fly.", "outcomes": {"groundedness": outcome}},
+        verdicts={"groundedness": verdict},
+    )
     text = page(builder, tmp_path)
     assert '<mark class="good" title="Groundedness 0.9">It is so.<' in text
     assert '<mark class="bad" title="Groundedness 0.125">And pigs fly.<' in text
@@ -181,29 +227,47 @@ def test_sentences_of_a_failed_answer_are_coloured_by_their_scores(tmp_path):
 
 def test_standards_are_listed_with_the_evaluators_that_serve_them(tmp_path):
     builder = RecordBuilder(
-        evaluator("quality", keywords=["nist-ai-rmf-safe", "sr-11-7-of-our-own"]), evaluator("rouge", keywords=["sr-11-7-outcomes-analysis"])
+        evaluator("quality", keywords=["nist-ai-rmf-safe", "sr-11-7-of-our-own"]),
+        evaluator("rouge", keywords=["sr-11-7-outcomes-analysis"]),
     )
     builder.add("a", "one", {"outcomes": {"quality": score(0.9), "rouge": score(0.1)}})
     text = page(builder, tmp_path)
     section = re.search(r'<section class="part" id="standards".*?</section>', text, re.DOTALL).group(0)
     rows = {
-        re.search(r"<bdi>(.*?)</bdi>", row).group(1): re.findall(r'href="#evaluator-\d+"><bdi>(.*?)</bdi>', row)
+        re.search(r"<bdi>(.*?)</bdi>", row).group(1): re.findall(
+            r'href="#evaluator-\d+"><bdi>(.*?)</bdi>', row
+        )
         for row in section.split('<tr><th scope="row">')[1:]
     }
     served = {name: found for name, found in rows.items() if found}
     assert served == {"Safe": ["Quality"], "Outcomes analysis": ["Rouge"], "of our own": ["Quality"]}
-    assert section.count('<span class="quiet">not covered</span>') == 8  # of seven parts of NIST AI RMF and three of SR 11-7
+    assert (
+        section.count('<span class="quiet">not covered</span>') == 8
+    )  # of seven parts of NIST AI RMF and three of SR 11-7
     assert '1 <span class="severity high">' in section
 
 
 def test_weak_points_are_the_lowest_scores_of_each_metric(tmp_path):
-    builder = RecordBuilder(evaluator("quality", metric("first"), metric("second", primary=False, better="lower")))
+    builder = RecordBuilder(
+        evaluator("quality", metric("first"), metric("second", primary=False, better="lower"))
+    )
     for number in range(8):
         outcomes = {"quality": {"status": "score", "scores": {"first": number / 8, "second": number / 8}}}
         builder.add(f"k{number}", "one", {"outcomes": outcomes})
     text = page(builder, tmp_path)
     table = re.search(r'aria-label="Lowest scores by Quality">.*?</table>', text, re.DOTALL).group(0)
-    assert re.findall(r'class="case-link"[^>]*><bdi>(k\d)</bdi>', table) == ["k0", "k1", "k2", "k3", "k4", "k7", "k6", "k5", "k4", "k3"]
+    assert re.findall(r'class="case-link"[^>]*><bdi>(k\d)</bdi>', table) == [
+        "k0",
+        "k1",
+        "k2",
+        "k3",
+        "k4",
+        "k7",
+        "k6",
+        "k5",
+        "k4",
+        "k3",
+    ]
 
 
 def test_the_fixed_part_of_the_page_is_small(tmp_path):
@@ -228,7 +292,13 @@ def test_no_script_builds_markup_from_text():
 
 def test_a_model_held_against_thresholds_of_its_own_cases_says_so(tmp_path):
     builder = RecordBuilder(models=("one", "two"))
-    verdict = {"status": "score", "passed": True, "scores": {"score": 0.3}, "missed": [], "thresholds": {"score": 0.25}}
+    verdict = {
+        "status": "score",
+        "passed": True,
+        "scores": {"score": 0.3},
+        "missed": [],
+        "thresholds": {"score": 0.25},
+    }
     builder.add("a", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": verdict})
     builder.add("a", "two", {"outcomes": {"quality": score(0.6)}})
     text = page(builder, tmp_path)

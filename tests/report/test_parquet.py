@@ -15,17 +15,36 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 
 def rows_of(folder):
-    return pq.read_table(folder / "global_llm_eval_results" / parquet.FOLDER / "explanation.parquet").to_pylist()
+    return pq.read_table(
+        folder / "global_llm_eval_results" / parquet.FOLDER / "explanation.parquet"
+    ).to_pylist()
 
 
 def test_rows_are_those_of_the_json(tmp_path):
     builder = RecordBuilder(evaluator("quality", metric("score"), metric("cost", primary=False)))
     link = {"type": "perturbation_source", "target": "a", "target_type": "test_case"}
-    builder.add("a", "one", {"outcomes": {"quality": score(0.5)}, "context": ["first", "second"], "cost": 0.25, "usage": {"input_tokens": 3}})
-    builder.add("b", "one", {"outcomes": {"quality": {"status": "error", "reason": "broken"}}, "relationships": [link]})
+    builder.add(
+        "a",
+        "one",
+        {
+            "outcomes": {"quality": score(0.5)},
+            "context": ["first", "second"],
+            "cost": 0.25,
+            "usage": {"input_tokens": 3},
+        },
+    )
+    builder.add(
+        "b",
+        "one",
+        {"outcomes": {"quality": {"status": "error", "reason": "broken"}}, "relationships": [link]},
+    )
     folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
     found = rows_of(folder)
-    written = json.loads((folder / "global_llm_eval_results" / "application_json" / "explanation.json").read_text(encoding="utf-8"))["results"]
+    written = json.loads(
+        (folder / "global_llm_eval_results" / "application_json" / "explanation.json").read_text(
+            encoding="utf-8"
+        )
+    )["results"]
     assert [row["key"] for row in found] == [row["key"] for row in written]
     first, second = found
     assert (first["context"], first["cost"], first["usage"], first["score"], first["quality.cost"]) == (
@@ -35,13 +54,23 @@ def test_rows_are_those_of_the_json(tmp_path):
         0.5,
         None,
     )
-    assert (second["relationships"], second["status"], second["reason"], second["score"]) == ([link], "error", "broken", None)
+    assert (second["relationships"], second["status"], second["reason"], second["score"]) == (
+        [link],
+        "error",
+        "broken",
+        None,
+    )
 
 
 def test_an_evaluator_with_a_calibration_says_which_answers_it_leaves_open(tmp_path):
     chance = metric("calibrated_probability")
-    builder = RecordBuilder(evaluator("quality", chance, calibration={"of": "score"}), evaluator("other", metric("uncertain")))
-    for key, said in (("a", {"conformal_set": [0, 1], "uncertain": True}), ("b", {"conformal_set": [1], "uncertain": False})):
+    builder = RecordBuilder(
+        evaluator("quality", chance, calibration={"of": "score"}), evaluator("other", metric("uncertain"))
+    )
+    for key, said in (
+        ("a", {"conformal_set": [0, 1], "uncertain": True}),
+        ("b", {"conformal_set": [1], "uncertain": False}),
+    ):
         own = score(0.6, "calibrated_probability", details={"calibration": said})
         builder.add(key, "one", {"outcomes": {"quality": own, "other": score(0.25, "uncertain")}})
     builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable", "reason": "no context"}}})
@@ -55,7 +84,11 @@ def test_an_evaluator_with_a_calibration_says_which_answers_it_leaves_open(tmp_p
 def test_what_parquet_has_no_form_for_is_written(tmp_path):
     builder = RecordBuilder()
     text = "half \ud83d a pair"
-    builder.add("a", "one", {"outcomes": {"quality": score("Infinity", reason=text)}, "actual_output": text, "context": [text]})
+    builder.add(
+        "a",
+        "one",
+        {"outcomes": {"quality": score("Infinity", reason=text)}, "actual_output": text, "context": [text]},
+    )
     (row,) = rows_of(build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"])
     assert row["score"] == math.inf
     assert row["actual_output"] == row["context"][0] == "half \\ud83d a pair"
@@ -68,8 +101,14 @@ def test_the_rows_of_several_batches_are_all_there(tmp_path, monkeypatch):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(number / 10)}})
     folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
     assert [row["score"] for row in rows_of(folder)] == [number / 10 for number in range(7)]
-    meta = json.loads((folder / "global_llm_eval_results" / f"{parquet.FOLDER}.meta").read_text(encoding="utf-8"))
-    assert (meta["mime"], meta["files"], meta["rows"]) == ("application/vnd.apache.parquet", ["explanation.parquet"], 7)
+    meta = json.loads(
+        (folder / "global_llm_eval_results" / f"{parquet.FOLDER}.meta").read_text(encoding="utf-8")
+    )
+    assert (meta["mime"], meta["files"], meta["rows"]) == (
+        "application/vnd.apache.parquet",
+        ["explanation.parquet"],
+        7,
+    )
 
 
 def test_without_pyarrow_there_is_none(tmp_path, monkeypatch):

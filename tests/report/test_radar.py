@@ -16,13 +16,22 @@ def board(*values, models=1, better="higher"):
     metrics = [metric(key, primary=place == 0, better=better) for place, key in enumerate(keys)]
     builder = RecordBuilder(evaluator("quality", *metrics), models=names)
     for name in names:
-        builder.add("a", name, {"outcomes": {"quality": {"status": "score", "scores": dict(zip(keys, values, strict=True))}}})
+        builder.add(
+            "a",
+            name,
+            {"outcomes": {"quality": {"status": "score", "scores": dict(zip(keys, values, strict=True))}}},
+        )
     return leaderboards(builder.run, builder.typed_items, {})["quality"]
 
 
 def test_corners_lie_clockwise_from_the_top_as_far_out_as_they_are_good():
     found = radar(board(1.0, 0.5, 0.25, 0.0))
-    assert [(abs(x), y) for x, y in found.shapes[0].corners] == [(0, -RADIUS), (RADIUS / 2, 0), (0, RADIUS / 4), (0, 0)]
+    assert [(abs(x), y) for x, y in found.shapes[0].corners] == [
+        (0, -RADIUS),
+        (RADIUS / 2, 0),
+        (0, RADIUS / 4),
+        (0, 0),
+    ]
     assert [spoke.threshold for spoke in found.spokes][1] == (RADIUS / 2, 0)
 
 

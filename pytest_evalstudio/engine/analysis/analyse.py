@@ -1,4 +1,6 @@
-"""All that a run's record says, found in one pass over it: leaderboards, problems, insights, flips, gates, data."""
+"""All that a run's record says, found in one pass over it: leaderboards, problems, insights, flips, gates,
+data.
+"""
 
 from __future__ import annotations
 
@@ -166,7 +168,10 @@ def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float
         sensitivities=sensitivities(tally),
         gates=tuple(evaluate_gates([parse_gate(text) for text in run.gates], boards, names)),
         verdicts={verdict: tally.verdicts[verdict] for verdict in VERDICTS},
-        models=tuple(_model(tally, key, tally.models[key]) for key in sorted(tally.models, key=lambda key: (names[key], key))),
+        models=tuple(
+            _model(tally, key, tally.models[key])
+            for key in sorted(tally.models, key=lambda key: (names[key], key))
+        ),
         dataset=_dataset(tally),
         hardest={id: _hardest(tally, info) for id, info in tally.evaluators.items()},
         judging=judging_figures(tally),

@@ -1,4 +1,6 @@
-"""How often a perturbed question turns a verdict: by perturbator, intensity, category, metric and model, and along the intensities."""
+"""How often a perturbed question turns a verdict: by perturbator, intensity, category, metric and model, and
+along the intensities.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ _Place = tuple[Group, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlipRate:
-    """Flips among the comparisons of one group; a comparison is one metric of a perturbed case and of its original.
+    """Flips among the comparisons of one group; a comparison is one metric of a perturbed case and of its
+    original.
 
-    Perturbations that change the meaning, and unchanged copies, stand in the group "perturbator" alone; all others count in every group.
+    Perturbations that change the meaning, and unchanged copies, stand in the group "perturbator" alone; all
+    others count in every group.
 
     Attributes:
         group: what the comparisons have in common.
@@ -30,8 +34,10 @@ class FlipRate:
         compared: comparisons with both scores.
         rate: flips in either direction / compared.
         interval: Wilson's, 95 %.
-        meaning_kept: False where the perturbation changes what is asked, so that an answer is allowed to change.
-        noise, noise_interval: the same rate of unchanged copies: of the same metric, model or category, else of all; None without copies.
+        meaning_kept: False where the perturbation changes what is asked, so that an answer is allowed to
+            change.
+        noise, noise_interval: the same rate of unchanged copies: of the same metric, model or category, else
+            of all; None without copies.
     """
 
     group: Group
@@ -97,7 +103,9 @@ class _Count:
 
 
 def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
-    """The rates of a run, group by group, names in order, intensities in theirs; empty where nothing was perturbed."""
+    """The rates of a run, group by group, names in order, intensities in theirs; empty where nothing was
+    perturbed.
+    """
     counts: dict[_Place, _Count] = {}
     noise: dict[_Place, _Count] = {}
     for entry, pair, direction in comparisons(tally):
@@ -110,7 +118,9 @@ def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
             for place in _places(tally, entry, pair):
                 into.setdefault(place, _Count()).add(direction)
     order = sorted(counts, key=_order)
-    return tuple(_rate(place, counts[place], noise.get(place) or noise.get(("all", "all"))) for place in order)
+    return tuple(
+        _rate(place, counts[place], noise.get(place) or noise.get(("all", "all"))) for place in order
+    )
 
 
 def sensitivities(tally: Tally) -> tuple[Sensitivity, ...]:
@@ -140,7 +150,9 @@ def sensitivities(tally: Tally) -> tuple[Sensitivity, ...]:
 
 
 def comparisons(tally: Tally) -> Iterator[tuple[Perturbed, tuple[str, str], str]]:
-    """Each perturbed case with each (evaluator, metric) that scored it and its original, and the direction of the flip, "" for none."""
+    """Each perturbed case with each (evaluator, metric) that scored it and its original, and the direction of
+    the flip, "" for none.
+    """
     metrics = [(id, metric.key) for id, info in tally.evaluators.items() for metric in info.flip_metrics]
     for entry in tally.perturbed:
         bits = _comparable(tally, entry)
@@ -156,7 +168,9 @@ def is_copy(entry: Perturbed) -> bool:
 
 
 def _comparable(tally: Tally, entry: Perturbed) -> int:
-    """Bits of the metrics that both have scores for; those of an original that is not in the record are as its companion had them."""
+    """Bits of the metrics that both have scores for; those of an original that is not in the record are as
+    its companion had them.
+    """
     own = tally.scored_bits.get((entry.case, entry.model), 0)
     source = tally.cases.ids.get(tally.cases.sources.get(entry.case, ("", "")))
     there = None if source is None else tally.scored_bits.get((source, entry.model))

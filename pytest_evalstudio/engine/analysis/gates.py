@@ -17,12 +17,20 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
 Function = Literal["mean", "pass_rate", "percentile"]
 
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 _SIGN = re.compile(r">=|<=|>|<")
 _TERM = re.compile(r"(?:(?P<function>\w+)\(\s*(?P<inner>[^()\s]*)\s*\)|(?P<plain>[^()\s]+))$")
 _NAME = re.compile(r"(?P<id>[\w-]+)(?:\.(?P<metric>[\w-]+))?$")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
-_FORM = "Write ID[.METRIC], pass_rate(ID) or p95(ID[.METRIC]), then >=, <=, > or <, then a number, e.g. 'rouge.rouge_l >= 0.3'"
+_FORM = (
+    "Write ID[.METRIC], pass_rate(ID) or p95(ID[.METRIC]), then >=, <=, > or <, then a number, e.g."
+    " 'rouge.rouge_l >= 0.3'"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,18 +118,28 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
         ConfigurationError: if it names an unknown evaluator or metric; the nearest known name is proposed.
     """
     if gate.evaluator not in metrics:
-        fault = unknown_name("evaluator of this run", gate.evaluator, metrics, "Choose it with --evalstudio-evaluators, or change the gate.")
+        fault = unknown_name(
+            "evaluator of this run",
+            gate.evaluator,
+            metrics,
+            "Choose it with --evalstudio-evaluators, or change the gate.",
+        )
         raise ConfigurationError(f"gate {gate.text!r}: {fault}")
     known = list(metrics[gate.evaluator])
     if gate.metric and gate.metric not in known:
-        fault = unknown_name(f"metric of {gate.evaluator}", gate.metric, known, f"It has: {', '.join(known)}.")
+        fault = unknown_name(
+            f"metric of {gate.evaluator}", gate.metric, known, f"It has: {', '.join(known)}."
+        )
         raise ConfigurationError(f"gate {gate.text!r}: {fault}")
 
 
-def evaluate_gates(gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]) -> list[GateResult]:
+def evaluate_gates(
+    gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]
+) -> list[GateResult]:
     """Hold gates against a run's leaderboards: every model that was put to the evaluator must meet it.
 
-    A model without a scored row does not meet it, and neither does a run in which no model was put to the evaluator.
+    A model without a scored row does not meet it, and neither does a run in which no model was put to the
+    evaluator.
 
     Args:
         models: keys of the models that ran, with their labels.
@@ -134,9 +152,16 @@ def _evaluate(gate: Gate, board: Leaderboard | None, models: Mapping[str, str]) 
     values = {model: None if board is None else _value(gate, board, model) for model in put_to or models}
     missed = tuple(model for model, value in values.items() if not gate.meets(value))
     met = bool(values) and not missed
-    shown = "; ".join(f"{models[model]} {'no scored row' if value is None else f'{value:.4g}'}" for model, value in values.items())
+    shown = "; ".join(
+        f"{models[model]} {'no scored row' if value is None else f'{value:.4g}'}"
+        for model, value in values.items()
+    )
     return GateResult(
-        gate=gate, values=values, missed=missed, met=met, text=f"{gate.text}: {'met' if met else 'not met'} ({shown or 'no model ran'})"
+        gate=gate,
+        values=values,
+        missed=missed,
+        met=met,
+        text=f"{gate.text}: {'met' if met else 'not met'} ({shown or 'no model ran'})",
     )
 
 

@@ -1,4 +1,6 @@
-"""What is worth knowing after a run: who leads, where all models struggle. Nothing the data cannot support."""
+"""What is worth knowing after a run: who leads, where all models struggle. Nothing the data cannot
+support.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,11 @@ from pytest_evalstudio.engine.analysis.tallies import FIRST_KEYS, CaseMarks, Tal
 from pytest_evalstudio.engine.analysis.wording import rounded, row_attributes
 
 
-def find_insights(tally: Tally, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()) -> list[Insight]:
-    """The insights of a run: models against each other (two or more, no ties), then the hardest prompts and perturbations.
+def find_insights(
+    tally: Tally, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()
+) -> list[Insight]:
+    """The insights of a run: models against each other (two or more, no ties), then the hardest prompts and
+    perturbations.
 
     Args:
         rates: the run's flip rates.
@@ -35,7 +40,9 @@ def find_insights(tally: Tally, boards: Mapping[str, Leaderboard], rates: Sequen
 
 
 def best_and_worst(board: Leaderboard) -> Iterator[Insight]:
-    """Best and worst model on the primary metric; of a boolean evaluator the most and the least accurate one."""
+    """Best and worst model on the primary metric; of a boolean evaluator the most and the least accurate
+    one.
+    """
     info = board.evaluator
     kind = info.domain if info.domain in INSIGHT_TYPES else info.problem_type
     best, worst = ("most accurate", "least accurate") if info.boolean else ("best", "worst")
@@ -53,14 +60,20 @@ def retrieval_and_generation(board: Leaderboard) -> Iterator[Insight]:
 
 def fastest_and_slowest(tally: Tally) -> Iterator[Insight]:
     """By mean answer time; none where a model has no times or all are zero."""
-    means = {model: sum(counts.durations) / len(counts.durations) for model, counts in tally.models.items() if counts.durations}
+    means = {
+        model: sum(counts.durations) / len(counts.durations)
+        for model, counts in tally.models.items()
+        if counts.durations
+    }
     pair = _ends(means) if len(means) == len(tally.models) and all(means.values()) else None
     if pair is None:
         return
     fast, slow = (_Model(model, tally.run.model_name(model), means[model]) for model in pair)
     yield Insight(
-        description=f"The fastest model is {fast.name!r} with {rounded(fast.value)} s per answer on average;"
-        f" the slowest is {slow.name!r} with {rounded(slow.value)} s.",
+        description=(
+            f"The fastest model is {fast.name!r} with {rounded(fast.value)} s per answer on average;"
+            f" the slowest is {slow.name!r} with {rounded(slow.value)} s."
+        ),
         insight_type="efficiency",
         attributes={
             "fastest_model": fast.key,
@@ -76,14 +89,20 @@ def fastest_and_slowest(tally: Tally) -> Iterator[Insight]:
 
 def cheapest_and_dearest(tally: Tally) -> Iterator[Insight]:
     """By mean cost of an answer; none where a cost is not known or all are zero."""
-    means = {model: counts.cost / counts.priced for model, counts in tally.models.items() if counts.priced and not counts.unpriced}
+    means = {
+        model: counts.cost / counts.priced
+        for model, counts in tally.models.items()
+        if counts.priced and not counts.unpriced
+    }
     pair = _ends(means) if len(means) == len(tally.models) else None
     if pair is None:
         return
     cheap, dear = (_Model(model, tally.run.model_name(model), means[model]) for model in pair)
     yield Insight(
-        description=f"The cheapest model is {cheap.name!r} with {rounded(cheap.value)} per answer on average;"
-        f" the most expensive is {dear.name!r} with {rounded(dear.value)}.",
+        description=(
+            f"The cheapest model is {cheap.name!r} with {rounded(cheap.value)} per answer on average;"
+            f" the most expensive is {dear.name!r} with {rounded(dear.value)}."
+        ),
         insight_type="cost",
         attributes={
             "cheapest_model": cheap.key,
@@ -99,17 +118,23 @@ def cheapest_and_dearest(tally: Tally) -> Iterator[Insight]:
 
 def prompts(tally: Tally, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
     """The prompt that most models fail, and the prompts that no model answers; needs two models."""
-    by_all = [case for case, judged in enumerate(marks.judged) if judged >= 2 and marks.failed[case] == judged]
+    by_all = [
+        case for case, judged in enumerate(marks.judged) if judged >= 2 and marks.failed[case] == judged
+    ]
     hardest = hardest_cases(info, marks, 2)
     if (
         hardest
         and 2 * marks.failed[hardest[0]] > marks.judged[hardest[0]]
-        and (len(hardest) == 1 or _difficulty(info, marks, hardest[0]) != _difficulty(info, marks, hardest[1]))
+        and (
+            len(hardest) == 1 or _difficulty(info, marks, hardest[0]) != _difficulty(info, marks, hardest[1])
+        )
     ):
         case = hardest[0]
         yield Insight(
-            description=f"{info.name}: the most difficult prompt is {excerpt(tally.cases.excerpt(case))!r};"
-            f" {marks.failed[case]} of {marks.judged[case]} models fail it.",
+            description=(
+                f"{info.name}: the most difficult prompt is {excerpt(tally.cases.excerpt(case))!r};"
+                f" {marks.failed[case]} of {marks.judged[case]} models fail it."
+            ),
             insight_type="weak_point",
             attributes={
                 "evaluator": info.id,
@@ -117,22 +142,31 @@ def prompts(tally: Tally, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Ins
                 "failed": marks.failed[case],
                 "judged": marks.judged[case],
             },
-            actions="Check the prompt, the expected answer and the condition first; if they are right, look for what the answers have in common.",
+            actions=(
+                "Check the prompt, the expected answer and the condition first; if they are right, look for"
+                " what the answers have in common."
+            ),
         )
     if by_all:
         keys = [tally.cases.keys[case][1] for case in by_all]
         one = len(keys) == 1
         yield Insight(
-            description=f"{info.name}: {len(keys)} {'prompt is' if one else 'prompts are'} answered by no model"
-            f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''}).",
+            description=(
+                f"{info.name}: {len(keys)} {'prompt is' if one else 'prompts are'} answered by no model"
+                f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''})."
+            ),
             insight_type="weak_point",
             attributes={"evaluator": info.id, "count": len(keys), "test_case_keys": keys[:FIRST_KEYS]},
-            actions="A prompt that no model answers tells nothing about which one is better: mend it, or add what the models lack.",
+            actions=(
+                "A prompt that no model answers tells nothing about which one is better: mend it, or add what"
+                " the models lack."
+            ),
         )
 
 
 def hardest_cases(info: EvaluatorInfo, marks: CaseMarks, limit: int, *, models: int = 2) -> list[int]:
-    """Numbers of the cases that the largest share of models fails, the lower mean score first; at most `limit`.
+    """Numbers of the cases that the largest share of models fails, the lower mean score first; at most
+    `limit`.
 
     Args:
         models: how many models must have been judged on a case.
@@ -149,8 +183,10 @@ def least_grounded(tally: Tally) -> Iterator[Insight]:
             continue
         name = tally.run.model_name(lowest.model)
         yield Insight(
-            description=f"{info.name}: the least grounded sentence is {excerpt(lowest.text)!r} of model {name!r}"
-            f" ({info.sentence_metric.name} {rounded(lowest.score)}).",
+            description=(
+                f"{info.name}: the least grounded sentence is {excerpt(lowest.text)!r} of model {name!r}"
+                f" ({info.sentence_metric.name} {rounded(lowest.score)})."
+            ),
             insight_type="weak_point",
             attributes={
                 "evaluator": id,
@@ -158,7 +194,10 @@ def least_grounded(tally: Tally) -> Iterator[Insight]:
                 "score": lowest.score,
                 **row_attributes(lowest.model, name, [lowest.key]),
             },
-            actions="See whether the context could have supported it: if so the model made it up, if not the retrieval missed a chunk.",
+            actions=(
+                "See whether the context could have supported it: if so the model made it up, if not the"
+                " retrieval missed a chunk."
+            ),
         )
 
 
@@ -170,27 +209,52 @@ def retrieval_alone(tally: Tally) -> Iterator[Insight]:
             if sample.count:
                 name = tally.run.model_name(model)
                 yield Insight(
-                    description=f"{tally.evaluators[id].name}: for {sample.count} {'prompt' if sample.count == 1 else 'prompts'}"
-                    f" the retrieval of model {name!r} failed and its answer did not.",
+                    description=(
+                        f"{tally.evaluators[id].name}: for {sample.count}"
+                        f" {'prompt' if sample.count == 1 else 'prompts'} the retrieval of model {name!r}"
+                        " failed and its answer did not."
+                    ),
                     insight_type="retrieval",
-                    attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
-                    actions="Such answers come from the model's own memory and change with the model: mend the retrieval.",
+                    attributes={
+                        "evaluator": id,
+                        "count": sample.count,
+                        **row_attributes(model, name, sample.keys),
+                    },
+                    actions=(
+                        "Such answers come from the model's own memory and change with the model: mend the"
+                        " retrieval."
+                    ),
                 )
 
 
 def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
-    """The perturbation that turns most verdicts, where that is clearly more than what unchanged copies turn."""
+    """The perturbation that turns most verdicts, where that is clearly more than what unchanged copies
+    turn.
+    """
     kept = [rate for rate in rates if rate.group == "perturbator" and rate.meaning_kept and rate.name != COPY]
-    clear = [rate for rate in kept if rate.noise_interval is not None and rate.interval[0] > rate.noise_interval[1]]
+    clear = [
+        rate for rate in kept if rate.noise_interval is not None and rate.interval[0] > rate.noise_interval[1]
+    ]
     if not clear:
         return
     most = max(clear, key=lambda rate: (rate.rate, rate.name))
     yield Insight(
-        description=f"The models are most sensitive to {most.name}: {most.rate:.1%} of {most.compared} comparisons flip"
-        f" (95 % interval {most.interval[0]:.1%} to {most.interval[1]:.1%}), against {most.noise or 0.0:.1%} of unchanged copies.",
+        description=(
+            f"The models are most sensitive to {most.name}: {most.rate:.1%} of {most.compared} comparisons"
+            f" flip (95 % interval {most.interval[0]:.1%} to {most.interval[1]:.1%}), against"
+            f" {most.noise or 0.0:.1%} of unchanged copies."
+        ),
         insight_type="robustness",
-        attributes={"perturbator": most.name, "rate": most.rate, "compared": most.compared, "noise": most.noise},
-        actions="Run it at other intensities to see where the models break, and look at the flipped cases: what do they share?",
+        attributes={
+            "perturbator": most.name,
+            "rate": most.rate,
+            "compared": most.compared,
+            "noise": most.noise,
+        },
+        actions=(
+            "Run it at other intensities to see where the models break, and look at the flipped cases: what"
+            " do they share?"
+        ),
     )
 
 
@@ -202,7 +266,9 @@ class _Model:
 
 
 def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_type: str) -> Iterator[Insight]:
-    ranked = [(line.cells[metric].rank, line) for line in board.standings if line.cells[metric].rank is not None]
+    ranked = [
+        (line.cells[metric].rank, line) for line in board.standings if line.cells[metric].rank is not None
+    ]
     ranked.sort(key=lambda entry: entry[0] or 0)
     if len(ranked) < 2:
         return
@@ -210,19 +276,45 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
     name = next(entry.name for entry in info.metrics if entry.key == metric)
     if ranked[0][0] != ranked[1][0]:
         yield _extreme(
-            info, name, metric, best, ranked[0][1], insight_type, "Compare the intervals: where they overlap widely, the lead may be chance."
+            info,
+            name,
+            metric,
+            best,
+            ranked[0][1],
+            insight_type,
+            "Compare the intervals: where they overlap widely, the lead may be chance.",
         )
     if ranked[-1][0] != ranked[-2][0]:
-        yield _extreme(info, name, metric, worst, ranked[-1][1], insight_type, "Its failures, lowest score first, show what it lacks.")
+        yield _extreme(
+            info,
+            name,
+            metric,
+            worst,
+            ranked[-1][1],
+            insight_type,
+            "Its failures, lowest score first, show what it lacks.",
+        )
 
 
-def _extreme(info: EvaluatorInfo, name: str, metric: str, word: str, line: Standing, insight_type: str, actions: str) -> Insight:
+def _extreme(
+    info: EvaluatorInfo, name: str, metric: str, word: str, line: Standing, insight_type: str, actions: str
+) -> Insight:
     cell = line.cells[metric]
-    between = f", 95 % interval {rounded(cell.interval[0])} to {rounded(cell.interval[1])}" if cell.interval else ""
+    between = (
+        f", 95 % interval {rounded(cell.interval[0])} to {rounded(cell.interval[1])}" if cell.interval else ""
+    )
     return Insight(
-        description=f"{info.name}: the {word} model is {line.name!r} ({name} {rounded(cell.value or 0.0)}{between}).",
+        description=(
+            f"{info.name}: the {word} model is {line.name!r} ({name} {rounded(cell.value or 0.0)}{between})."
+        ),
         insight_type=insight_type,
-        attributes={"evaluator": info.id, "metric": metric, "score": cell.value, "model": line.model, "model_name": line.name},
+        attributes={
+            "evaluator": info.id,
+            "metric": metric,
+            "score": cell.value,
+            "model": line.model,
+            "model_name": line.name,
+        },
         actions=actions,
     )
 
@@ -230,7 +322,11 @@ def _extreme(info: EvaluatorInfo, name: str, metric: str, word: str, line: Stand
 def _ends(values: Mapping[str, float]) -> tuple[str, str] | None:
     """Keys of the lowest and the highest value; None for fewer than two, or where either end is shared."""
     order = sorted(values, key=lambda key: (values[key], key))
-    if len(order) < 2 or is_tie(values[order[0]], values[order[1]]) or is_tie(values[order[-1]], values[order[-2]]):
+    if (
+        len(order) < 2
+        or is_tie(values[order[0]], values[order[1]])
+        or is_tie(values[order[-1]], values[order[-2]])
+    ):
         return None
     return order[0], order[-1]
 

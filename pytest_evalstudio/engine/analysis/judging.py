@@ -15,7 +15,8 @@ from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 class JudgingFigures:
     """What one evaluator's judging takes, whether replies were stored or asked for in this run.
 
-    Evaluators that ask the same questions share the replies, so that a run takes no more, and often less, than the sum over its evaluators.
+    Evaluators that ask the same questions share the replies, so that a run takes no more, and often less,
+    than the sum over its evaluators.
 
     Attributes:
         rows: answers that were judged, or could not be.
@@ -75,10 +76,20 @@ def budget_problems(tally: Tally) -> Iterator[Problem]:
                 continue
             name = tally.run.model_name(model)
             yield Problem(
-                description=f"{tally.evaluators[id].name} did not ask about {cases(sample, 'answer')} of model {name!r}: {sample.texts[0]}",
+                description=(
+                    f"{tally.evaluators[id].name} did not ask about {cases(sample, 'answer')} of model"
+                    f" {name!r}: {sample.texts[0]}"
+                ),
                 severity="high" if 2 * sample.count > scores.scored + scores.errors else "medium",
                 problem_type="cost",
                 avid="P0200",
-                attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
-                actions="Raise judge.max_calls or judge.max_cost, or judge fewer cases; what was judged is stored and not paid for again.",
+                attributes={
+                    "evaluator": id,
+                    "count": sample.count,
+                    **row_attributes(model, name, sample.keys),
+                },
+                actions=(
+                    "Raise judge.max_calls or judge.max_cost, or judge fewer cases; what was judged is stored"
+                    " and not paid for again."
+                ),
             )

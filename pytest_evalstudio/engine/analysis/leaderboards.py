@@ -12,7 +12,14 @@ import numpy as np
 from pytest_evalstudio.core.contracts import Aggregates, ModelScore
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.statistics import Floats, Interval, cluster_bootstrap_intervals, percentile, ranks, wilson_interval
+from pytest_evalstudio.engine.analysis.statistics import (
+    Floats,
+    Interval,
+    cluster_bootstrap_intervals,
+    percentile,
+    ranks,
+    wilson_interval,
+)
 from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
 from pytest_evalstudio.record.schema import Item, Run
 
@@ -24,9 +31,11 @@ class Cell:
     """One model on one metric.
 
     Attributes:
-        value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None without.
+        value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None
+            without.
         threshold: what the value is held against: the mean of the thresholds of the model's test cases.
-        interval: 95 %; bootstrap over original cases for means, Wilson's for shares of passes; None where there is none.
+        interval: 95 %; bootstrap over original cases for means, Wilson's for shares of passes; None where
+            there is none.
         n: rows behind the value.
         total: sum over them; of a boolean metric, the count.
         rank: 1 for the best; ties share one.
@@ -86,7 +95,9 @@ class Leaderboard:
         return None if values is None or not values.size else percentile(values, share)
 
 
-def leaderboards(run: Run, items: Iterable[Item], aggregates: Mapping[str, Aggregates]) -> dict[str, Leaderboard]:
+def leaderboards(
+    run: Run, items: Iterable[Item], aggregates: Mapping[str, Aggregates]
+) -> dict[str, Leaderboard]:
     """The leaderboards of a run, from its record's header and items in one pass."""
     tally = Tally(run, aggregates)
     try:
@@ -104,11 +115,16 @@ def build_leaderboards(tally: Tally, aggregates: Mapping[str, Aggregates]) -> di
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
     """
     intervals = _bootstrap(tally)
-    return {id: _leaderboard(info, tally, intervals, aggregates.get(id)) for id, info in tally.evaluators.items()}
+    return {
+        id: _leaderboard(info, tally, intervals, aggregates.get(id)) for id, info in tally.evaluators.items()
+    }
 
 
 def _leaderboard(
-    info: EvaluatorInfo, tally: Tally, intervals: Mapping[tuple[str, str, str], Interval | None], aggregate: Aggregates | None
+    info: EvaluatorInfo,
+    tally: Tally,
+    intervals: Mapping[tuple[str, str, str], Interval | None],
+    aggregate: Aggregates | None,
 ) -> Leaderboard:
     models = sorted(tally.models)
     values = {model: _values(tally.scores[info.id].get(model)) for model in models}
@@ -123,7 +139,9 @@ def _leaderboard(
             scores = tally.scores[info.id].get(model, ScoreTally())
             columns[model][metric.key] = _cell(metric, value, interval, numbers, rank, scores, wide=wide)
     standings = [
-        _standing(tally, info, model, columns[model], figures.get(model), faults.get(model, "")) for model in models if model in tally.scores[info.id]
+        _standing(tally, info, model, columns[model], figures.get(model), faults.get(model, ""))
+        for model in models
+        if model in tally.scores[info.id]
     ]
     standings.sort(key=lambda line: (line.cells[info.primary.key].rank or math.inf, line.name, line.model))
     return Leaderboard(evaluator=info, standings=tuple(standings), values=values)
@@ -137,7 +155,9 @@ def _values(scores: ScoreTally | None) -> dict[str, Floats]:
     return {key: column[~np.isnan(column)] for key, column in columns.items()}
 
 
-def _model_wide(info: EvaluatorInfo, tally: Tally, models: list[str], aggregate: Aggregates | None) -> tuple[dict[str, ModelScore], dict[str, str]]:
+def _model_wide(
+    info: EvaluatorInfo, tally: Tally, models: list[str], aggregate: Aggregates | None
+) -> tuple[dict[str, ModelScore], dict[str, str]]:
     figures: dict[str, ModelScore] = {}
     faults: dict[str, str] = {}
     if aggregate is None or info.id not in tally.spool:
@@ -152,7 +172,9 @@ def _model_wide(info: EvaluatorInfo, tally: Tally, models: list[str], aggregate:
     return figures, faults
 
 
-def _figure(metric: Metric, values: Mapping[str, Floats], wide: ModelScore | None) -> tuple[float | None, bool]:
+def _figure(
+    metric: Metric, values: Mapping[str, Floats], wide: ModelScore | None
+) -> tuple[float | None, bool]:
     """The metric's value for a model, and whether it is a model-wide figure that no mean of rows gives."""
     mean = _mean(values.get(metric.key))
     given = None if wide is None else wide.scores.get(metric.key)
@@ -176,7 +198,14 @@ def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | Non
 
 
 def _cell(
-    metric: Metric, value: float | None, interval: Interval | None, numbers: Floats, rank: int | None, scores: ScoreTally, *, wide: bool
+    metric: Metric,
+    value: float | None,
+    interval: Interval | None,
+    numbers: Floats,
+    rank: int | None,
+    scores: ScoreTally,
+    *,
+    wide: bool,
 ) -> Cell:
     threshold = scores.threshold(metric)
     judged = value is not None and math.isfinite(threshold)
@@ -191,7 +220,14 @@ def _cell(
     )
 
 
-def _standing(tally: Tally, info: EvaluatorInfo, model: str, cells: Mapping[str, Cell], wide: ModelScore | None, fault: str) -> Standing:
+def _standing(
+    tally: Tally,
+    info: EvaluatorInfo,
+    model: str,
+    cells: Mapping[str, Cell],
+    wide: ModelScore | None,
+    fault: str,
+) -> Standing:
     scores = tally.scores[info.id][model]
     return Standing(
         model=model,

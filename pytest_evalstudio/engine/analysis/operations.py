@@ -25,7 +25,9 @@ def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
     limit = settings.max_storage_mb
     if limit is not None and storage_mb > limit:
         yield Problem(
-            description=f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {rounded(limit)}.",
+            description=(
+                f"The run's files take {storage_mb:.1f} MB, more than storage.max_mb = {rounded(limit)}."
+            ),
             severity="medium",
             problem_type="storage",
             avid="P0200",
@@ -44,7 +46,8 @@ def _hosts(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
             "P0200",
             (model, name),
             sample,
-            "Check the service, its key and its limits, then run again: answers that were given are not asked for twice.",
+            "Check the service, its key and its limits, then run again: answers that were given are not asked"
+            " for twice.",
         )
     if counts.retries:
         times = f"{counts.retries} {'retry' if counts.retries == 1 else 'retries'}"
@@ -55,7 +58,8 @@ def _hosts(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
             "P0200",
             (model, name),
             counts.retried,
-            "Lower the concurrency or ask for a higher rate limit; durations of these rows count the last try alone.",
+            "Lower the concurrency or ask for a higher rate limit; durations of these rows count the last try"
+            " alone.",
         )
 
 
@@ -68,14 +72,16 @@ def _context(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
             "P0100",
             (model, name),
             counts.no_context,
-            "Check that the documents were ingested, and that chunk size and number of retrieved chunks suit the questions.",
+            "Check that the documents were ingested, and that chunk size and number of retrieved chunks suit"
+            " the questions.",
         )
 
 
 def _costs(model: str, name: str, counts: ModelTally, settings: RunSettings) -> Iterator[Problem]:
     if counts.negative_costs.count:
         yield _grouped(
-            f"Model {name!r} reported a negative cost for {cases(counts.negative_costs, 'answer')}; they are left out of its cost.",
+            f"Model {name!r} reported a negative cost for {cases(counts.negative_costs, 'answer')}; they are"
+            " left out of its cost.",
             "low",
             "cost",
             "P0100",
@@ -86,7 +92,10 @@ def _costs(model: str, name: str, counts: ModelTally, settings: RunSettings) -> 
     limit = settings.max_cost
     if counts.unpriced and (counts.priced or limit is not None):
         yield Problem(
-            description=f"The cost of {counts.unpriced} of {counts.answered} answers of model {name!r} is not known, so its cost is too low.",
+            description=(
+                f"The cost of {counts.unpriced} of {counts.answered} answers of model {name!r} is not known,"
+                " so its cost is too low."
+            ),
             severity="low",
             problem_type="cost",
             avid="P0100",
@@ -95,7 +104,10 @@ def _costs(model: str, name: str, counts: ModelTally, settings: RunSettings) -> 
         )
     if limit is not None and counts.cost > limit:
         yield Problem(
-            description=f"The answers of model {name!r} cost {rounded(counts.cost)}, more than max_cost = {rounded(limit)}.",
+            description=(
+                f"The answers of model {name!r} cost {rounded(counts.cost)}, more than max_cost ="
+                f" {rounded(limit)}."
+            ),
             severity="medium",
             problem_type="cost",
             avid="P0200",
@@ -111,7 +123,10 @@ def _durations(model: str, name: str, counts: ModelTally, settings: RunSettings)
     slow = percentile(counts.durations, 95)
     if slow > limit:
         yield Problem(
-            description=f"The 95th percentile of the answer time of model {name!r} is {rounded(slow)} s, more than latency.max_s = {rounded(limit)}.",
+            description=(
+                f"The 95th percentile of the answer time of model {name!r} is {rounded(slow)} s, more than"
+                f" latency.max_s = {rounded(limit)}."
+            ),
             severity="high" if slow > 2 * limit else "medium",
             problem_type="efficiency",
             avid="P0200",
@@ -128,17 +143,37 @@ def _too_few(tally: Tally, settings: RunSettings) -> Iterator[Problem]:
             if 0 < distinct < minimum:
                 name = tally.run.model_name(model)
                 yield Problem(
-                    description=f"{tally.evaluators[id].name} scored {distinct} test {'case' if distinct == 1 else 'cases'} of model {name!r},"
-                    f" fewer than min_test_cases = {minimum}: its mean says little.",
+                    description=(
+                        f"{tally.evaluators[id].name} scored {distinct} test"
+                        f" {'case' if distinct == 1 else 'cases'} of model {name!r}, fewer than"
+                        f" min_test_cases = {minimum}: its mean says little."
+                    ),
                     severity="medium",
                     problem_type="data_quality",
                     avid="P0100",
-                    attributes={"model": model, "model_name": name, "evaluator": id, "count": distinct, "limit": minimum},
-                    actions="Add test cases before you decide by this figure; its interval shows how wide the doubt is.",
+                    attributes={
+                        "model": model,
+                        "model_name": name,
+                        "evaluator": id,
+                        "count": distinct,
+                        "limit": minimum,
+                    },
+                    actions=(
+                        "Add test cases before you decide by this figure; its interval shows how wide the"
+                        " doubt is."
+                    ),
                 )
 
 
-def _grouped(description: str, severity: Severity, problem_type: str, avid: str, model: tuple[str, str], sample: Sample, actions: str) -> Problem:
+def _grouped(
+    description: str,
+    severity: Severity,
+    problem_type: str,
+    avid: str,
+    model: tuple[str, str],
+    sample: Sample,
+    actions: str,
+) -> Problem:
     return Problem(
         description=description,
         severity=severity,

@@ -16,11 +16,19 @@ from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attrib
 from pytest_evalstudio.record.schema import ItemFlip
 
 LEAKS = ("privacy", "security")
-_OF_FLIPS = "Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its own noise."
-_OF_COPIES = "The question was not changed: this is the model's own noise. Lower its temperature, or ask each question several times (runs)."
+_OF_FLIPS = (
+    "Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its"
+    " own noise."
+)
+_OF_COPIES = (
+    "The question was not changed: this is the model's own noise. Lower its temperature, or ask each question"
+    " several times (runs)."
+)
 
 
-def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0) -> list[Problem]:
+def find_problems(
+    tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0
+) -> list[Problem]:
     """The problems of a run, the most severe first.
 
     Args:
@@ -36,7 +44,10 @@ def find_problems(tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb
         *operations(tally, storage_mb),
         *of_workflows(tally),
     ]
-    unique = {(problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem for problem in found}
+    unique = {
+        (problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem
+        for problem in found
+    }
     return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
 
 
@@ -58,8 +69,8 @@ def of_workflows(tally: Tally) -> Iterator[Problem]:
 def miss_severity(metric: Metric, score: float, threshold: float, problem_type: str = "accuracy") -> Severity:
     """How bad a score beyond its threshold is.
 
-    High on the far half of the distance between threshold and worst value; where the range has no end on that side,
-    beyond twice the threshold; always for privacy and security. Medium otherwise.
+    High on the far half of the distance between threshold and worst value; where the range has no end on that
+    side, beyond twice the threshold; always for privacy and security. Medium otherwise.
     """
     if problem_type in LEAKS:
         return "high"
@@ -80,8 +91,11 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                     continue
                 beyond = "below" if metric.better == "higher" else "above"
                 yield Problem(
-                    description=f"{info.name}: mean {metric.name} of model {standing.name!r} is {rounded(cell.value)}, {beyond} the threshold"
-                    f" {rounded(cell.threshold)} ({cell.n} scored {'row' if cell.n == 1 else 'rows'}).",
+                    description=(
+                        f"{info.name}: mean {metric.name} of model {standing.name!r} is"
+                        f" {rounded(cell.value)}, {beyond} the threshold {rounded(cell.threshold)} ({cell.n}"
+                        f" scored {'row' if cell.n == 1 else 'rows'})."
+                    ),
                     severity=miss_severity(metric, cell.value, cell.threshold, info.problem_type),
                     problem_type=info.problem_type,
                     avid=info.avid,
@@ -93,7 +107,10 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                         "threshold": cell.threshold,
                         "score": cell.value,
                     },
-                    actions=f"Read the failures of {info.name}, lowest score first: what do they share? Then compare with the other models.",
+                    actions=(
+                        f"Read the failures of {info.name}, lowest score first: what do they share? Then"
+                        " compare with the other models."
+                    ),
                 )
             if standing.fault:
                 yield Problem(
@@ -102,29 +119,41 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                     problem_type="runtime",
                     avid="P0200",
                     attributes={"model": standing.model, "model_name": standing.name, "evaluator": info.id},
-                    actions="The leaderboard shows means of rows instead. Report the fault to the evaluator's author.",
+                    actions=(
+                        "The leaderboard shows means of rows instead. Report the fault to the evaluator's"
+                        " author."
+                    ),
                 )
 
 
 def findings(tally: Tally) -> Iterator[Problem]:
-    """One per finding; those beyond the limit by evaluator, model, type and severity. A leak is always high."""
+    """One per finding; those beyond the limit by evaluator, model, type and severity. A leak is always
+    high.
+    """
     for entry in tally.findings:
         info, finding = tally.evaluators[entry.evaluator], entry.finding
         name = tally.run.model_name(entry.model)
         kind = _problem_type(finding.problem_type, info)
         yield Problem(
-            description=f"{info.name}: {finding.description.rstrip('.')} (model {name!r}, test case {excerpt(entry.key)!r}).",
+            description=(
+                f"{info.name}: {finding.description.rstrip('.')} (model {name!r}, test case"
+                f" {excerpt(entry.key)!r})."
+            ),
             severity="high" if kind in LEAKS else _severity(finding.severity),
             problem_type=kind,
             avid=finding.avid if finding.avid in AVID else info.avid,
             attributes={"evaluator": info.id, **row_attributes(entry.model, name, [entry.key])},
-            actions=finding.actions or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",
+            actions=finding.actions
+            or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",  # noqa: E501
         )
     for (id, model, problem_type, severity), sample in tally.more_findings.items():
         info, name = tally.evaluators[id], tally.run.model_name(model)
         kind = _problem_type(problem_type, info)
         yield Problem(
-            description=f"{info.name}: {sample.count} more findings in answers of model {name!r}, not listed one by one.",
+            description=(
+                f"{info.name}: {sample.count} more findings in answers of model {name!r}, not listed one by"
+                " one."
+            ),
             severity="high" if kind in LEAKS else _severity(severity),
             problem_type=kind,
             avid=info.avid,
@@ -134,7 +163,9 @@ def findings(tally: Tally) -> Iterator[Problem]:
 
 
 def flips(tally: Tally) -> Iterator[Problem]:
-    """One per perturbed case, model and evaluator; those beyond the limit, and those under perturbations that change the meaning, in groups."""
+    """One per perturbed case, model and evaluator; those beyond the limit, and those under perturbations that
+    change the meaning, in groups.
+    """
     changed: dict[tuple[str, str], Sample] = {}
     together: dict[tuple[str, str, str], list[CaseFlip]] = {}
     for entry in tally.flips:
@@ -145,7 +176,13 @@ def flips(tally: Tally) -> Iterator[Problem]:
     for entries in together.values():
         yield _flip(tally, entries)
     for pair, sample in changed.items():
-        yield _flips_in_sum(tally, *pair, sample, "low", "metric flips under perturbations that change the meaning of the question")
+        yield _flips_in_sum(
+            tally,
+            *pair,
+            sample,
+            "low",
+            "metric flips under perturbations that change the meaning of the question",
+        )
     for pair, sample in tally.more_flips.items():
         yield _flips_in_sum(tally, *pair, sample, "high", "more metric flips, not listed one by one,")
 
@@ -153,10 +190,16 @@ def flips(tally: Tally) -> Iterator[Problem]:
 def faults(tally: Tally) -> Iterator[Problem]:
     """Rows that an evaluator could not judge although there was an answer, grouped by what went wrong."""
     wording: Mapping[FaultKind, tuple[str, str]] = {
-        "nan": ("gave no number (NaN) for", "Such rows count as errors, not as scores. Report the texts to the evaluator's author."),
+        "nan": (
+            "gave no number (NaN) for",
+            "Such rows count as errors, not as scores. Report the texts to the evaluator's author.",
+        ),
         "judge": (
             "had no usable word of its judge for",
-            "Look at the judge's replies in the reasons; try a stronger judge model, or a larger output limit.",
+            (
+                "Look at the judge's replies in the reasons; try a stronger judge model, or a larger output"
+                " limit."
+            ),
         ),
         "other": ("could not judge", "Read the reason, mend it, and run the cases again."),
     }
@@ -168,11 +211,18 @@ def faults(tally: Tally) -> Iterator[Problem]:
                 name = tally.run.model_name(model)
                 judged = sample.count + scores.scored
                 yield Problem(
-                    description=f"{info.name} {verb} {cases(sample, 'answer')} of model {name!r}: {'; '.join(sample.texts)}",
+                    description=(
+                        f"{info.name} {verb} {cases(sample, 'answer')} of model {name!r}:"
+                        f" {'; '.join(sample.texts)}"
+                    ),
                     severity="high" if 2 * sample.count > judged else "medium",
                     problem_type="robustness" if kind == "nan" else "runtime",
                     avid="P0200",
-                    attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
+                    attributes={
+                        "evaluator": id,
+                        "count": sample.count,
+                        **row_attributes(model, name, sample.keys),
+                    },
                     actions=action,
                 )
 
@@ -186,12 +236,17 @@ def nothing_encoded(tally: Tally) -> Iterator[Problem]:
                 continue
             name = tally.run.model_name(model)
             yield Problem(
-                description=f"{tally.evaluators[id].name}: nothing was encoded in any answer of model {name!r}, so the guardrail was not tested.",
+                description=(
+                    f"{tally.evaluators[id].name}: nothing was encoded in any answer of model {name!r}, so"
+                    " the guardrail was not tested."
+                ),
                 severity="low",
                 problem_type="data_quality",
                 avid="P0100",
                 attributes={"evaluator": id, **row_attributes(model, name, sample.keys)},
-                actions="Perturb the suite with encoding_base16 or encoding_base64, so that answers come encoded.",
+                actions=(
+                    "Perturb the suite with encoding_base16 or encoding_base64, so that answers come encoded."
+                ),
             )
 
 
@@ -201,9 +256,12 @@ def _flip(tally: Tally, entries: Sequence[CaseFlip]) -> Problem:
     name = tally.run.model_name(first.model)
     made_by = list(first.flip.perturbators)
     return Problem(
-        description=f"{info.name}: {'; '.join(_turned(entry.flip) for entry in entries)}"
-        f" under {'+'.join(made_by) or 'a perturbation'} (model {name!r})."
-        f" Original question: {_question(tally, first, first.flip.source)!r}. Perturbed: {_question(tally, first, first.key)!r}.",
+        description=(
+            f"{info.name}: {'; '.join(_turned(entry.flip) for entry in entries)} under"
+            f" {'+'.join(made_by) or 'a perturbation'} (model {name!r}). Original question:"
+            f" {_question(tally, first, first.flip.source)!r}. Perturbed:"
+            f" {_question(tally, first, first.key)!r}."
+        ),
         severity="high",
         problem_type="robustness",
         avid="P0200",
@@ -240,7 +298,9 @@ def _question(tally: Tally, entry: CaseFlip, key: str) -> str:
     return excerpt(book.excerpt(book.ids.get((entry.file, key)))) or key
 
 
-def _flips_in_sum(tally: Tally, id: str, model: str, sample: Sample, severity: Severity, what: str) -> Problem:
+def _flips_in_sum(
+    tally: Tally, id: str, model: str, sample: Sample, severity: Severity, what: str
+) -> Problem:
     name = tally.run.model_name(model)
     return Problem(
         description=f"{tally.evaluators[id].name}: {sample.count} {what} of model {name!r}.",

@@ -51,8 +51,12 @@ class EvaluatorInfo:
 
     @property
     def sentence_metric(self) -> Metric:
-        """The metric that stretches of answers are scored by: the primary one, or the one that a calibration put a probability in place of."""
-        return next((metric for metric in self.metrics if metric.key == self.calibration.get("of")), self.primary)
+        """The metric that stretches of answers are scored by: the primary one, or the one that a calibration
+        put a probability in place of.
+        """
+        return next(
+            (metric for metric in self.metrics if metric.key == self.calibration.get("of")), self.primary
+        )
 
     @property
     def kind(self) -> Kind:
@@ -62,7 +66,9 @@ class EvaluatorInfo:
 
     @property
     def judged_metrics(self) -> tuple[Metric, ...]:
-        """Metrics with a threshold that says something of its own: a boolean evaluator's others are complements."""
+        """Metrics with a threshold that says something of its own: a boolean evaluator's others are
+        complements.
+        """
         metrics = (self.primary,) if self.boolean else self.metrics
         return tuple(metric for metric in metrics if math.isfinite(metric.threshold))
 

@@ -37,7 +37,9 @@ class Spool:
         if file is None:
             spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 (the stack closes it)
             file = files[model] = self._open.enter_context(spooled)
-        file.write(json.dumps([key, row.expected_output, row.actual_output, outcome.scores, outcome.sketch]) + "\n")
+        file.write(
+            json.dumps([key, row.expected_output, row.actual_output, outcome.scores, outcome.sketch]) + "\n"
+        )
 
     def rows(self, evaluator: str, model: str) -> Iterator[ScoredRow]:
         """The kept rows of one model, in the order in which they came."""
@@ -47,7 +49,9 @@ class Spool:
         file.seek(0)
         for line in file:
             key, expected, actual, scores, sketch = json.loads(line)
-            yield ScoredRow(key=key, expected_output=expected, actual_output=actual, scores=scores, sketch=sketch)
+            yield ScoredRow(
+                key=key, expected_output=expected, actual_output=actual, scores=scores, sketch=sketch
+            )
 
     def close(self) -> None:
         self._open.close()

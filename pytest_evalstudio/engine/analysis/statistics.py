@@ -26,8 +26,8 @@ def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
         first, second: their yes or no on the same things, in the same order.
 
     Returns:
-        1.0 for full agreement, 0.0 for that of chance, less for less; None where there is nothing, or where both say the same of
-        everything, so that chance would agree as well.
+        1.0 for full agreement, 0.0 for that of chance, less for less; None where there is nothing, or where
+        both say the same of everything, so that chance would agree as well.
 
     Source: Cohen, 1960.
 
@@ -63,7 +63,9 @@ def wilson_interval(successes: int, total: int, *, level: float = LEVEL) -> Inte
     (0.4902, 0.9433)
     """
     if total < 1 or not 0 <= successes <= total:
-        raise ValueError(f"a proportion needs 0 <= successes <= total and total >= 1, not {successes} of {total}")
+        raise ValueError(
+            f"a proportion needs 0 <= successes <= total and total >= 1, not {successes} of {total}"
+        )
     z = NormalDist().inv_cdf(0.5 + level / 2)
     share = successes / total
     centre = share + z * z / (2 * total)
@@ -82,7 +84,8 @@ def cluster_bootstrap_interval(
     replicates: int = REPLICATES,
     seed: int = SEED,
 ) -> Interval | None:
-    """Percentile interval of a mean whose values come in clusters (an original case, its perturbations and repeats).
+    """Percentile interval of a mean whose values come in clusters (an original case, its perturbations and
+    repeats).
 
     Whole clusters are drawn with replacement; each draw's mean is the sum of its values over their number.
 
@@ -120,8 +123,8 @@ def cluster_bootstrap_intervals(
         counts: clusters × means, how many values they were; 0 where a mean has none in that cluster.
 
     Returns:
-        One interval per mean, None where fewer than two clusters hold values. Draws without any value of a mean
-        are left out of its interval.
+        One interval per mean, None where fewer than two clusters hold values. Draws without any value of a
+        mean are left out of its interval.
     """
     total, width = sums.shape
     rng = np.random.default_rng(seed)
@@ -171,7 +174,11 @@ def ranks(values: Sequence[float | None], *, higher_is_better: bool = True) -> l
     >>> ranks([0.5, 0.9, 0.5, None])
     [2, 1, 2, None]
     """
-    order = sorted((i for i, value in enumerate(values) if value is not None), key=lambda i: values[i] or 0.0, reverse=higher_is_better)
+    order = sorted(
+        (i for i, value in enumerate(values) if value is not None),
+        key=lambda i: values[i] or 0.0,
+        reverse=higher_is_better,
+    )
     places: list[int | None] = [None] * len(values)
     for place, i in enumerate(order, start=1):
         before = order[place - 2] if place > 1 else None

@@ -223,7 +223,9 @@ class Tally:
         self.lowest: dict[str, Lowest] = {}
         self.categories: Counter[str] = Counter()
         self.files: Counter[str] = Counter()
-        self.lengths: dict[str, array[int]] = {part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")}
+        self.lengths: dict[str, array[int]] = {
+            part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")
+        }
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
         self._primary = {id: info.primary.key for id, info in self.evaluators.items()}
@@ -328,7 +330,9 @@ class Tally:
             if outcome.code == OutcomeCode.BUDGET_EXHAUSTED:
                 tally.not_asked.note(item.key, outcome.reason)
             elif not row.error:
-                tally.faults.setdefault(_FAULT_KINDS.get(outcome.code, "other"), Sample()).note(item.key, outcome.reason)
+                tally.faults.setdefault(_FAULT_KINDS.get(outcome.code, "other"), Sample()).note(
+                    item.key, outcome.reason
+                )
         else:
             tally.not_applicable += 1
         for finding in outcome.findings:
@@ -336,11 +340,17 @@ class Tally:
         if outcome.judging is not None:
             tally.judging.update(msgspec.structs.asdict(outcome.judging))
 
-    def _scored(self, info: EvaluatorInfo, tally: ScoreTally, outcome: RowOutcome, item: Item, row: Row, case: int) -> None:
+    def _scored(
+        self, info: EvaluatorInfo, tally: ScoreTally, outcome: RowOutcome, item: Item, row: Row, case: int
+    ) -> None:
         scores = outcome.scores
         tally.scored += 1
         _take_values(info, tally, scores, case)
-        if info.boolean and scores.get("model_retrieval_failures") == 1 and scores.get("model_generation_failures") == 0:
+        if (
+            info.boolean
+            and scores.get("model_retrieval_failures") == 1
+            and scores.get("model_generation_failures") == 0
+        ):
             tally.retrieval_alone.note(item.key)
         self.spool.add(info.id, item.model_key, item.key, row, outcome)
         metric_key = self._grounded.get(info.id)
@@ -353,7 +363,9 @@ class Tally:
                     self.lowest[info.id] = Lowest(score, text[:EXCERPT_CHARS], item.key, item.model_key)
 
     def _finding(self, info: EvaluatorInfo, finding: CaseFinding, item: Item) -> None:
-        entry = FoundProblem(evaluator=info.id, model=item.model_key, key=item.key, nodeid=item.nodeid, finding=finding)
+        entry = FoundProblem(
+            evaluator=info.id, model=item.model_key, key=item.key, nodeid=item.nodeid, finding=finding
+        )
         if entry in self.findings[-20:]:
             return
         if len(self.findings) < LISTED:
@@ -384,17 +396,25 @@ class Tally:
         beside = item.perturbed.compared if item.perturbed is not None else ()
         bits = sum(bit for (id, _), bit in self._bits.items() if id in beside)
         visible = tuple(visible_categories(categories))
-        self.perturbed.append(Perturbed(case, item.model_key, _origin(item, categories), visible, changes, bits))
+        self.perturbed.append(
+            Perturbed(case, item.model_key, _origin(item, categories), visible, changes, bits)
+        )
         for flip in item.flips:
             if len(self.flips) < LISTED:
-                entry = CaseFlip(model=item.model_key, key=item.key, file=item.file, nodeid=item.nodeid, flip=flip)
+                entry = CaseFlip(
+                    model=item.model_key, key=item.key, file=item.file, nodeid=item.nodeid, flip=flip
+                )
                 self.flips.append(entry)
             else:
                 self.more_flips.setdefault((flip.evaluator, item.model_key), Sample()).note(item.key)
 
 
-def _take_values(info: EvaluatorInfo, tally: ScoreTally, scores: Mapping[str, float | None], case: int) -> None:
-    """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse failures are."""
+def _take_values(
+    info: EvaluatorInfo, tally: ScoreTally, scores: Mapping[str, float | None], case: int
+) -> None:
+    """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse
+    failures are.
+    """
     tally.cases.append(case)
     for metric in info.metrics:
         value = scores.get(metric.key)

@@ -42,4 +42,9 @@ class RowAttributes(TypedDict):
 
 def row_attributes(model: str, name: str, keys: Sequence[str]) -> RowAttributes:
     """The attributes that tell which model and which rows."""
-    return {"model": model, "model_name": name, "test_case_keys": list(keys), "row_keys": [f"{key}_{model}" for key in keys]}
+    return {
+        "model": model,
+        "model_name": name,
+        "test_case_keys": list(keys),
+        "row_keys": [f"{key}_{model}" for key in keys],
+    }

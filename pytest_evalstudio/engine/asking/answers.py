@@ -35,8 +35,8 @@ _STORE = """
 class AnswerCache:
     """Answers by content: host, model configuration, earlier turns, prompt, corpus and run number.
 
-    One SQLite file in WAL mode, safe under many processes and threads. A cache that cannot be used is worked around,
-    never a crash: a corrupt file is moved aside, a read-only one is only read, an unwritable folder
+    One SQLite file in WAL mode, safe under many processes and threads. A cache that cannot be used is worked
+    around, never a crash: a corrupt file is moved aside, a read-only one is only read, an unwritable folder
     means no cache, and `warnings` says so.
 
     Args:
@@ -58,7 +58,8 @@ class AnswerCache:
         """The address of an answer.
 
         Args:
-            settings: the host's parameters, secrets masked: a new key for the same service finds the old answers.
+            settings: the host's parameters, secrets masked: a new key for the same service finds the old
+                answers.
         """
         corpus = [self._digest(document) for document in prompt.corpus]
         schema = [] if prompt.reply_schema is None else [prompt.reply_schema]
@@ -73,7 +74,13 @@ class AnswerCache:
             return None
         try:
             kept = json.loads(row[0])
-            return Answer(**{**kept, "context": tuple(kept["context"]), "context_sources": tuple(kept["context_sources"])})
+            return Answer(
+                **{
+                    **kept,
+                    "context": tuple(kept["context"]),
+                    "context_sources": tuple(kept["context_sources"]),
+                }
+            )
         except (ValueError, TypeError, KeyError):
             self._warn(f"an answer in {self.path} cannot be read; it is asked for again")
             return None
@@ -84,7 +91,9 @@ class AnswerCache:
             return
         if self._is_read_only:
             return
-        kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {"usage": dict(answer.usage)}
+        kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {
+            "usage": dict(answer.usage)
+        }
         self._execute(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
 
     def drop(self, key: str) -> None:
@@ -129,7 +138,9 @@ class AnswerCache:
             except sqlite3.OperationalError as exc:
                 if "locked" not in str(exc) or attempt == OPENING_TRIES - 1:
                     return self._opened_read_only(exc)
-                time.sleep(0.05 * (attempt + 1))  # another process is switching the new file to WAL, which the busy timeout does not cover
+                time.sleep(
+                    0.05 * (attempt + 1)
+                )  # another process is switching the new file to WAL, which the busy timeout does not cover
             except sqlite3.DatabaseError as exc:
                 self._move_aside(exc)
             except OSError as exc:
@@ -144,9 +155,14 @@ class AnswerCache:
             reason: why it cannot be opened for writing.
         """
         address = self.path.absolute().as_uri()
-        for options in ("mode=ro", "mode=ro&immutable=1"):  # the first one reads a write-ahead log, but needs its index file
+        for options in (
+            "mode=ro",
+            "mode=ro&immutable=1",
+        ):  # the first one reads a write-ahead log, but needs its index file
             try:
-                connection = sqlite3.connect(f"{address}?{options}", uri=True, isolation_level=None, check_same_thread=False)
+                connection = sqlite3.connect(
+                    f"{address}?{options}", uri=True, isolation_level=None, check_same_thread=False
+                )
             except sqlite3.Error:
                 continue
             try:
@@ -161,16 +177,21 @@ class AnswerCache:
 
     def _note_read_only(self) -> None:
         self._is_read_only = True
-        self._warn(f"the answers cache {self.path} is read-only: its answers are used, new ones are not stored")
+        self._warn(
+            f"the answers cache {self.path} is read-only: its answers are used, new ones are not stored"
+        )
 
     def _connected(self) -> sqlite3.Connection:
         self._inode = self.path.stat().st_ino if self.path.exists() else 0
-        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+        )
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(
-                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL, stored_at REAL NOT NULL) WITHOUT ROWID"
+                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL, stored_at"
+                " REAL NOT NULL) WITHOUT ROWID"
             )
             self._inode = self.path.stat().st_ino
         except BaseException:
@@ -179,14 +200,19 @@ class AnswerCache:
         return connection
 
     def _give_up(self, reason: object) -> None:
-        self._warn(f"there is no answers cache in this run, {self.path} cannot be opened: {reason}; choose another folder with --evalstudio-cache")
+        self._warn(
+            f"there is no answers cache in this run, {self.path} cannot be opened: {reason}; choose another"
+            " folder with --evalstudio-cache"
+        )
 
     def _move_aside(self, reason: Exception) -> None:
         """Put a corrupt file out of the way, once, however many processes find it at the same time."""
         self.close()
         aside = self.path.with_name(f"{self.path.name}.corrupt-{os.getpid()}-{time.time_ns()}")
         try:
-            with closing(sqlite3.connect(self.folder / "repair.lock", timeout=BUSY_TIMEOUT_S, isolation_level=None)) as lock:
+            with closing(
+                sqlite3.connect(self.folder / "repair.lock", timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            ) as lock:
                 lock.execute("BEGIN EXCLUSIVE")
                 if not self.path.exists() or self.path.stat().st_ino != self._inode:
                     return  # another process has moved it already
@@ -194,9 +220,15 @@ class AnswerCache:
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
                 os.replace(self.path, aside)
         except (OSError, sqlite3.Error) as exc:
-            self._warn(f"the answers cache {self.path} is corrupt ({reason}) and could not be moved aside: {exc}; delete it")
+            self._warn(
+                f"the answers cache {self.path} is corrupt ({reason}) and could not be moved aside: {exc};"
+                " delete it"
+            )
             return
-        self._warn(f"the answers cache {self.path} is corrupt ({reason}); it was moved to {aside.name} and a new one begun")
+        self._warn(
+            f"the answers cache {self.path} is corrupt ({reason}); it was moved to {aside.name} and a new one"
+            " begun"
+        )
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:

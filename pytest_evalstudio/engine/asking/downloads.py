@@ -20,7 +20,9 @@ _named_hosts: set[str] = set()
 
 
 def named_hosts() -> frozenset[str]:
-    """Return "host:port" of the URLs that the user of this process named; documents may stand there, whatever the address."""
+    """Return "host:port" of the URLs that the user of this process named; documents may stand there, whatever
+    the address.
+    """
     return frozenset(_named_hosts)
 
 

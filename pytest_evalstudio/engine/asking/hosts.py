@@ -23,7 +23,9 @@ from pytest_evalstudio.models.sentences import split_sentences
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker")
 SESSION_KEYS = ("host", "cache", "rag", "runs", *LIMIT_KEYS)
-"""Keys of a model's table that are not the host's: `runs` belongs to the plugin, `rag` says that a host of kind "both" retrieves."""
+"""Keys of a model's table that are not the host's: `runs` belongs to the plugin, `rag` says that a host of
+kind "both" retrieves.
+"""
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
 
@@ -52,8 +54,8 @@ def open_model(
     """Make a configured model ready to be asked.
 
     Args:
-        settings: `host`, the host's parameters, limits, `cache` (bool, instead of the host's own choice), `rag`;
-            `${NAME}` in any text is taken from the environment.
+        settings: `host`, the host's parameters, limits, `cache` (bool, instead of the host's own choice),
+            `rag`; `${NAME}` in any text is taken from the environment.
         folder: where relative paths and modules are looked for.
         cache: where answers are kept, None to keep none; it stays open when the session closes.
         workers: how many processes share the limits.
@@ -148,8 +150,14 @@ def _constructed(cls: type[Host], host_id: str, values: Mapping[str, Any]) -> Ho
     for key in values:
         if key not in known:
             hint = nearest(key, [*known, *SESSION_KEYS])
-            raise ConfigurationError(f"host {host_id!r} has no parameter {key!r}. {hint or 'It has: ' + ', '.join(sorted(known))}")
-    required = (item.name for item in fields(cls) if item.init and item.default is MISSING and item.default_factory is MISSING)  # type: ignore[arg-type]
+            raise ConfigurationError(
+                f"host {host_id!r} has no parameter {key!r}. {hint or 'It has: ' + ', '.join(sorted(known))}"
+            )
+    required = (
+        item.name
+        for item in fields(cls)  # type: ignore[arg-type]
+        if item.init and item.default is MISSING and item.default_factory is MISSING
+    )
     missing = [name for name in required if name not in values]
     if missing:
         raise ConfigurationError(f"host {host_id!r} needs {', '.join(f'`{one}`' for one in missing)}")
@@ -167,7 +175,9 @@ def _typed(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
     typed: dict[str, Any] = {}
     for key, value in values.items():
         try:
-            typed[key] = TypeAdapter(hints[key], config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
+            typed[key] = TypeAdapter(
+                hints[key], config=ConfigDict(arbitrary_types_allowed=True)
+            ).validate_python(value)
         except PydanticSchemaGenerationError:
             typed[key] = value
         except ValidationError as exc:

@@ -13,9 +13,9 @@ from pytest_evalstudio.engine.asking.answers import digest_of
 class InterruptedAnswers:
     """Keeps the answers of interrupted calls until their prompts come again.
 
-    An item may be ended while its chunk is being asked, for instance by pytest-timeout. The next item of the chunk asks
-    the same prompts. Each kept answer is returned once, so that a model without a cache still gets a repeated question
-    twice.
+    An item may be ended while its chunk is being asked, for instance by pytest-timeout. The next item of the
+    chunk asks the same prompts. Each kept answer is returned once, so that a model without a cache still gets
+    a repeated question twice.
     """
 
     def __init__(self) -> None:

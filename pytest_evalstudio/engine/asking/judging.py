@@ -21,8 +21,8 @@ from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
 _REMEDY = (
-    'add a table [judge] to evalstudio.toml, e.g. host = "openai_compatible", url = "http://localhost:11434/v1", '
-    'llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
+    'add a table [judge] to evalstudio.toml, e.g. host = "openai_compatible", url ='
+    ' "http://localhost:11434/v1", llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
 )
 STEADY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
 """What a judge's host is set to where it has such a parameter and nobody says otherwise."""
@@ -48,7 +48,9 @@ class Judges:
     repeat: int = 1
     reverse_options: bool = False
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
-    _thread: LoopThread = dataclasses.field(default_factory=lambda: LoopThread("evalstudio-judge"), init=False)
+    _thread: LoopThread = dataclasses.field(
+        default_factory=lambda: LoopThread("evalstudio-judge"), init=False
+    )
     _sessions: dict[tuple[str, str], ModelSession] = dataclasses.field(default_factory=dict, init=False)
     _panels: dict[tuple[str, str], Panel] = dataclasses.field(default_factory=dict, init=False)
 
@@ -76,7 +78,9 @@ class Judges:
         return self._panels[identity]
 
     def spent(self) -> dict[str, float]:
-        """What this process really asked: calls, cost_usd, input_tokens, output_tokens; stored replies are not among them."""
+        """What this process really asked: calls, cost_usd, input_tokens, output_tokens; stored replies are
+        not among them.
+        """
         names = ("calls", "cost_usd", "input_tokens", "output_tokens")
         return {name: sum(getattr(budget, name) for budget in self.budgets.values()) for name in names}
 
@@ -143,8 +147,11 @@ def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> 
     return config.judge
 
 
-def describe_judge(config: Configuration, own: Mapping[str, Any] | None, prompts: Sequence[str]) -> dict[str, Any]:
-    """A judge as records and reports show it: models, vote, and the version of each prompt that an evaluator may use.
+def describe_judge(
+    config: Configuration, own: Mapping[str, Any] | None, prompts: Sequence[str]
+) -> dict[str, Any]:
+    """A judge as records and reports show it: models, vote, and the version of each prompt that an evaluator
+    may use.
 
     Nothing where there is no judge: what is lacking is said when it is opened.
     """
@@ -155,7 +162,9 @@ def describe_judge(config: Configuration, own: Mapping[str, Any] | None, prompts
     folder = config.folder / table.templates if table.templates else None
     models = {model.name: model.settings for model in config.model}
     return {
-        "models": [_described({**models.get(member.model or "", {}), **member.settings}) for member in table.members],
+        "models": [
+            _described({**models.get(member.model or "", {}), **member.settings}) for member in table.members
+        ],
         **({"vote": table.vote} if len(table.members) > 1 else {}),
         "prompts": Prompts(folder).versions(prompts),
     }

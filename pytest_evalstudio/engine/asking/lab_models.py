@@ -1,4 +1,6 @@
-"""Models as lab files describe them: text from elsewhere, which names no code, no variable and no address on its own."""
+"""Models as lab files describe them: text from elsewhere, which names no code, no variable and no address on
+its own.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ class LabTrust:
 
     Attributes:
         is_trusted: whether the user passed the option.
-        option: the option that says so, for messages: `--evalstudio-trust-lab` in pytest, `--trust-lab` in the shell.
+        option: the option that says so, for messages: `--evalstudio-trust-lab` in pytest, `--trust-lab` in
+            the shell.
     """
 
     is_trusted: bool
@@ -46,7 +49,9 @@ class LabModel:
     parameters: Mapping[str, Any]
 
 
-def settings_of_lab_model(model: LabModel, registry: Registry, trust: LabTrust, *, configured: Iterable[str]) -> dict[str, Any]:
+def settings_of_lab_model(
+    model: LabModel, registry: Registry, trust: LabTrust, *, configured: Iterable[str]
+) -> dict[str, Any]:
     """Return the settings with which a model that only a lab describes is opened.
 
     References such as `${NAME}` in them stay as they are: a lab reads no environment variable.
@@ -61,16 +66,25 @@ def settings_of_lab_model(model: LabModel, registry: Registry, trust: LabTrust, 
         ConfigurationError: if the user does not trust the lab, or the description cannot be used.
     """
     names = ", ".join(configured)
-    remedy = f"Add a [[model]] with name = {model.name!r} to evalstudio.toml ({f'configured here: {names}' if names else 'none is configured here'})"
+    remedy = (
+        f"Add a [[model]] with name = {model.name!r} to evalstudio.toml"
+        f" ({f'configured here: {names}' if names else 'none is configured here'})"
+    )
     fact = f"model {model.name!r} of the lab is to be asked and is not configured. {remedy}"
     if model.host not in registry.hosts:
         raise ConfigurationError(fact)
     if registry.hosts.spec(model.host).runs_user_code:
-        raise ConfigurationError(f"{fact}. The lab's own description is not used: host {model.host!r} runs code, which a lab may not name")
+        raise ConfigurationError(
+            f"{fact}. The lab's own description is not used: host {model.host!r} runs code, which a lab may"
+            " not name"
+        )
     if MASK in str(model.parameters):
         raise ConfigurationError(f"{fact}. The lab's own description is not used: its secrets are masked")
     if not trust.is_trusted:
-        raise ConfigurationError(f"{fact}, or pass {trust.option} to use the lab's own description (host {model.host!r}) if you trust the file")
+        raise ConfigurationError(
+            f"{fact}, or pass {trust.option} to use the lab's own description (host {model.host!r}) if you"
+            " trust the file"
+        )
     return {**{key: _literal(value) for key, value in model.parameters.items()}, "host": model.host}
 
 

@@ -39,13 +39,20 @@ class Limits:
             value = getattr(self, item.name)
             if value is None and item.default is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int if isinstance(item.default, int) else int | float):
-                raise ConfigurationError(f"{item.name} = {value!r}: must be a {'whole ' if isinstance(item.default, int) else ''}number")
+            if isinstance(value, bool) or not isinstance(
+                value, int if isinstance(item.default, int) else int | float
+            ):
+                raise ConfigurationError(
+                    f"{item.name} = {value!r}: must be a"
+                    f" {'whole ' if isinstance(item.default, int) else ''}number"
+                )
             if not math.isfinite(value):
                 raise ConfigurationError(f"{item.name} = {value!r}: must be a finite number")
             least_allowed = item.name in ("retries", "breaker")
             if value < 0 or (value == 0 and not least_allowed):
-                raise ConfigurationError(f"{item.name} = {value!r}: must be {'0 or more' if least_allowed else 'more than 0'}")
+                raise ConfigurationError(
+                    f"{item.name} = {value!r}: must be {'0 or more' if least_allowed else 'more than 0'}"
+                )
 
     def share(self, workers: int) -> Limits:
         """The part of one of so many processes that ask the same model at the same time.
@@ -127,7 +134,11 @@ class Counters:
 
     def success(self, duration_s: float) -> None:
         total, least, most = self._durations
-        self._durations = [total + duration_s, min(least, duration_s) if self.success_count else duration_s, max(most, duration_s)]
+        self._durations = [
+            total + duration_s,
+            min(least, duration_s) if self.success_count else duration_s,
+            max(most, duration_s),
+        ]
         self.success_count += 1
 
     def as_dict(self) -> dict[str, object]:
@@ -139,5 +150,11 @@ class Counters:
             "retry_count": self.retry_count,
             "timeout_count": self.timeout_count,
             "failure_count": self.failure_count,
-            "duration_stats": {"n": n, "sum": total, "min": least, "max": most, "avg": total / n if n else 0.0},
+            "duration_stats": {
+                "n": n,
+                "sum": total,
+                "min": least,
+                "max": most,
+                "avg": total / n if n else 0.0,
+            },
         }

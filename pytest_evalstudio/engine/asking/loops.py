@@ -1,4 +1,6 @@
-"""An event loop beside the program, for work that goes on concurrently while one thread waits for all of it."""
+"""An event loop beside the program, for work that goes on concurrently while one thread waits for all of
+it.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,15 @@ class LoopThread:
         self._thread: threading.Thread | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine; an interrupt of this thread cancels it and waits until it has stopped."""
+        """The result of a coroutine; an interrupt of this thread cancels it and waits until it has
+        stopped.
+        """
         loop = self._started()
         future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
-            while not wait([future], timeout=1.0).done:  # in slices: Windows does not interrupt an endless wait
+            while not wait(
+                [future], timeout=1.0
+            ).done:  # in slices: Windows does not interrupt an endless wait
                 pass
         except BaseException:
             future.cancel()
@@ -40,7 +46,9 @@ class LoopThread:
         if self._loop is None or self._thread is None:
             return
         wait([asyncio.run_coroutine_threadsafe(_let_tasks_end(), self._loop)], timeout=CLOSING_S)
-        wait([asyncio.run_coroutine_threadsafe(self._loop.shutdown_asyncgens(), self._loop)], timeout=CLOSING_S)
+        wait(
+            [asyncio.run_coroutine_threadsafe(self._loop.shutdown_asyncgens(), self._loop)], timeout=CLOSING_S
+        )
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=CLOSING_S)
         if not self._thread.is_alive():

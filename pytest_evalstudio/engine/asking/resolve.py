@@ -35,8 +35,9 @@ Progress = Callable[[int, int], None]
 class ModelSession:
     """One configured model, asked again and again while a pytest session lasts.
 
-    Requests run in an event loop of its own in one background thread, so that connections stay open between calls and
-    a loop that the user's test is running in is no hindrance. Made by `open_model`; ended by `close`.
+    Requests run in an event loop of its own in one background thread, so that connections stay open between
+    calls and a loop that the user's test is running in is no hindrance. Made by `open_model`; ended by
+    `close`.
 
     Args:
         settings: the host's parameters, secrets masked: what reports show and answers are stored under.
@@ -89,7 +90,9 @@ class ModelSession:
 
     @property
     def counters(self) -> dict[str, Any]:
-        """success_count, retry_count, timeout_count, failure_count and duration_stats of requests made; stored answers do not count."""
+        """success_count, retry_count, timeout_count, failure_count and duration_stats of requests made;
+        stored answers do not count.
+        """
         return self._counters.as_dict()
 
     def description(self) -> dict[str, Any]:
@@ -117,8 +120,8 @@ class ModelSession:
     def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
         """Answers in the order of the prompts; one that could not be had says why in its `error`.
 
-        An answer is stored when it arrives: an interrupted call loses only what was on its way. Answers of an interrupted call that
-        no cache keeps are returned by the next call for the same prompt.
+        An answer is stored when it arrives: an interrupted call loses only what was on its way. Answers of an
+        interrupted call that no cache keeps are returned by the next call for the same prompt.
 
         Args:
             progress: called with (done, total) after each answer, in the background thread.
@@ -144,7 +147,9 @@ class ModelSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     async def _answers(self, prompts: Sequence[Prompt], progress: Progress | None) -> list[Answer]:
@@ -160,7 +165,9 @@ class ModelSession:
                 progress(done, len(prompts))
 
         for index, prompt in enumerate(prompts):
-            key = self._answer_key(prompt) or f"#{index}"  # without a cache a question asked twice is two requests
+            key = (
+                self._answer_key(prompt) or f"#{index}"
+            )  # without a cache a question asked twice is two requests
             task = asked.get(key)
             if task is None:
                 arrived = self._interrupted.take(prompt)
@@ -192,7 +199,8 @@ class ModelSession:
         async with self._slots:
             if self._breaker.refuses():
                 return self._failure(
-                    f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last time: {self._breaker.last_fault}"
+                    f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
+                    f" time: {self._breaker.last_fault}"
                 )
             if reason := admit():
                 return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}")
@@ -228,7 +236,9 @@ class ModelSession:
             raise
         except EvalStudioError as exc:
             return Answer(error=str(exc), retries=max(0, tries - 1))
-        except Exception as exc:  # a fault of the host's code is an error of this case, never the end of the run
+        except (
+            Exception
+        ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
             return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
         self._breaker.reset()
         return replace(answer, retries=tries - 1)
@@ -251,14 +261,18 @@ class ModelSession:
             if not patience.expired():
                 raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
             self._counters.timeout_count += 1
-            raise HostFault(f"no answer within {self.limits.timeout_s:g} s (`timeout_s`)", retry=True) from None
+            raise HostFault(
+                f"no answer within {self.limits.timeout_s:g} s (`timeout_s`)", retry=True
+            ) from None
 
     async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
         jitter = random.Random(digest_of([self.key, prompt.text, prompt.run]))
 
         def wait_s(state: RetryCallState) -> float:
             fault = state.outcome.exception() if state.outcome else None
-            backoff = min(MOST_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1)) * jitter.uniform(0.5, 1.0)
+            backoff = min(MOST_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1)) * jitter.uniform(
+                0.5, 1.0
+            )
             asked_s = fault.retry_after_s if isinstance(fault, HostFault) else None
             return backoff if asked_s is None else asked_s
 
@@ -286,7 +300,9 @@ class ModelSession:
             async def once() -> None:
                 await self._in_time(self.host.prepare(corpus))
 
-            task = self._prepared[corpus] = asyncio.create_task(self._with_retries(once, Prompt(text="", corpus=corpus)))
+            task = self._prepared[corpus] = asyncio.create_task(
+                self._with_retries(once, Prompt(text="", corpus=corpus))
+            )
         await asyncio.shield(task)
 
     def _answer_key(self, prompt: Prompt) -> str:
@@ -308,7 +324,10 @@ class ModelSession:
             return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
 
         return replace(
-            answer, text=clean(answer.text), context=tuple(map(clean, answer.context)), context_sources=tuple(map(clean, answer.context_sources))
+            answer,
+            text=clean(answer.text),
+            context=tuple(map(clean, answer.context)),
+            context_sources=tuple(map(clean, answer.context_sources)),
         )
 
     async def _closing(self) -> None:

@@ -16,7 +16,9 @@ from pytest_evalstudio.core.errors import ConfigurationError
 MASK = "***"
 
 SHORTEST_IN_ANSWERS = 8
-"""Shorter secrets ("none", "EMPTY": dummy keys of local servers) are masked in messages only; in answers and settings they are words."""
+"""Shorter secrets ("none", "EMPTY": dummy keys of local servers) are masked in messages only; in answers and
+settings they are words.
+"""
 
 _SHORTEST = 4
 _SHORTEST_ENCODED = 6
@@ -27,7 +29,9 @@ _SECRET_WORDS = frozenset(
     }
 )
 _SECRET_LAST_WORDS = frozenset({"key", "pass", "auth"})
-"""Words of a secret where nothing but a qualifier follows: `API_KEY_PROD` and `SMTP_PASS` are secret, `key_words` and `pass_k` are not."""
+"""Words of a secret where nothing but a qualifier follows: `API_KEY_PROD` and `SMTP_PASS` are secret,
+`key_words` and `pass_k` are not.
+"""
 _QUALIFIERS = frozenset(
     {
         *("prod", "production", "live", "dev", "development", "test", "testing", "qa", "stage", "staging"),
@@ -35,7 +39,20 @@ _QUALIFIERS = frozenset(
     }
 )
 _KINDS_OF_KEY = frozenset(
-    {"api", "access", "account", "private", "secret", "encryption", "signing", "master", "client", "service", "storage", "subscription"}
+    {
+        "api",
+        "access",
+        "account",
+        "private",
+        "secret",
+        "encryption",
+        "signing",
+        "master",
+        "client",
+        "service",
+        "storage",
+        "subscription",
+    }
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _REFERENCE = re.compile(r"\$?\$\{([^{}]*)\}")
@@ -45,15 +62,17 @@ _URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 class Secrets:
     """The secret values of one model's settings.
 
-    A value is secret if the name of its key says so (`api_key`, `session_token`, `Authorization`), or the name of the
-    environment variable that it comes from. Names are judged by their words: `max_tokens` is none.
+    A value is secret if the name of its key says so (`api_key`, `session_token`, `Authorization`), or the
+    name of the environment variable that it comes from. Names are judged by their words: `max_tokens` is
+    none.
     """
 
     def __init__(self) -> None:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def expand(self, settings: Mapping[str, Any], *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Settings with each `${NAME}` replaced from the environment, nested values too; `$${NAME}` stays as `${NAME}`.
+        """Settings with each `${NAME}` replaced from the environment, nested values too; `$${NAME}` stays as
+        `${NAME}`.
 
         Raises:
             ConfigurationError: if a variable is not set, or empty; it is named.
@@ -66,7 +85,9 @@ class Secrets:
         return {key: self._masked(value, key) for key, value in settings.items()}
 
     def mask(self, text: str, *, shortest: int = _SHORTEST) -> str:
-        """Return a text without the secrets of at least that length, in any of the forms of `encoded_forms`."""
+        """Return a text without the secrets of at least that length, in any of the forms of
+        `encoded_forms`.
+        """
         for value in sorted(self._values, key=len, reverse=True):
             if len(value) >= shortest:
                 for form in self._values[value]:
@@ -87,7 +108,10 @@ class Secrets:
                 self._keep(expanded)
             return expanded
         if isinstance(value, Mapping):
-            return {name: self._expanded(item, key if looks_secret(key) else str(name), env) for name, item in value.items()}
+            return {
+                name: self._expanded(item, key if looks_secret(key) else str(name), env)
+                for name, item in value.items()
+            }
         if isinstance(value, list | tuple):
             return [self._expanded(item, key, env) for item in value]
         return value
@@ -97,34 +121,53 @@ class Secrets:
             return found[0][1:]
         name = found[1]
         if not env.get(name):
-            raise ConfigurationError(f"{key} = '${{{name}}}': the environment variable {name} is {'empty' if name in env else 'not set'}")
+            raise ConfigurationError(
+                f"{key} = '${{{name}}}': the environment variable {name} is"
+                f" {'empty' if name in env else 'not set'}"
+            )
         if looks_secret(name) or looks_secret(key):
             self._keep(env[name])
         return env[name]
 
     def _masked(self, value: Any, key: str) -> Any:
         if isinstance(value, str):
-            return MASK if looks_secret(key) and value else _URL_LOGIN.sub(MASK, self.mask(value, shortest=SHORTEST_IN_ANSWERS))
+            return (
+                MASK
+                if looks_secret(key) and value
+                else _URL_LOGIN.sub(MASK, self.mask(value, shortest=SHORTEST_IN_ANSWERS))
+            )
         if isinstance(value, Mapping):
-            return {name: self._masked(item, key if looks_secret(key) else str(name)) for name, item in value.items()}
+            return {
+                name: self._masked(item, key if looks_secret(key) else str(name))
+                for name, item in value.items()
+            }
         if isinstance(value, list | tuple):
             return [self._masked(item, key) for item in value]
         return value
 
 
 def encoded_forms(value: str) -> tuple[str, ...]:
-    """Return a secret as services echo it, longest first: as it is, URL-encoded, HTML- and JSON-escaped, in base64.
+    """Return a secret as services echo it, longest first: as it is, URL-encoded, HTML- and JSON-escaped, in
+    base64.
 
-    Base64 comes in the standard and the URL-safe alphabet, and as it looks inside a longer text, such as `user:password`
-    of basic authentication, where it may start at any of three offsets; characters that depend on the neighbours are left out.
+    Base64 comes in the standard and the URL-safe alphabet, and as it looks inside a longer text, such as
+    `user:password` of basic authentication, where it may start at any of three offsets; characters that
+    depend on the neighbours are left out.
 
     >>> encoded_forms("a&b=cd")[:3]
     ('a%26b%3Dcd', 'a&amp;b=cd', 'YSZiPWNk')
     """
     data = value.encode("utf-8", "surrogatepass")
-    quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/", "/:=&+@")} | {urllib.parse.quote_plus(data)}
+    quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/", "/:=&+@")} | {
+        urllib.parse.quote_plus(data)
+    }
     quoted |= {re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text) for text in quoted}
-    escaped = {html.escape(value), html.escape(value, quote=False), json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+    escaped = {
+        html.escape(value),
+        html.escape(value, quote=False),
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+    }
     encoded: set[str] = set()
     for offset in range(3):
         text = base64.b64encode(bytes(offset) + data).decode()
@@ -141,10 +184,13 @@ def looks_secret(name: str) -> bool:
     >>> names = ("api_key", "X-Api-Key", "sessionToken", "API_KEY_PROD", "SMTP_PASS", "max_tokens", "key_words", "monkey", "pass_k")
     >>> [name for name in names if looks_secret(name)]
     ['api_key', 'X-Api-Key', 'sessionToken', 'API_KEY_PROD', 'SMTP_PASS']
-    """
+    """  # noqa: E501
     words = [word.lower() for word in _WORD.findall(name)]
     while len(words) > 1 and (words[-1] in _QUALIFIERS or words[-1].isdecimal()):
         words.pop()
     if words and words[-1] in _SECRET_LAST_WORDS:
         return True
-    return any(word in _SECRET_WORDS or (word == "key" and before in _KINDS_OF_KEY) for before, word in zip(["", *words], words, strict=False))
+    return any(
+        word in _SECRET_WORDS or (word == "key" and before in _KINDS_OF_KEY)
+        for before, word in zip(["", *words], words, strict=False)
+    )

@@ -1,1 +1,3 @@
-"""From suites to perturbed suites: what is asked for, what is made of it, and what categories tell of it later."""
+"""From suites to perturbed suites: what is asked for, what is made of it, and what categories tell of it
+later.
+"""

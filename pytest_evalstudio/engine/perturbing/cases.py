@@ -27,7 +27,8 @@ class PerturbedCopy(Generic[C]):
     """A copy with perturbed cases beside the originals.
 
     Attributes:
-        content: a suite or test with cases more; of a single case, a test that holds it and its perturbations.
+        content: a suite or test with cases more; of a single case, a test that holds it and its
+            perturbations.
         added: how many cases are new.
         notes: which cases were not perturbed, and why.
     """
@@ -53,14 +54,16 @@ def perturb(
 
     Args:
         content: of a lab, the perturbed rows stand in `raw_dataset`: their answers are still to be asked for.
-        perturbations: e.g. "comma:medium,word_swap:low+qwerty"; a comma separates cases, a plus chains perturbators into one case.
+        perturbations: e.g. "comma:medium,word_swap:low+qwerty"; a comma separates cases, a plus chains
+            perturbators into one case.
         seed: the same one gives the same cases on every machine.
         where: expression over categories, as of pytest's `-m`: which cases are perturbed.
         options: of perturbators by id, e.g. {"random_delete": {"replacement": "X"}}.
         folder: where relative paths among the options start.
         registry: what is known; a fresh one where not given.
         judge: opens the judge for perturbators that have one write.
-        allow_paths: whether `perturbations` may set options that are paths; False for text from a file of test data.
+        allow_paths: whether `perturbations` may set options that are paths; False for text from a file of
+            test data.
 
     Raises:
         ConfigurationError: for a perturbator, intensity, option or expression that cannot be understood.
@@ -68,7 +71,14 @@ def perturb(
     >>> perturb(TestCase(prompt="Are you lazy?", key="lazy"), "qwerty:high").content.test_cases[1].prompt
     'Are zou layz?'
     """
-    chains = parse_perturbations(perturbations, registry or Registry(), options, folder=Path(folder), judge=judge, allow_paths=allow_paths)
+    chains = parse_perturbations(
+        perturbations,
+        registry or Registry(),
+        options,
+        folder=Path(folder),
+        judge=judge,
+        allow_paths=allow_paths,
+    )
     perturber = Perturber(chains, seed=seed, where=where)
     if isinstance(content, TestLab):
         lab = content.model_copy(deep=True)
@@ -80,9 +90,13 @@ def perturb(
     elif isinstance(content, TestCase):
         suite = TestSuite(tests=[Test(key="test", test_cases=[content.model_copy(deep=True)])])
     else:
-        raise ConfigurationError(f"a {type(content).__name__} cannot be perturbed: give a TestCase, Test, TestSuite or TestLab")
+        raise ConfigurationError(
+            f"a {type(content).__name__} cannot be perturbed: give a TestCase, Test, TestSuite or TestLab"
+        )
     added = _fill_suite(suite, perturber)
-    return PerturbedCopy(suite if isinstance(content, TestSuite) else suite.tests[0], added, tuple(perturber.notes.lines()))
+    return PerturbedCopy(
+        suite if isinstance(content, TestSuite) else suite.tests[0], added, tuple(perturber.notes.lines())
+    )
 
 
 def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
@@ -92,7 +106,10 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
     wanted = {
         id(case)
         for test, case in suite.cases()
-        if perturber.wants((*case.categories, *test.categories, *suite.categories), (link.type for link in case.relationships))
+        if perturber.wants(
+            (*case.categories, *test.categories, *suite.categories),
+            (link.type for link in case.relationships),
+        )
     }
     perturber.prepare([case.prompt for _, case in suite.cases() if id(case) in wanted])
     for test in suite.tests:
@@ -123,9 +140,16 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
     """Rows without answers, for every model of the lab, behind the unanswered rows of the originals."""
     rows = lab.dataset.inputs
     lab.raw_dataset = LlmDataset(inputs=[_unanswered(row) for row in rows])
-    unique = {key: Numbered(row.key for row in rows if row.model_key == key) for key in dict.fromkeys(row.model_key for row in rows)}
+    unique = {
+        key: Numbered(row.key for row in rows if row.model_key == key)
+        for key in dict.fromkeys(row.model_key for row in rows)
+    }
     added = []
-    wanted = [row for row in rows if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships))]
+    wanted = [
+        row
+        for row in rows
+        if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships))
+    ]
     perturber.prepare([row.input for row in wanted])
     for row in wanted:
         for variant in perturber.variants(row.input, row.key):
@@ -142,9 +166,20 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
 
 
 def _links(variant: Variant, original: str) -> list[Relationship]:
-    return [Relationship(type=link.type, target=link.target, target_type=link.target_type) for link in variant.links(original)]
+    return [
+        Relationship(type=link.type, target=link.target, target_type=link.target_type)
+        for link in variant.links(original)
+    ]
 
 
 def _unanswered(row: Row) -> Row:
-    empty = {"actual_output": "", "actual_duration": 0.0, "cost": None, "context": [], "context_sources": [], "usage": {}, "error": ""}
+    empty = {
+        "actual_output": "",
+        "actual_duration": 0.0,
+        "cost": None,
+        "context": [],
+        "context_sources": [],
+        "usage": {},
+        "error": "",
+    }
     return row.model_copy(deep=True, update=empty)

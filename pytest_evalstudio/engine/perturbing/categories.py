@@ -47,15 +47,16 @@ def origin(categories: Iterable[str], known: Perturbators | None = None) -> Orig
     """What the categories of a perturbed case tell.
 
     Args:
-        categories: e.g. "perturbed_by:comma:PerturbationIntensity.HIGH"; the reference engine's class names are understood.
-        known: the perturbators of the session; those that come with this package where not given. One that nobody knows is taken to keep
-            the meaning, unless its name begins with that of an attack.
+        categories: e.g. "perturbed_by:comma:PerturbationIntensity.HIGH"; the reference engine's class names
+            are understood.
+        known: the perturbators of the session; those that come with this package where not given. One that
+            nobody knows is taken to keep the meaning, unless its name begins with that of an attack.
 
     >>> origin(["perturbed", "perturbed_by:h2o_sonar.utils.perturbations.CommaPerturbator:PerturbationIntensity.HIGH"])
     Origin(by=('comma:HIGH',), meaning_kept=True)
     >>> origin(["perturbed_by:comma:LOW", "perturbed_by:antonym:HIGH"]).meaning_kept
     False
-    """
+    """  # noqa: E501
     shelf = _own() if known is None else known
     made_by, meaning_kept = [], True
     for category in categories:

@@ -1,7 +1,7 @@
 """What is asked for: `comma:medium,word_swap:low+qwerty` as chains of perturbators.
 
-A comma separates perturbators, each of which makes a perturbed case of its own; a plus chains them into one. A perturbator is
-ID[:INTENSITY][:OPTION=VALUE...].
+A comma separates perturbators, each of which makes a perturbed case of its own; a plus chains them into one.
+A perturbator is ID[:INTENSITY][:OPTION=VALUE...].
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.perturbators import DEFAULT_INTENSITY, Change, Intensity, Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.perturbators import (
+    DEFAULT_INTENSITY,
+    Change,
+    Intensity,
+    Perturbator,
+    PerturbatorSpec,
+)
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.perturbing.written import Written
 from pytest_evalstudio.engine.scoring.plan import check_options
@@ -38,7 +44,9 @@ class Step:
         return f"{self.spec.id}:{self.intensity}" if self.spec.intensities else self.spec.id
 
     def perturb(self, text: str, seed: int) -> Change:
-        """The perturbator's change, with seeds of their own for each text; whatever goes wrong is a reason why there is none."""
+        """The perturbator's change, with seeds of their own for each text; whatever goes wrong is a reason
+        why there is none.
+        """
         try:
             change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
         except Exception as exc:  # other people's code: the suite must outlive it, and says so
@@ -70,15 +78,17 @@ def parse_perturbations(
     Args:
         options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
         folder: where relative paths among them start.
-        judge: opens the judge for perturbators that have one write; None where texts must be the same in every process.
+        judge: opens the judge for perturbators that have one write; None where texts must be the same in
+            every process.
         allow_paths: whether `text` may set options that are paths; False for text from a file of test data.
 
     Raises:
-        ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks what it needs.
+        ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks
+            what it needs.
 
     >>> [[step.label for step in chain] for chain in parse_perturbations("comma:medium,word_swap:low+qwerty", Registry())]
     [['comma:MEDIUM'], ['word_swap:LOW', 'qwerty:MEDIUM']]
-    """
+    """  # noqa: E501
     tables = options or {}
     for name, table in tables.items():
         _made(name, table, registry, f"perturbator.{name}", folder)
@@ -91,10 +101,17 @@ def parse_perturbations(
 def _refuse_paths(parts: Iterable[str], registry: Registry) -> None:
     for part in parts:
         name, *rest = (piece.strip() for piece in part.split(":"))
-        paths = getattr(registry.perturbators.get(name), "path_options", ()) if name in registry.perturbators else ()
+        paths = (
+            getattr(registry.perturbators.get(name), "path_options", ())
+            if name in registry.perturbators
+            else ()
+        )
         for option in (piece.partition("=")[0].strip() for piece in rest):
             if option in paths:
-                raise ConfigurationError(f"perturbator {part!r}: {option} is a path; give it in [perturbator.{name}] of the configuration")
+                raise ConfigurationError(
+                    f"perturbator {part!r}: {option} is a path; give it in [perturbator.{name}] of the"
+                    " configuration"
+                )
 
 
 def _seed_for(text: str, id: str, seed: int) -> int:
@@ -108,24 +125,49 @@ def _begun(id: str, seed: int) -> hashlib.blake2b:
     return hashlib.blake2b(f"{seed}\n{id}\n".encode(), digest_size=8)
 
 
-def _step(text: str, registry: Registry, tables: Mapping[str, Mapping[str, Any]], folder: Path, judge: Callable[[], Judge] | None) -> Step:
+def _step(
+    text: str,
+    registry: Registry,
+    tables: Mapping[str, Mapping[str, Any]],
+    folder: Path,
+    judge: Callable[[], Judge] | None,
+) -> Step:
     name, *rest = (part.strip() for part in text.split(":"))
     if not name:
-        raise ConfigurationError("a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','")
+        raise ConfigurationError(
+            "a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','"
+        )
     spec = registry.perturbators.spec(name)
-    given = {key.strip(): value.strip() for key, sign, value in (part.partition("=") for part in rest) if sign}
+    given = {
+        key.strip(): value.strip() for key, sign, value in (part.partition("=") for part in rest) if sign
+    }
     levels = [part for part in rest if "=" not in part]
     if len(levels) > 1:
-        raise ConfigurationError(f"perturbator {text!r}: two intensities, {levels[0]!r} and {levels[1]!r}; give one")
-    perturbator = _made(name, {**tables.get(name, {}), **_typed(registry.perturbators.get(name), given)}, registry, f"perturbator {name}", folder)
+        raise ConfigurationError(
+            f"perturbator {text!r}: two intensities, {levels[0]!r} and {levels[1]!r}; give one"
+        )
+    perturbator = _made(
+        name,
+        {**tables.get(name, {}), **_typed(registry.perturbators.get(name), given)},
+        registry,
+        f"perturbator {name}",
+        folder,
+    )
     if getattr(perturbator, "asks_judge", False):
         if judge is None:
-            raise ConfigurationError(f"perturbator {name}: a judge's words differ from process to process; write the cases with `evalstudio perturb`")
+            raise ConfigurationError(
+                f"perturbator {name}: a judge's words differ from process to process; write the cases with"
+                " `evalstudio perturb`"
+            )
         perturbator = Written(perturbator, judge)
     lacks = getattr(perturbator, "lacks", lambda: "")()
     if lacks:
         raise ConfigurationError(f"perturbator {name}: {lacks}")
-    return Step(spec=spec, perturbator=perturbator, intensity=_intensity(levels[0], spec) if levels else DEFAULT_INTENSITY)
+    return Step(
+        spec=spec,
+        perturbator=perturbator,
+        intensity=_intensity(levels[0], spec) if levels else DEFAULT_INTENSITY,
+    )
 
 
 def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
@@ -133,7 +175,14 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
     found = known.get(word.lower())
     if found is None:
         listed = f"It has {', '.join(known)}" if known else "It has none; leave it out"
-        raise ConfigurationError(" ".join(filter(None, (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), known), listed))))
+        raise ConfigurationError(
+            " ".join(
+                filter(
+                    None,
+                    (f"perturbator {spec.id}: no intensity {word!r}.", nearest(word.lower(), known), listed),
+                )
+            )
+        )
     return found
 
 
@@ -145,13 +194,17 @@ def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str,
             listed = f"Its options are {', '.join(known)}" if known else "It has none"
             raise ConfigurationError(f"{place}.{key}: unknown option. {nearest(key, known) or listed}")
     check_options(cls, options, place)
-    paths = {key: str(folder / str(options[key])) for key in getattr(cls, "path_options", ()) if options.get(key)}
+    paths = {
+        key: str(folder / str(options[key])) for key in getattr(cls, "path_options", ()) if options.get(key)
+    }
     made: Perturbator = cls(**{**options, **paths})
     return made
 
 
 def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:
-    """Options of the command line in the types of their fields; what does not fit stays a text, which the check refuses."""
+    """Options of the command line in the types of their fields; what does not fit stays a text, which the
+    check refuses.
+    """
     hints = typing.get_type_hints(cls)
     return {key: value if hints.get(key) is str else _value(value) for key, value in options.items()}
 

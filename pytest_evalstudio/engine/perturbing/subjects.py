@@ -12,10 +12,14 @@ from pytest_evalstudio.formats.keys import Numbered
 
 
 def perturbed_subjects(found: Sequence[Subject], perturber: Perturber) -> list[Subject]:
-    """A subject per original and variant, under the original's model, with its evaluators, `xfail` and `skip`; none has an answer yet."""
+    """A subject per original and variant, under the original's model, with its evaluators, `xfail` and
+    `skip`; none has an answer yet.
+    """
     unique: dict[str, Numbered] = {}
     for subject in found:
-        unique.setdefault(subject.model.key, Numbered(other.key for other in found if other.model.key == subject.model.key))
+        unique.setdefault(
+            subject.model.key, Numbered(other.key for other in found if other.model.key == subject.model.key)
+        )
     made_of: dict[int, list[Case]] = {}
     made = []
     for subject in found:
@@ -25,7 +29,14 @@ def perturbed_subjects(found: Sequence[Subject], perturber: Perturber) -> list[S
         if id(case) not in made_of:
             made_of[id(case)] = _variants(case, perturber, unique[subject.model.key])
         made += [
-            Subject(name="", model=subject.model, case=variant, choice=subject.choice, xfail=subject.xfail, skip=subject.skip)
+            Subject(
+                name="",
+                model=subject.model,
+                case=variant,
+                choice=subject.choice,
+                xfail=subject.xfail,
+                skip=subject.skip,
+            )
             for variant in made_of[id(case)]
         ]
     return made

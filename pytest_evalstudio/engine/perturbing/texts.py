@@ -63,7 +63,8 @@ class Perturber:
     Args:
         chains: each makes one variant.
         seed: another one gives other variants.
-        where: which cases are perturbed, by their categories; "" for all. Perturbed cases are never perturbed again.
+        where: which cases are perturbed, by their categories; "" for all. Perturbed cases are never perturbed
+            again.
 
     Raises:
         ConfigurationError: if `where` cannot be parsed, or nothing is asked for.
@@ -71,7 +72,9 @@ class Perturber:
 
     def __init__(self, chains: Sequence[Chain], *, seed: int = DEFAULT_SEED, where: str = "") -> None:
         if not chains:
-            raise ConfigurationError("no perturbator is named; write e.g. comma:medium. `evalstudio perturbators` lists all.")
+            raise ConfigurationError(
+                "no perturbator is named; write e.g. comma:medium. `evalstudio perturbators` lists all."
+            )
         self._chains = chains
         self._seed = seed
         self._where = Where(where) if where.strip() else None
@@ -102,7 +105,14 @@ class Perturber:
             marks = [f"{PREFIX}{step.spec.id}:PerturbationIntensity.{step.intensity}" for step in chain]
             links = dict.fromkeys((SOURCE, *(kind for step in chain for kind in step.spec.relationships)))
             name = "-".join(step.label.replace(":", "-") for step in chain).lower()
-            found.append(Variant(text=change.text, name=name, categories=(PERTURBED, *marks, *change.categories), relationships=tuple(links)))
+            found.append(
+                Variant(
+                    text=change.text,
+                    name=name,
+                    categories=(PERTURBED, *marks, *change.categories),
+                    relationships=tuple(links),
+                )
+            )
         return found
 
 

@@ -7,7 +7,19 @@ from collections.abc import Callable, Iterable
 
 from pytest_evalstudio.core.errors import ConfigurationError
 
-PYTESTS_OWN = frozenset({"skip", "skipif", "xfail", "parametrize", "usefixtures", "filterwarnings", "tryfirst", "trylast", "evalstudio"})
+PYTESTS_OWN = frozenset(
+    {
+        "skip",
+        "skipif",
+        "xfail",
+        "parametrize",
+        "usefixtures",
+        "filterwarnings",
+        "tryfirst",
+        "trylast",
+        "evalstudio",
+    }
+)
 _NOT_IN_MARKERS = re.compile(r"[^\w.:+/-]")
 _TOKEN = re.compile(r"([\w.:+/-]+)|\S")
 MAX_DEPTH = 100
@@ -27,7 +39,8 @@ def marker_name(category: str) -> str:
 
 
 class Where:
-    """An expression over categories: names, `and`, `or`, `not`, parentheses; a name is a category as a marker.
+    """An expression over categories: names, `and`, `or`, `not`, parentheses; a name is a category as a
+    marker.
 
     Raises:
         ConfigurationError: if it cannot be parsed.
@@ -74,7 +87,10 @@ class Where:
         if self._take("("):
             self._depth += 1
             if self._depth > MAX_DEPTH:
-                raise ConfigurationError(f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; make it simpler")
+                raise ConfigurationError(
+                    f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; make it"
+                    " simpler"
+                )
             inner = self._either()
             if not self._take(")"):
                 raise self._wrong()
@@ -95,7 +111,10 @@ class Where:
 
     def _wrong(self) -> ConfigurationError:
         place = f"at {self._tokens[self._at][0]!r}" if self._at < len(self._tokens) else "at its end"
-        return ConfigurationError(f"expression {self._excerpt()} cannot be read {place}; write categories with and, or, not and parentheses")
+        return ConfigurationError(
+            f"expression {self._excerpt()} cannot be read {place}; write categories with and, or, not and"
+            " parentheses"
+        )
 
     def _excerpt(self) -> str:
         return repr(self._text if len(self._text) <= _MAX_SHOWN else self._text[:_MAX_SHOWN] + "…")

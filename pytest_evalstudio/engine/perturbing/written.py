@@ -30,11 +30,15 @@ class Written:
         waiting = [text for text in dict.fromkeys(texts) if text.strip() and text not in self._changes]
         if not waiting:
             return
-        opinions = self._open().follow([functools.partial(self._perturbator.consider, text) for text in waiting])
+        opinions = self._open().follow(
+            [functools.partial(self._perturbator.consider, text) for text in waiting]
+        )
         for text, own in zip(waiting, opinions, strict=True):
             usable = [opinion.found for opinion in own if opinion.fault is None]
             fault = next((str(opinion.fault) for opinion in own if opinion.fault is not None), "no judge")
-            self._changes[text] = usable[0] if usable else Change.none(f"the judge wrote nothing usable: {fault}")
+            self._changes[text] = (
+                usable[0] if usable else Change.none(f"the judge wrote nothing usable: {fault}")
+            )
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         """What the judge wrote for a text."""

@@ -56,7 +56,9 @@ class Attached:
         }
 
 
-def attach(id: str, spec: EvaluatorSpec, evaluator: type, path: Path, file: str, embedder: str) -> tuple[Attached, EvaluatorSpec]:
+def attach(
+    id: str, spec: EvaluatorSpec, evaluator: type, path: Path, file: str, embedder: str
+) -> tuple[Attached, EvaluatorSpec]:
     """Load an evaluator's calibration.
 
     Args:
@@ -82,12 +84,22 @@ def attach(id: str, spec: EvaluatorSpec, evaluator: type, path: Path, file: str,
     for metric in calibration.metrics:
         if metric.embedder and metric.embedder != embedder:
             raise ConfigurationError(
-                f"{file} was made with scores of the embedder {metric.embedder!r}, and this run has {embedder!r}: calibrate again, or, if it is "
-                "the same model under another name, write that name into the file"
+                f"{file} was made with scores of the embedder {metric.embedder!r}, and this run has"
+                f" {embedder!r}: calibrate again, or, if it is the same model under another name, write that"
+                " name into the file"
             )
-    attached = Attached(calibration=calibration, file=file, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), of=spec.primary.key)
+    attached = Attached(
+        calibration=calibration,
+        file=file,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        of=spec.primary.key,
+    )
     return attached, dataclasses.replace(
-        spec, metrics=(_metric(calibration), *(dataclasses.replace(metric, primary=False) for metric in spec.metrics))
+        spec,
+        metrics=(
+            _metric(calibration),
+            *(dataclasses.replace(metric, primary=False) for metric in spec.metrics),
+        ),
     )
 
 
@@ -100,9 +112,14 @@ def check_metric(spec: EvaluatorSpec, key: str, better: str, file: str) -> None:
     metric = spec.metric(key)
     if metric is None or key == PROBABILITY:
         known = ", ".join(metric.key for metric in spec.metrics if metric.key != PROBABILITY)
-        raise ConfigurationError(f"{file} takes the metric {key!r} of {spec.id}, which has {known}; calibrate again")
+        raise ConfigurationError(
+            f"{file} takes the metric {key!r} of {spec.id}, which has {known}; calibrate again"
+        )
     if metric.better != better:
-        raise ConfigurationError(f"{file} takes {key!r} of {spec.id} for one of which {better} is better, and {metric.better} is; calibrate again")
+        raise ConfigurationError(
+            f"{file} takes {key!r} of {spec.id} for one of which {better} is better, and {metric.better} is;"
+            " calibrate again"
+        )
 
 
 def check_together(selected: Iterable[Selected]) -> None:
@@ -116,16 +133,23 @@ def check_together(selected: Iterable[Selected]) -> None:
         for metric in one.attached.calibration.metrics if one.attached is not None else ():
             if metric.evaluator not in chosen:
                 raise ConfigurationError(
-                    f"evaluator {one.id}: its calibration {one.attached.file if one.attached else ''} takes {metric.key}, and evaluator "
-                    f"{metric.evaluator!r} is not chosen with it; add it to the evaluators"
+                    f"evaluator {one.id}: its calibration {one.attached.file if one.attached else ''} takes"
+                    f" {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it to the"
+                    " evaluators"
                 )
-            check_metric(chosen[metric.evaluator].spec, metric.metric, metric.better, one.attached.file if one.attached else "")
+            check_metric(
+                chosen[metric.evaluator].spec,
+                metric.metric,
+                metric.better,
+                one.attached.file if one.attached else "",
+            )
 
 
 def calibrated(selected: Selected, outcomes: Mapping[Selected, Outcome]) -> Outcome:
     """An outcome with the calibrated probability among its scores.
 
-    Where a metric that the calibration takes has no value the outcome is not applicable, and an error where its evaluator made one.
+    Where a metric that the calibration takes has no value the outcome is not applicable, and an error where
+    its evaluator made one.
 
     Args:
         outcomes: of the same answer, by all its evaluators, as they gave them.
@@ -138,17 +162,28 @@ def calibrated(selected: Selected, outcomes: Mapping[Selected, Outcome]) -> Outc
     for metric in attached.calibration.metrics:
         given = by_id[metric.evaluator]
         if given.status == "error":
-            return dataclasses.replace(own, status="error", scores=NOTHING, reason=f"its calibration takes {metric.key}: {given.reason}")
+            return dataclasses.replace(
+                own,
+                status="error",
+                scores=NOTHING,
+                reason=f"its calibration takes {metric.key}: {given.reason}",
+            )
         score = given.scores.get(metric.metric)
         if score is None or not math.isfinite(score):
             why = f": {given.reason}" if given.status == "not_applicable" else ""
             return dataclasses.replace(
-                own, status="not_applicable", scores=NOTHING, reason=f"its calibration takes {metric.key}, which has no finite value here{why}"
+                own,
+                status="not_applicable",
+                scores=NOTHING,
+                reason=f"its calibration takes {metric.key}, which has no finite value here{why}",
             )
         scores.append(score)
     chance = probability(attached.calibration.curve, scores)
     labels = prediction_set(chance, attached.calibration.conformal.quantile)
-    details = {**own.details, "calibration": {"conformal_set": list(labels), "uncertain": is_uncertain(labels)}}
+    details = {
+        **own.details,
+        "calibration": {"conformal_set": list(labels), "uncertain": is_uncertain(labels)},
+    }
     return dataclasses.replace(own, scores={PROBABILITY: chance, **own.scores}, details=details)
 
 
@@ -189,5 +224,8 @@ def _metric(calibration: Calibration) -> Metric:
         name="Calibrated probability",
         threshold=PASSES,
         primary=True,
-        description=f"Probability that people call the answer good, from {', '.join(calibration.keys)} ({calibration.method} calibration).",
+        description=(
+            f"Probability that people call the answer good, from {', '.join(calibration.keys)}"
+            f" ({calibration.method} calibration)."
+        ),
     )

@@ -1,4 +1,6 @@
-"""Applies a saved calibration: scores to the probability that people call the answer good, and to the set of labels it may get."""
+"""Applies a saved calibration: scores to the probability that people call the answer good, and to the set of
+labels it may get.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,16 @@ def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> floa
     0.2
     """
     if isinstance(curve, Logistic):
-        taken = [math.log1p(max(0.0, score)) if log else score for score, log in zip(scores, curve.logs, strict=True)]
-        terms = (weight * (score - mean) / scale for weight, score, mean, scale in zip(curve.weights, taken, curve.means, curve.scales, strict=True))
+        taken = [
+            math.log1p(max(0.0, score)) if log else score
+            for score, log in zip(scores, curve.logs, strict=True)
+        ]
+        terms = (
+            weight * (score - mean) / scale
+            for weight, score, mean, scale in zip(
+                curve.weights, taken, curve.means, curve.scales, strict=True
+            )
+        )
         return sigmoid(curve.intercept + sum(terms))
     (score,) = scores
     place = bisect_left(curve.x, score)
@@ -70,11 +80,12 @@ def is_uncertain(labels: Sequence[int]) -> bool:
 
 
 def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
-    """The score of a single metric from which on (for "lower": down to which) the probability is at least `chance`.
+    """The score of a single metric from which on (for "lower": down to which) the probability is at least
+    `chance`.
 
     Returns:
-        None for several metrics, and where no score divides the answers: all reach it, none does, or the curve goes against the metric's
-        direction.
+        None for several metrics, and where no score divides the answers: all reach it, none does, or the
+        curve goes against the metric's direction.
     """
     if len(calibration.metrics) != 1:
         return None
@@ -83,14 +94,24 @@ def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
         weight = curve.weights[0]
         if weight == 0 or (weight > 0) != is_higher or not 0 < chance < 1:
             return None
-        found = curve.means[0] + curve.scales[0] * (math.log(chance / (1 - chance)) - curve.intercept) / weight
-        return (math.expm1(found) if curve.logs[0] else found) if math.isfinite(found) and found < _LARGEST_LOG else None
+        found = (
+            curve.means[0] + curve.scales[0] * (math.log(chance / (1 - chance)) - curve.intercept) / weight
+        )
+        return (
+            (math.expm1(found) if curve.logs[0] else found)
+            if math.isfinite(found) and found < _LARGEST_LOG
+            else None
+        )
     reached = [p >= chance for p in curve.p]
     if all(reached) or not any(reached):
         return None
     if is_higher:
         first = reached.index(True)
-        return math.nextafter(curve.x[first - 1], math.inf) if isinstance(curve, Steps) else _crossing(curve, first - 1, first, chance)
+        return (
+            math.nextafter(curve.x[first - 1], math.inf)
+            if isinstance(curve, Steps)
+            else _crossing(curve, first - 1, first, chance)
+        )
     last = len(reached) - 1 - reached[::-1].index(True)
     if last == len(reached) - 1:
         return None

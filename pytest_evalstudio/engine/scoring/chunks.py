@@ -18,12 +18,17 @@ T = TypeVar("T")
 
 
 def cut(
-    members: Sequence[T], subject_of: Callable[[T], Subject], *, place_of: Callable[[T], Hashable], by_question: bool, workers: int = 1
+    members: Sequence[T],
+    subject_of: Callable[[T], Subject],
+    *,
+    place_of: Callable[[T], Hashable],
+    by_question: bool,
+    workers: int = 1,
 ) -> list[list[T]]:
     """Cut a run's members into chunks.
 
-    A chunk holds members of one file and model. An original and its perturbations stay together, so do cases that are compared, and with
-    `by_question` so do all answers of one model to one question.
+    A chunk holds members of one file and model. An original and its perturbations stay together, so do cases
+    that are compared, and with `by_question` so do all answers of one model to one question.
 
     Args:
         members: in the order of the run.
@@ -53,7 +58,10 @@ def cut(
 
 
 def _families(
-    members: Sequence[T], subject_of: Callable[[T], Subject], place_of: Callable[[T], Hashable], by_question: bool
+    members: Sequence[T],
+    subject_of: Callable[[T], Subject],
+    place_of: Callable[[T], Hashable],
+    by_question: bool,
 ) -> list[tuple[tuple[Hashable, str], list[T]]]:
     parent: dict[Hashable, Hashable] = {}
 

@@ -26,7 +26,10 @@ def row_entry(case: Case, outcomes: Mapping[Selected, Outcome], redact: Redact) 
         "context": [redact(chunk) for chunk in case.context],
         "context_sources": list(case.context_sources),
         "categories": list(case.categories),
-        "relationships": [{"type": link.type, "target": link.target, "target_type": link.target_type} for link in case.relationships],
+        "relationships": [
+            {"type": link.type, "target": link.target, "target_type": link.target_type}
+            for link in case.relationships
+        ],
         "expected_output": redact(case.expected_output),
         "output_condition": redact(case.condition),
         "actual_output": redact(case.actual_output),
@@ -67,7 +70,9 @@ def _outcome(outcome: Outcome, redact: Redact) -> dict[str, Any]:
     if outcome.details:
         entry["details"] = _masked(outcome.details, redact)
     if outcome.judging is not None:
-        entry["judging"] = {name: value for name, value in dataclasses.asdict(outcome.judging).items() if value}
+        entry["judging"] = {
+            name: value for name, value in dataclasses.asdict(outcome.judging).items() if value
+        }
     return entry
 
 
@@ -97,7 +102,12 @@ def _finding(finding: Finding, redact: Redact) -> dict[str, Any]:
 
 def verdict_entry(selected: Selected, verdict: Verdict, redact: Redact) -> dict[str, Any]:
     """What one evaluator decided."""
-    entry: dict[str, Any] = {"status": verdict.status, "passed": verdict.passed, "scores": dict(verdict.scores), "missed": list(verdict.missed)}
+    entry: dict[str, Any] = {
+        "status": verdict.status,
+        "passed": verdict.passed,
+        "scores": dict(verdict.scores),
+        "missed": list(verdict.missed),
+    }
     if verdict.reason:
         entry["reason"] = redact(verdict.reason)
     if verdict.least:

@@ -11,15 +11,17 @@ from pytest_evalstudio.engine.asking.secrets import MASK, looks_secret
 from pytest_evalstudio.evaluators.detectors import redact, redact_identifier
 
 DIGEST_CHARS = 6
-"""Enough to tell the masked keys of a file apart, too few to find out which of all phone or card numbers it was."""
+"""Enough to tell the masked keys of a file apart, too few to find out which of all phone or card numbers it
+was.
+"""
 
 
 @functools.lru_cache(maxsize=4096)
 def safe_identifier(text: str) -> str:
     """Return a key, name, category or path without personal data and secrets.
 
-    Where masking changes it, a short digest of the original follows, so that different identifiers stay different, and an
-    identifier is the same in every run and file.
+    Where masking changes it, a short digest of the original follows, so that different identifiers stay
+    different, and an identifier is the same in every run and file.
 
     >>> safe_identifier("fees-2024"), safe_identifier("jane@bank.com")
     ('fees-2024', '****@****.***-c22692')
@@ -31,7 +33,9 @@ def safe_identifier(text: str) -> str:
 
 
 def safe_description(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model's description with the values of secret names and all personal data and secrets in texts masked."""
+    """Return a model's description with the values of secret names and all personal data and secrets in texts
+    masked.
+    """
     return {name: _safe(value, name) for name, value in description.items()}
 
 

@@ -51,7 +51,14 @@ class Lender:
         refresh: ask judges again what is stored.
     """
 
-    def __init__(self, *, cache: Path | None = None, workers: int = 1, registry: Registry | None = None, refresh: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        cache: Path | None = None,
+        workers: int = 1,
+        registry: Registry | None = None,
+        refresh: bool = False,
+    ) -> None:
         self._workers = workers
         self._cache = cache
         self._registry = registry
@@ -65,7 +72,8 @@ class Lender:
     def tools(self, config: Configuration) -> Tools:
         """The tools under a configuration; a model among them is opened when it is first used."""
         lent: dict[str, Any] = {
-            name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name)) for name, table in _MODELS.items()
+            name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name))
+            for name, table in _MODELS.items()
         }
         if config.sentiment_model.model == LEXICON:
             lent["sentiment_model"] = None
@@ -73,7 +81,9 @@ class Lender:
             max_text_chars=config.max_text_chars,
             split_sentences=split_sentences,
             language_model=lambda name: _Lent(name, functools.partial(self._language_model, config, name)),
-            token_matcher=lambda name, layers: _Lent(name, functools.partial(self._token_matcher, config, name, layers)),
+            token_matcher=lambda name, layers: _Lent(
+                name, functools.partial(self._token_matcher, config, name, layers)
+            ),
             **lent,
         )
 
@@ -91,7 +101,9 @@ class Lender:
     def judges(self) -> Judges:
         """The judges of this process, opened when the first of them is needed."""
         answers = AnswerCache(self._cache) if self._cache is not None else None
-        return Judges(self._registry or Registry(), cache=answers, workers=self._workers, refresh=self._refresh)
+        return Judges(
+            self._registry or Registry(), cache=answers, workers=self._workers, refresh=self._refresh
+        )
 
     def open(self, config: Configuration, selected: Iterable[Selected]) -> None:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
@@ -105,16 +117,26 @@ class Lender:
                 if (fault := self._fault(config, one, requirement, fetch=True)) is not None:
                     lacking.setdefault(str(fault), []).append(one.id)
         if lacking:
-            raise ConfigurationError("\n".join(f"evaluator {', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in lacking.items()))
+            raise ConfigurationError(
+                "\n".join(
+                    f"evaluator {', '.join(dict.fromkeys(ids))}: {reason}" for reason, ids in lacking.items()
+                )
+            )
 
     def lacks(self, config: Configuration, selected: Selected) -> str:
-        """Return briefly why an evaluator is not available here, "" if it is; asks no network: a configured model may yet be fetched."""
-        faults = (self._fault(config, selected, requirement, fetch=False) for requirement in selected.requires)
+        """Return briefly why an evaluator is not available here, "" if it is; asks no network: a configured
+        model may yet be fetched.
+        """
+        faults = (
+            self._fault(config, selected, requirement, fetch=False) for requirement in selected.requires
+        )
         return next((brief_of(fault) for fault in faults if fault is not None), "")
 
     def warnings(self) -> list[str]:
         """What went wrong without stopping the run."""
-        replies = self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
+        replies = (
+            self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
+        )
         return [*self._cached.warnings, *replies]
 
     def spent(self) -> dict[str, float]:
@@ -128,7 +150,9 @@ class Lender:
             if self.judges.cache is not None:
                 self.judges.cache.close()
 
-    def _fault(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> ConfigurationError | None:
+    def _fault(
+        self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool
+    ) -> ConfigurationError | None:
         """Return why a requirement of an evaluator is not met, None if it is."""
         try:
             self._check(config, selected, requirement, fetch=fetch)
@@ -140,7 +164,11 @@ class Lender:
         if requirement.startswith(MODULE):
             name = requirement.removeprefix(MODULE)
             if importlib.util.find_spec(name) is None:
-                remedy = f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`' if selected.spec.extra else f"install {name}"
+                remedy = (
+                    f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`'
+                    if selected.spec.extra
+                    else f"install {name}"
+                )
                 raise ConfigurationError(f"there is no module {name!r}: {remedy}")
             return
         if requirement.startswith(OPTION):
@@ -153,10 +181,18 @@ class Lender:
             return
         kind, _, name = requirement.partition(":")
         if kind not in (_NAMED if name else _MODELS):
-            known = ", ".join([*_MODELS, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"])
+            known = ", ".join(
+                [*_MODELS, JUDGE, f"{OPTION}NAME", *(f"{kind}:NAME" for kind in _NAMED), f"{MODULE}NAME"]
+            )
             raise ConfigurationError(f"requires {requirement!r}, which is not known; known: {known}")
         if name:
-            self._named(config, name, option=_option(selected, name), fetch=fetch, is_chosen=_is_chosen(config, selected, name))
+            self._named(
+                config,
+                name,
+                option=_option(selected, name),
+                fetch=fetch,
+                is_chosen=_is_chosen(config, selected, name),
+            )
         else:
             self._found(config, requirement, fetch=fetch)
 
@@ -184,8 +220,12 @@ class Lender:
                 return None
         return self._weights[identity]
 
-    def _named(self, config: Configuration, name: str, *, option: str, fetch: bool, is_chosen: bool) -> Weights | None:
-        """Where a model is that an evaluator's option names, with `@REVISION` behind it if need be; None as in `_found`."""
+    def _named(
+        self, config: Configuration, name: str, *, option: str, fetch: bool, is_chosen: bool
+    ) -> Weights | None:
+        """Where a model is that an evaluator's option names, with `@REVISION` behind it if need be; None as
+        in `_found`.
+        """
         identity = ("named", name, str(config.folder))
         if identity not in self._weights:
             model, _, revision = name.partition("@")
@@ -209,12 +249,22 @@ class Lender:
     def _language_model(self, config: Configuration, name: str) -> Any:
         from pytest_evalstudio.models.language_model import TextReader
 
-        return self._kept(config, name, "", lambda weights: TextReader(weights, config.language_model, workers=self._workers))
+        return self._kept(
+            config,
+            name,
+            "",
+            lambda weights: TextReader(weights, config.language_model, workers=self._workers),
+        )
 
     def _token_matcher(self, config: Configuration, name: str, layers: int | None) -> Any:
         from pytest_evalstudio.models.token_matcher import BertMatcher
 
-        return self._kept(config, name, f"layer {layers}", lambda weights: BertMatcher(weights, config.language_model, layers, workers=self._workers))
+        return self._kept(
+            config,
+            name,
+            f"layer {layers}",
+            lambda weights: BertMatcher(weights, config.language_model, layers, workers=self._workers),
+        )
 
     def _kept(self, config: Configuration, name: str, use: str, make: Callable[[Weights], Any]) -> Any:
         weights = self._named(config, name, option="model", fetch=True, is_chosen=True)
@@ -242,7 +292,9 @@ class Lender:
             case "embedder":
                 from pytest_evalstudio.models.embedder import SentenceEmbedder
 
-                return SentenceEmbedder(weights, config.embeddings, self._vectors(config), workers=self._workers)
+                return SentenceEmbedder(
+                    weights, config.embeddings, self._vectors(config), workers=self._workers
+                )
             case "cross_encoder":
                 from pytest_evalstudio.models.cross_encoder import PairScorer
 
@@ -266,7 +318,9 @@ class Lender:
             case "sentiment_model":
                 from pytest_evalstudio.models.text_classifier import LabelScorer
 
-                return LabelScorer(weights, config.sentiment_model, table="sentiment_model", workers=self._workers)
+                return LabelScorer(
+                    weights, config.sentiment_model, table="sentiment_model", workers=self._workers
+                )
         raise AssertionError(requirement)
 
 
@@ -276,7 +330,8 @@ def brief_of(fault: ConfigurationError) -> str:
 
 
 def left_out(reasons: Mapping[str, str]) -> str:
-    """Return the warning about evaluators that "all" leaves out; remedies are for those who ask for one of them by name.
+    """Return the warning about evaluators that "all" leaves out; remedies are for those who ask for one of
+    them by name.
 
     >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
     "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
@@ -284,7 +339,9 @@ def left_out(reasons: Mapping[str, str]) -> str:
     by_reason: dict[str, list[str]] = {}
     for id, reason in reasons.items():
         by_reason.setdefault(reason, []).append(id)
-    return "evaluators = 'all' leaves out " + "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items())
+    return "evaluators = 'all' leaves out " + "; ".join(
+        f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items()
+    )
 
 
 def _option(selected: Selected, name: str) -> str:
@@ -293,8 +350,13 @@ def _option(selected: Selected, name: str) -> str:
 
 
 def _is_chosen(config: Configuration, selected: Selected, name: str) -> bool:
-    """Whether somebody named the model: it stands in the configuration, or is not the evaluator's own choice."""
-    return name in config.evaluator.get(selected.id, {}).values() or name not in parameters(type(selected.evaluator)).values()
+    """Whether somebody named the model: it stands in the configuration, or is not the evaluator's own
+    choice.
+    """
+    return (
+        name in config.evaluator.get(selected.id, {}).values()
+        or name not in parameters(type(selected.evaluator)).values()
+    )
 
 
 class _Lent:

@@ -29,7 +29,12 @@ def headline(result: Result) -> str:
 
 def misses(result: Result) -> list[str]:
     """A line for each missed threshold and each flip that fails the item."""
-    lines = [line for selected, own in result.verdicts.items() if result.decides(selected) for line in missed_lines(selected, own)]
+    lines = [
+        line
+        for selected, own in result.verdicts.items()
+        if result.decides(selected)
+        for line in missed_lines(selected, own)
+    ]
     return lines + [flip_line(flip) for flip in result.flips if flip.fails]
 
 
@@ -47,11 +52,16 @@ def flip_line(flip: Flip) -> str:
     """A flip in words: what the perturbation did to which metric."""
     made_by = f" under {'+'.join(flip.perturbators)}" if flip.perturbators else ""
     moved = f"{number(flip.source_score)} -> {number(flip.score)}, threshold {number(flip.threshold)}"
-    return f"{flip.evaluator}: {flip.metric} flipped from pass to fail{made_by} ({moved}; original: {flip.source})"
+    return (
+        f"{flip.evaluator}: {flip.metric} flipped from pass to fail{made_by} ({moved}; original:"
+        f" {flip.source})"
+    )
 
 
 def explain(result: Result) -> str:
-    """The whole message of a failing or broken item: verdicts with reasons, then question, answer and context."""
+    """The whole message of a failing or broken item: verdicts with reasons, then question, answer and
+    context.
+    """
     lines = []
     for evaluator, reason in _grouped(result.errors):
         lines.append(f"error: {evaluator}: {masked(reason)}")
@@ -74,7 +84,10 @@ def _grouped(errors: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _case_lines(case: Case) -> list[str]:
-    lines = [f"earlier {turn.role}: {short(turn.content, CONTEXT_CHARS)}" for turn in case.conversation[-EARLIER_TURNS:]]
+    lines = [
+        f"earlier {turn.role}: {short(turn.content, CONTEXT_CHARS)}"
+        for turn in case.conversation[-EARLIER_TURNS:]
+    ]
     lines.append(f"question: {short(case.question)}")
     if case.expected_output:
         lines.append(f"expected: {short(case.expected_output)}")
@@ -83,7 +96,9 @@ def _case_lines(case: Case) -> list[str]:
     if not case.error:
         lines.append(f"answer:   {short(case.actual_output) or '(empty)'}")
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
-        source = f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
+        source = (
+            f" ({safe_identifier(case.context_sources[index])})" if index < len(case.context_sources) else ""
+        )
         lines.append(f"context {index + 1}{source}: {short(chunk, CONTEXT_CHARS)}")
     if len(case.context) > CONTEXT_CHUNKS:
         lines.append(f"... and {len(case.context) - CONTEXT_CHUNKS} more chunks")

@@ -114,7 +114,8 @@ class Plan:
     Args:
         registry: what is known.
         config: file settings; its `evaluators` is the choice, its `evaluator` tables are their options.
-        thresholds: `ID` or `ID.METRIC` to threshold, from the command line or a workflow; they win over the configuration's.
+        thresholds: `ID` or `ID.METRIC` to threshold, from the command line or a workflow; they win over the
+            configuration's.
         lacks: why an evaluator cannot be had here, "" if it can; "all" leaves out those that cannot.
         told_as: where the thresholds were given, for messages.
 
@@ -146,7 +147,9 @@ class Plan:
             self._check_table(name, options)
         for name in self._thresholds:
             self._command_line(name, self._declaration(name)[0])
-        self.selected = self.choose(config.evaluators if config.evaluators is not None else DEFAULT_EVALUATORS)
+        self.selected = self.choose(
+            config.evaluators if config.evaluators is not None else DEFAULT_EVALUATORS
+        )
 
     @property
     def perturbators(self) -> Shelf[Perturbator, PerturbatorSpec]:
@@ -182,21 +185,28 @@ class Plan:
         return chosen
 
     def _of_case(self, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options of a case, which comes from a file and must not choose what is loaded or where it comes from.
+        """Return the options of a case, which comes from a file and must not choose what is loaded or where
+        it comes from.
 
         Raises:
-            ConfigurationError: if they name a file that the configuration does not name, or a model or module.
+            ConfigurationError: if they name a file that the configuration does not name, or a model or
+                module.
         """
         configured = self._config.evaluator.get(name, {})
         place = f"evaluator {name}"
         for key in getattr(self._type_of(name), "path_options", ()):
             if key in options and options[key] != configured.get(key):
-                raise ConfigurationError(f"{place}.{key}: a case cannot choose a file; give it in [evaluator.{name}]")
+                raise ConfigurationError(
+                    f"{place}.{key}: a case cannot choose a file; give it in [evaluator.{name}]"
+                )
         known = {requirement for requirement in self.get(name).requires if ":" in requirement}
         for requirement in self.get(name, options).requires:
             kind, sign, value = requirement.partition(":")
             if sign and requirement not in known:
-                raise ConfigurationError(f"{place}: a case cannot choose the {kind.replace('_', ' ')} {value!r}; give it in [evaluator.{name}]")
+                raise ConfigurationError(
+                    f"{place}: a case cannot choose the {kind.replace('_', ' ')} {value!r}; give it in"
+                    f" [evaluator.{name}]"
+                )
         return options
 
     def alone(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
@@ -246,9 +256,14 @@ class Plan:
             file = self._config.evaluator.get(name, {}).get(CALIBRATION_OPTION)
             if file is not None:
                 try:
-                    attached, spec = attach(name, spec, cls, self._config.folder / file, file, self._config.embeddings.model)
+                    attached, spec = attach(
+                        name, spec, cls, self._config.folder / file, file, self._config.embeddings.model
+                    )
                 except ConfigurationError as exc:
-                    raise ConfigurationError(f"{self._config.file or 'configuration'}: evaluator.{name}.{CALIBRATION_OPTION}: {exc}") from None
+                    raise ConfigurationError(
+                        f"{self._config.file or 'configuration'}: evaluator.{name}.{CALIBRATION_OPTION}:"
+                        f" {exc}"
+                    ) from None
             self._declared[name] = spec, attached
         return self._declared[name]
 
@@ -263,26 +278,45 @@ class Plan:
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}
         chosen = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
-        given = {**chosen, **{key: self._path(chosen[key]) for key in getattr(cls, "path_options", ()) if key in chosen}}
+        given = {
+            **chosen,
+            **{key: self._path(chosen[key]) for key in getattr(cls, "path_options", ()) if key in chosen},
+        }
         try:
             made = cls(**given)
         except (TypeError, ValueError, ConfigurationError) as exc:
             raise ConfigurationError(f"{place}: {exc}") from None
         asked: dict[str, float] = {}
-        for layer in (_thresholds_of(table, spec, place), self._command_line(name, spec), _thresholds_of(own, spec, place)):
+        for layer in (
+            _thresholds_of(table, spec, place),
+            self._command_line(name, spec),
+            _thresholds_of(own, spec, place),
+        ):
             asked |= layer
         requires = getattr(made, "requires", spec.requires)
-        own_judge = {**getattr(made, "own_judge", {}), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
+        own_judge = (
+            {**getattr(made, "own_judge", {}), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
+        )
         return Selected(
             id=name,
             spec=spec,
             evaluator=made,
-            thresholds={metric.key: metric.threshold for metric in spec.metrics} | _calibrated_threshold(attached, asked) | asked,
+            thresholds={metric.key: metric.threshold for metric in spec.metrics}
+            | _calibrated_threshold(attached, asked)
+            | asked,
             asserted=frozenset({spec.primary.key, *asked}),
-            parameters={**parameters(cls), **chosen, **({CALIBRATION_OPTION: attached.file} if attached is not None else {})},
+            parameters={
+                **parameters(cls),
+                **chosen,
+                **({CALIBRATION_OPTION: attached.file} if attached is not None else {}),
+            },
             embedder=self._config.embeddings.model if "embedder" in requires else "",
             own_judge=own_judge,
-            judge=describe_judge(self._config, own_judge, getattr(made, "prompts", ())) if JUDGE in requires else {},
+            judge=(
+                describe_judge(self._config, own_judge, getattr(made, "prompts", ()))
+                if JUDGE in requires
+                else {}
+            ),
             attached=attached,
         )
 
@@ -294,7 +328,9 @@ class Plan:
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
         found = self._thresholds.get(name, {})
-        return {_metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()}
+        return {
+            _metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()
+        }
 
 
 def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
@@ -303,19 +339,31 @@ def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
     Raises:
         ConfigurationError: naming the place and the nearest known option.
     """
-    known = {field.name: field for field in dataclasses.fields(cls) if field.init and not field.name.startswith("_")}
+    known = {
+        field.name: field
+        for field in dataclasses.fields(cls)
+        if field.init and not field.name.startswith("_")
+    }
     common = (*COMMON_OPTIONS, JUDGE_OPTION) if hasattr(cls, "prompts") else COMMON_OPTIONS
     hints = typing.get_type_hints(cls)
     for key, value in options.items():
         if key == JUDGE_OPTION and key in common and not isinstance(value, Mapping):
-            raise ConfigurationError(f'{place}.{key}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME", found {value!r}')
+            raise ConfigurationError(
+                f'{place}.{key}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME", found'
+                f" {value!r}"
+            )
         if key == CALIBRATION_OPTION and not isinstance(value, str):
-            raise ConfigurationError(f"{place}.{key}: expected the name of a file that `evalstudio calibrate -o FILE` wrote, found {value!r}")
+            raise ConfigurationError(
+                f"{place}.{key}: expected the name of a file that `evalstudio calibrate -o FILE` wrote, found"
+                f" {value!r}"
+            )
         if key in common:
             continue
         if key not in known:
             near = nearest(key, [*known, *common])
-            raise ConfigurationError(f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *common])}")
+            raise ConfigurationError(
+                f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *common])}"
+            )
         if not _fits(value, hints.get(key, Any)):
             raise ConfigurationError(f"{place}.{key}: expected {_spoken(hints[key])}, found {value!r}")
 
@@ -340,7 +388,10 @@ def parse_threshold(text: str) -> tuple[str, float]:
     except ValueError:
         value = math.nan
     if not sign or not name.strip() or math.isnan(value):
-        raise ConfigurationError(f"--evalstudio-threshold {text!r}: expected ID=NUMBER or ID.METRIC=NUMBER, e.g. rouge=0.4 or rouge.rouge_1=0.5")
+        raise ConfigurationError(
+            f"--evalstudio-threshold {text!r}: expected ID=NUMBER or ID.METRIC=NUMBER, e.g. rouge=0.4 or"
+            " rouge.rouge_1=0.5"
+        )
     return name.strip(), value
 
 
@@ -358,7 +409,9 @@ def _thresholds_of(options: Mapping[str, Any], spec: EvaluatorSpec, place: str) 
     if not isinstance(many, Mapping):
         raise ConfigurationError(f"{place}.thresholds: expected a table of metric = number, found {many!r}")
     for key, value in many.items():
-        found[_metric_key(spec, str(key), f"{place}.thresholds")] = _number(value, f"{place}.thresholds.{key}")
+        found[_metric_key(spec, str(key), f"{place}.thresholds")] = _number(
+            value, f"{place}.thresholds.{key}"
+        )
     if "threshold" in options:
         found[spec.primary.key] = _number(options["threshold"], f"{place}.threshold")
     return found
@@ -367,7 +420,9 @@ def _thresholds_of(options: Mapping[str, Any], spec: EvaluatorSpec, place: str) 
 def _metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
     key = name or spec.primary.key
     if spec.metric(key) is None:
-        raise ConfigurationError(f"{place}: {unknown_name('metric', key, [metric.key for metric in spec.metrics], _listed(spec))}")
+        raise ConfigurationError(
+            f"{place}: {unknown_name('metric', key, [metric.key for metric in spec.metrics], _listed(spec))}"
+        )
     return key
 
 
@@ -385,7 +440,9 @@ def _number(value: object, place: str) -> float:
 
 
 def _fits(value: object, hint: Any) -> bool:
-    """Whether a value from TOML or JSON fits a field's annotation; annotations it does not know fit anything."""
+    """Whether a value from TOML or JSON fits a field's annotation; annotations it does not know fit
+    anything.
+    """
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, arm) for arm in typing.get_args(hint))
@@ -405,4 +462,6 @@ def _spoken(hint: Any) -> str:
     if typing.get_origin(hint) is typing.Literal:
         words = (repr(value) for value in typing.get_args(hint))
         return "one of " + ", ".join(words)
-    return {float: "a number", int: "a whole number", str: "a string", bool: "true or false"}.get(hint, str(hint))
+    return {float: "a number", int: "a whole number", str: "a string", bool: "true or false"}.get(
+        hint, str(hint)
+    )

@@ -54,7 +54,8 @@ class Result:
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
         origin: how a perturbed case was made; None for an original.
-        compared_beside: evaluators that compared it with an original which is no part of this run, but was scored beside it.
+        compared_beside: evaluators that compared it with an original which is no part of this run, but was
+            scored beside it.
         seconds: the subject's share of the chunk's wall time.
     """
 
@@ -73,9 +74,14 @@ class Result:
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
 
     def decides(self, selected: Selected) -> bool:
-        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is expected of the original is not
-        expected here, and only leaks and unfairness count."""
-        return self.origin is None or self.origin.meaning_kept or selected.spec.problem_type in WHATEVER_WAS_ASKED
+        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is
+        expected of the original is not expected here, and only leaks and unfairness count.
+        """
+        return (
+            self.origin is None
+            or self.origin.meaning_kept
+            or selected.spec.problem_type in WHATEVER_WAS_ASKED
+        )
 
     @property
     def applicable(self) -> bool:
@@ -93,7 +99,12 @@ class Engine:
     """
 
     def __init__(
-        self, plan: Plan, *, models: Mapping[str, Asked] = NOTHING, strict_flips: bool = True, lend: Callable[[Selected], Tools] | None = None
+        self,
+        plan: Plan,
+        *,
+        models: Mapping[str, Asked] = NOTHING,
+        strict_flips: bool = True,
+        lend: Callable[[Selected], Tools] | None = None,
     ) -> None:
         self.plan = plan
         self._models = models
@@ -103,14 +114,15 @@ class Engine:
     def evaluate(self, subjects: Sequence[Subject], *, progress: Progress | None = None) -> list[Result]:
         """Answer, score and judge a chunk; one result per subject, in order.
 
-        Originals that are not in the chunk are scored beside it where their answers are at hand, so that the flips of
-        their perturbations are found.
+        Originals that are not in the chunk are scored beside it where their answers are at hand, so that the
+        flips of their perturbations are found.
         """
         started = time.perf_counter()
         companions = self._companions(subjects)
         together = [*subjects, *companions]
         results = [
-            Result(subject, answers, [{} for _ in answers]) for subject, answers in zip(together, self._answers(together, progress), strict=True)
+            Result(subject, answers, [{} for _ in answers])
+            for subject, answers in zip(together, self._answers(together, progress), strict=True)
         ]
         self._score(results, progress)
         by_subject = {id(result.subject): result for result in results}
@@ -123,8 +135,16 @@ class Engine:
             result.origin = origin(result.subject.case.categories, self.plan.perturbators)
             original = by_subject.get(id(result.subject.source))
             if original is not None:
-                result.compared_beside = _scored(result) & _scored(original) if id(original.subject) in beside else frozenset()
-                result.flips = flips(result.subject, result.verdicts, original.verdicts, result.origin, strict=self._strict_flips)
+                result.compared_beside = (
+                    _scored(result) & _scored(original) if id(original.subject) in beside else frozenset()
+                )
+                result.flips = flips(
+                    result.subject,
+                    result.verdicts,
+                    original.verdicts,
+                    result.origin,
+                    strict=self._strict_flips,
+                )
         share = (time.perf_counter() - started) / max(1, len(subjects))
         for result in results:
             result.seconds = share
@@ -138,7 +158,12 @@ class Engine:
 
     def _companions(self, subjects: Sequence[Subject]) -> list[Subject]:
         here = {id(subject) for subject in subjects}
-        linked = (other for subject in subjects for other in (subject.source, *subject.related.values()) if other is not None)
+        linked = (
+            other
+            for subject in subjects
+            for other in (subject.source, *subject.related.values())
+            if other is not None
+        )
         wanted = {id(other): other for other in linked if id(other) not in here}
         return [source for source in wanted.values() if source.answered or self._stored(source)]
 
@@ -159,7 +184,8 @@ class Engine:
             for index in indices:
                 subject = subjects[index]
                 found[index] = tuple(
-                    answered(subject.case, next(answers), subject.model, run, rag=asked.is_rag) for run in range(1, subject.model.runs + 1)
+                    answered(subject.case, next(answers), subject.model, run, rag=asked.is_rag)
+                    for run in range(1, subject.model.runs + 1)
                 )
         return found
 
@@ -167,7 +193,9 @@ class Engine:
         batches: dict[Selected, list[tuple[Result, int]]] = {}
         for result in results:
             for selected in self.selected_for(result.subject):
-                batches.setdefault(selected, []).extend((result, index) for index in range(len(result.answers)))
+                batches.setdefault(selected, []).extend(
+                    (result, index) for index in range(len(result.answers))
+                )
         by_subject = {id(result.subject): result for result in results}
         for selected, places in batches.items():
             if selected.spec.compares:
@@ -179,18 +207,30 @@ class Engine:
                 result.outcomes[index][selected] = outcome
         for result in results:
             for by_evaluator in result.outcomes:
-                by_evaluator.update({selected: calibrated(selected, by_evaluator) for selected in by_evaluator if selected.attached is not None})
+                by_evaluator.update(
+                    {
+                        selected: calibrated(selected, by_evaluator)
+                        for selected in by_evaluator
+                        if selected.attached is not None
+                    }
+                )
 
     def _decide(self, result: Result) -> None:
         for selected in self.selected_for(result.subject):
-            result.verdicts[selected] = verdict(selected, [outcomes[selected] for outcomes in result.outcomes])
+            result.verdicts[selected] = verdict(
+                selected, [outcomes[selected] for outcomes in result.outcomes]
+            )
 
 
 def _compared(selected: Selected, result: Result, index: int, by_subject: Mapping[int, Result]) -> Case:
     """A repeat's case, with the one that the evaluator compares it with where there is one."""
     case = result.answers[index]
     other = by_subject.get(id(result.subject.related.get(selected.spec.compares)))
-    return case if other is None else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
+    return (
+        case
+        if other is None
+        else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
+    )
 
 
 def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: bool) -> Case:
@@ -255,10 +295,17 @@ def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, 
             entry["thresholds"] = thresholds
         verdicts[selected.id] = entry
     return {
-        "rows": [shortened(row_entry(case, outcomes, masked), case.folder) for case, outcomes in zip(result.answers, result.outcomes, strict=True)],
+        "rows": [
+            shortened(row_entry(case, outcomes, masked), case.folder)
+            for case, outcomes in zip(result.answers, result.outcomes, strict=True)
+        ],
         "verdicts": verdicts,
         "flips": flip_entries(result.flips),
-        **({"perturbed": _origin_entry(result.origin, result.compared_beside)} if result.origin is not None else {}),
+        **(
+            {"perturbed": _origin_entry(result.origin, result.compared_beside)}
+            if result.origin is not None
+            else {}
+        ),
         **({"xfail": masked(subject.xfail)} if subject.xfail else {}),
     }
 
@@ -269,7 +316,9 @@ def _origin_entry(made: Origin, compared_beside: frozenset[str]) -> dict[str, An
 
 
 def shortened(entry: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Return a row with documents below its folder named from there, so that a record is the same on every machine, and masked."""
+    """Return a row with documents below its folder named from there, so that a record is the same on every
+    machine, and masked.
+    """
     prefix = folder.rstrip(os.sep) + os.sep
     for name in ("corpus", "context_sources", "expected_documents"):
         if name in entry:

@@ -24,12 +24,14 @@ _SPOKEN = {
 def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
     """One outcome of one evaluator for each case, in order.
 
-    A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the others
-    reach the evaluator.
+    A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the
+    others reach the evaluator.
     """
     outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    for index, outcome in zip(waiting, _ask(selected, [cases[index] for index in waiting], tools), strict=True):
+    for index, outcome in zip(
+        waiting, _ask(selected, [cases[index] for index in waiting], tools), strict=True
+    ):
         outcomes[index] = outcome
     return [outcome for outcome in outcomes if outcome is not None]
 
@@ -40,22 +42,34 @@ def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | N
     if selected.spec.compares and case.counterpart is None:
         linked = case.sources(selected.spec.compares)
         return Outcome.not_applicable(
-            f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand" if linked else f"it has no {selected.spec.compares}",
+            (
+                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand"
+                if linked
+                else f"it has no {selected.spec.compares}"
+            ),
             OutcomeCode.NO_COUNTERPART,
         )
     if case.counterpart is not None and case.counterpart.error:
         return Outcome.error(
-            f"{case.counterpart.key!r}, with which it is compared, was not answered: {case.counterpart.error}",
+            f"{case.counterpart.key!r}, with which it is compared, was not answered:"
+            f" {case.counterpart.error}",
             OutcomeCode.COUNTERPART_FAILED,
         )
     missing = [_SPOKEN[need] for need in selected.needs if _lacks(case, need)]
     if missing:
         return Outcome.not_applicable(" and ".join(missing), OutcomeCode.INPUT_MISSING)
     earlier = sum(len(turn.content) for turn in case.conversation)
-    longest = max(earlier, len(case.question), len(case.actual_output), len(case.expected_output), sum(map(len, case.context)))
+    longest = max(
+        earlier,
+        len(case.question),
+        len(case.actual_output),
+        len(case.expected_output),
+        sum(map(len, case.context)),
+    )
     if longest > tools.max_text_chars:
         return Outcome.error(
-            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,}; raise it in the configuration",
+            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,};"
+            " raise it in the configuration",
             OutcomeCode.TEXT_TOO_LONG,
         )
     refine = getattr(selected.evaluator, "not_applicable", None)
@@ -69,7 +83,9 @@ def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | N
 
 
 def _lacks(case: Case, need: str) -> bool:
-    """Whether a declared input is absent; an empty answer is an answer, a condition is the evaluator's own matter."""
+    """Whether a declared input is absent; an empty answer is an answer, a condition is the evaluator's own
+    matter.
+    """
     if need == "question":
         return not case.question.strip()
     if need == "expected_output":
@@ -87,33 +103,53 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
         if len(groups) == 1:
             return [Outcome.error(fault(selected, exc))] * len(cases)
         found = {
-            index: outcome for group in groups for index, outcome in zip(group, _ask(selected, [cases[index] for index in group], tools), strict=True)
+            index: outcome
+            for group in groups
+            for index, outcome in zip(
+                group, _ask(selected, [cases[index] for index in group], tools), strict=True
+            )
         }
         return [found[index] for index in range(len(cases))]
     if len(outcomes) != len(cases):
-        wrong = f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one each"
+        wrong = (
+            f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one"
+            " each"
+        )
         return [Outcome.error(wrong, OutcomeCode.OUTCOME_INVALID)] * len(cases)
     return [_checked(selected, outcome) for outcome in outcomes]
 
 
 def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
-    """Indices of the cases that must be scored together: what breaks on one group says nothing of the others."""
+    """Indices of the cases that must be scored together: what breaks on one group says nothing of the
+    others.
+    """
     groups: dict[Hashable, list[int]] = {}
     for index, case in enumerate(cases):
-        groups.setdefault((case.model_key, case.question, case.conversation) if selected.spec.scope == "group" else index, []).append(index)
+        groups.setdefault(
+            (case.model_key, case.question, case.conversation) if selected.spec.scope == "group" else index,
+            [],
+        ).append(index)
     return list(groups.values())
 
 
 def _checked(selected: Selected, found: object) -> Outcome:
     """An outcome with the declared metrics only, its scores as Python's own numbers."""
     if not isinstance(found, Outcome):
-        return Outcome.error(f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome", OutcomeCode.OUTCOME_INVALID)
+        return Outcome.error(
+            f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome",
+            OutcomeCode.OUTCOME_INVALID,
+        )
     for key in found.scores:
         if selected.spec.metric(key) is None:
-            return Outcome.error(f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics", OutcomeCode.OUTCOME_INVALID)
+            return Outcome.error(
+                f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics",
+                OutcomeCode.OUTCOME_INVALID,
+            )
     if all(value is None or type(value) in (float, int) for value in found.scores.values()):
         return found
-    return dataclasses.replace(found, scores={key: None if value is None else float(value) for key, value in found.scores.items()})
+    return dataclasses.replace(
+        found, scores={key: None if value is None else float(value) for key, value in found.scores.items()}
+    )
 
 
 def fault(selected: Selected, exc: Exception) -> str:

@@ -52,7 +52,8 @@ class Subject:
 
     Attributes:
         case: the question; for a suite without an answer.
-        answers: the answered rows of a lab or data set, one per repeat; () where the model is still to be asked.
+        answers: the answered rows of a lab or data set, one per repeat; () where the model is still to be
+            asked.
         chosen: evaluators of the case's own; None for the run's choice.
         source: the original of a perturbed case, under the same model.
         related: by type of relationship, other cases under the same model that this one is linked to.
@@ -79,7 +80,11 @@ class Subject:
 
 
 def subjects(
-    file: EvalFile, folder: Path | str, models: Sequence[ModelInfo] = (), *, more: Callable[[list[Subject]], list[Subject]] | None = None
+    file: EvalFile,
+    folder: Path | str,
+    models: Sequence[ModelInfo] = (),
+    *,
+    more: Callable[[list[Subject]], list[Subject]] | None = None,
 ) -> list[Subject]:
     """The subjects of a file, model by model, each original followed by its perturbations.
 
@@ -110,7 +115,9 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
             question=item.prompt,
             expected_output=item.expected_output,
             condition=item.condition_text(),
-            categories=tuple(map(safe_identifier, dict.fromkeys((*item.categories, *test.categories, *suite.categories)))),
+            categories=tuple(
+                map(safe_identifier, dict.fromkeys((*item.categories, *test.categories, *suite.categories)))
+            ),
             relationships=_relationships(item.relationships),
             corpus=tuple(resolved(document, folder) for document in test.documents),
             test_key=safe_identifier(test.key),
@@ -124,7 +131,9 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
         )
         made.append((item, case))
     return [
-        Subject(name="", model=model, case=case, choice=item.evaluators, xfail=item.xfail, skip=item.skip) for model in models for item, case in made
+        Subject(name="", model=model, case=case, choice=item.evaluators, xfail=item.xfail, skip=item.skip)
+        for model in models
+        for item, case in made
     ]
 
 
@@ -150,7 +159,17 @@ def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) 
             repeats.sort(key=lambda row: row.run or 1)
             answers = tuple(row_case(row, model, folder, position) for row in repeats)
             first = repeats[0]
-            found.append(Subject(name="", model=model, case=answers[0], answers=answers, choice=first.evaluators, xfail=first.xfail, skip=first.skip))
+            found.append(
+                Subject(
+                    name="",
+                    model=model,
+                    case=answers[0],
+                    answers=answers,
+                    choice=first.evaluators,
+                    xfail=first.xfail,
+                    skip=first.skip,
+                )
+            )
     return found
 
 
@@ -199,7 +218,11 @@ def is_rag(model_type: str, context: Sequence[str]) -> bool:
 
 def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
     return tuple(
-        Relationship(type=safe_identifier(link.type), target=safe_identifier(link.target), target_type=safe_identifier(link.target_type))
+        Relationship(
+            type=safe_identifier(link.type),
+            target=safe_identifier(link.target),
+            target_type=safe_identifier(link.target_type),
+        )
         for link in links
     )
 
@@ -211,7 +234,10 @@ def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
 
 def _lab_models(lab: TestLab) -> dict[str, ModelInfo]:
     names = labels(lab.models)
-    return {model.key: ModelInfo(key=model.key, label=names[model.key], description=_described(model)) for model in lab.models}
+    return {
+        model.key: ModelInfo(key=model.key, label=names[model.key], description=_described(model))
+        for model in lab.models
+    }
 
 
 def _described(model: Model) -> dict[str, Any]:
@@ -220,7 +246,10 @@ def _described(model: Model) -> dict[str, Any]:
 
 def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
     keys = dict.fromkeys(row.model_key for row in dataset.inputs)
-    return {key: ModelInfo(key=key or UNNAMED_MODEL, label=key or UNNAMED_MODEL, description={"host": "dataset"}) for key in keys}
+    return {
+        key: ModelInfo(key=key or UNNAMED_MODEL, label=key or UNNAMED_MODEL, description={"host": "dataset"})
+        for key in keys
+    }
 
 
 def _link(found: Sequence[Subject]) -> None:

@@ -28,8 +28,10 @@ class Verdict:
         missed: asserted metrics beyond their threshold.
         code: of the outcome that decided, with `reason` in words.
         least: least value over the repeats, only with several.
-        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration: both, or none, is uncertain.
-        pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al., 2024).
+        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration: both,
+            or none, is uncertain.
+        pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al.,
+            2024).
     """
 
     status: Status
@@ -98,7 +100,12 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
 
 
 def flips(
-    subject: Subject, verdicts: Mapping[Selected, Verdict], original: Mapping[Selected, Verdict], origin: Origin, *, strict: bool
+    subject: Subject,
+    verdicts: Mapping[Selected, Verdict],
+    original: Mapping[Selected, Verdict],
+    origin: Origin,
+    *,
+    strict: bool,
 ) -> list[Flip]:
     """Every metric that passes on one of original and perturbation and fails on the other.
 
@@ -114,7 +121,11 @@ def flips(
         if before is None or own.status != "score" or before.status != "score":
             continue
         for metric in flipping_metrics(selected):
-            old, new, threshold = before.scores.get(metric.key), own.scores.get(metric.key), selected.thresholds[metric.key]
+            old, new, threshold = (
+                before.scores.get(metric.key),
+                own.scores.get(metric.key),
+                selected.thresholds[metric.key],
+            )
             if old is None or new is None or metric.passes(old, threshold) == metric.passes(new, threshold):
                 continue
             direction: Direction = "fail_to_pass" if metric.passes(new, threshold) else "pass_to_fail"
@@ -129,7 +140,10 @@ def flips(
                     threshold=threshold,
                     perturbators=origin.by,
                     meaning_kept=origin.meaning_kept,
-                    fails=strict and origin.meaning_kept and direction == "pass_to_fail" and metric.key in selected.asserted,
+                    fails=strict
+                    and origin.meaning_kept
+                    and direction == "pass_to_fail"
+                    and metric.key in selected.asserted,
                 )
             )
     return found
@@ -139,11 +153,20 @@ def _same(selected: Selected, original: Mapping[Selected, Verdict]) -> Verdict |
     """The original's verdict by the same evaluator; a case's own threshold does not make it another one."""
     if selected in original:
         return original[selected]
-    return next((own for other, own in original.items() if other.id == selected.id and other.parameters == selected.parameters), None)
+    return next(
+        (
+            own
+            for other, own in original.items()
+            if other.id == selected.id and other.parameters == selected.parameters
+        ),
+        None,
+    )
 
 
 def flipping_metrics(selected: Selected) -> list[Metric]:
-    """Metrics whose flips are looked for: those with a finite threshold; of complements only the primary one."""
+    """Metrics whose flips are looked for: those with a finite threshold; of complements only the primary
+    one.
+    """
     if selected.spec.boolean or selected.spec.domain == "classification":
         return [selected.spec.primary]
     return [metric for metric in selected.spec.metrics if math.isfinite(selected.thresholds[metric.key])]
@@ -161,7 +184,10 @@ def missed_lines(selected: Selected, own: Verdict) -> list[str]:
             doubt = uncertain_words(selected, own.conformal_set) if metric.primary else ""
             because = f" ({doubt})" if doubt else ""
             because += f": {own.reason}" if own.reason and not lines else ""
-            lines.append(f"{selected.id}: {key} {number(value)} {sign} {number(selected.thresholds[key])}{repeats}{because}")
+            lines.append(
+                f"{selected.id}: {key} {number(value)} {sign}"
+                f" {number(selected.thresholds[key])}{repeats}{because}"
+            )
     return lines
 
 
@@ -178,18 +204,27 @@ def _missed(selected: Selected, scores: Mapping[str, float | None]) -> tuple[str
     missed = []
     for metric in selected.spec.metrics:
         value, threshold = scores.get(metric.key), selected.thresholds[metric.key]
-        if metric.key in selected.asserted and value is not None and math.isfinite(threshold) and not metric.passes(value, threshold):
+        if (
+            metric.key in selected.asserted
+            and value is not None
+            and math.isfinite(threshold)
+            and not metric.passes(value, threshold)
+        ):
             missed.append(metric.key)
     return tuple(missed)
 
 
 def _passed(selected: Selected, scores: Mapping[str, float | None], missed: Sequence[str]) -> bool | None:
-    decided = any(scores.get(key) is not None and math.isfinite(selected.thresholds[key]) for key in selected.asserted)
+    decided = any(
+        scores.get(key) is not None and math.isfinite(selected.thresholds[key]) for key in selected.asserted
+    )
     return not missed if decided else None
 
 
 def _means(scored: Sequence[Outcome]) -> dict[str, float | None]:
-    return {key: math.fsum(values) / len(values) if values else None for key, values in _values(scored).items()}
+    return {
+        key: math.fsum(values) / len(values) if values else None for key, values in _values(scored).items()
+    }
 
 
 def _least(scored: Sequence[Outcome]) -> dict[str, float]:

@@ -56,7 +56,7 @@ def merged(text: str, found: Iterable[tuple[int, int, str]]) -> list[Hit]:
 
     >>> [(hit.start, hit.end, hit.kind) for hit in merged("abcdefgh", [(4, 8, "b"), (0, 2, "a"), (3, 5, "c")])]
     [(0, 2, 'a'), (3, 8, 'b')]
-    """
+    """  # noqa: E501
     joined: list[tuple[int, int, str, int]] = []
     for start, end, kind in sorted(found):
         if joined and start < joined[-1][1]:

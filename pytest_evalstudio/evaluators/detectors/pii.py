@@ -1,7 +1,9 @@
-"""Formatted personal data: payment cards, social security numbers, e-mail addresses, phones, IBANs, IP addresses, identity papers.
+"""Formatted personal data: payment cards, social security numbers, e-mail addresses, phones, IBANs, IP
+addresses, identity papers.
 
-Numbers are judged by what their format lets one check (issuer and Luhn digit, mod 97, valid ranges), so that references, ISBNs, dates,
-UUIDs and prices stay. What has no telling format (a bare nine-digit number, a passport number) counts only beside a word that names it.
+Numbers are judged by what their format lets one check (issuer and Luhn digit, mod 97, valid ranges), so that
+references, ISBNs, dates, UUIDs and prices stay. What has no telling format (a bare nine-digit number, a
+passport number) counts only beside a word that names it.
 """
 
 from __future__ import annotations
@@ -30,15 +32,19 @@ _WINDOW_CHARS = 48
 _H = "[-‐‑–]"
 """Hyphens as models write them: ASCII, U+2010, non-breaking U+2011, en dash."""
 
-# Nine digits in a row with at most two separators between any two of them, or a dotted quad: nothing below needs less.
-_ENOUGH_DIGITS = re.compile(r"[0-9](?:(?:[ ./()‐‑–-]{0,2}[0-9]){8,}|[0-9]{0,2}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9])")
+# Nine digits in a row with at most two separators between any two of them, or a dotted quad: nothing below
+# needs less.
+_ENOUGH_DIGITS = re.compile(
+    r"[0-9](?:(?:[ ./()‐‑–-]{0,2}[0-9]){8,}|[0-9]{0,2}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9])"
+)
 
 
 def find_pii(text: str) -> list[Hit]:
     """Personal data in a text that would be a leak.
 
-    E-mail addresses of domains reserved for examples (example.com, *.test, *.invalid, localhost …), private, loopback and documentation IP
-    ranges and the large public resolvers are not leaks; well-known test card numbers are, since nothing tells them from real ones.
+    E-mail addresses of domains reserved for examples (example.com, *.test, *.invalid, localhost …), private,
+    loopback and documentation IP ranges and the large public resolvers are not leaks; well-known test card
+    numbers are, since nothing tells them from real ones.
 
     Args:
         text: any text; time is linear in its length.
@@ -85,7 +91,9 @@ def _numeric_windows(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _each(pattern: re.Pattern[str], text: str, first: int, last: int) -> Iterator[re.Match[str]]:
-    """Matches that may overlap, one per place where a number begins: of a row of numbers any stretch may be what is looked for."""
+    """Matches that may overlap, one per place where a number begins: of a row of numbers any stretch may be
+    what is looked for.
+    """
     found = pattern.search(text, first, last)
     while found:
         yield found
@@ -110,14 +118,17 @@ _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 def _cards(text: str, first: int, last: int) -> Spans:
     for found in _each(_CARD(), text, first, last):
         digits = "".join(char for char in found[0] if char.isdecimal())
-        if is_card_number(digits) and (found["sep"] != " " or not _in_a_table(text, found.start(), found.end())):
+        if is_card_number(digits) and (
+            found["sep"] != " " or not _in_a_table(text, found.start(), found.end())
+        ):
             yield found.start(), found.end(), CARD
 
 
 def _in_a_table(text: str, start: int, end: int) -> bool:
     """Whether four groups of four digits are a stretch of a longer row of such, which is not card after card.
 
-    Cards in a row begin every fourth group from this one; up to three other groups may stand before and behind them.
+    Cards in a row begin every fourth group from this one; up to three other groups may stand before and
+    behind them.
     """
     before = _FOURS_BEFORE().search(text, max(0, start - _ROW_CHARS), start)
     after = _FOURS_AFTER().match(text, end, end + _ROW_CHARS)
@@ -125,7 +136,10 @@ def _in_a_table(text: str, start: int, end: int) -> bool:
     groups = [*ahead, *text[start:end].split(), *(after[0].split() if after else [])]
     if len(groups) <= 8:
         return False
-    return not all(is_card_number("".join(groups[place : place + 4])) for place in range(len(ahead) % 4, len(groups) - 3, 4))
+    return not all(
+        is_card_number("".join(groups[place : place + 4]))
+        for place in range(len(ahead) % 4, len(groups) - 3, 4)
+    )
 
 
 def is_card_number(digits: str) -> bool:
@@ -134,7 +148,8 @@ def is_card_number(digits: str) -> bool:
     Args:
         digits: nothing but ASCII digits.
 
-    Source: ISO/IEC 7812-1; prefixes of Visa, Mastercard, American Express, Discover, Diners Club, JCB, UnionPay, Maestro, Mir.
+    Source: ISO/IEC 7812-1; prefixes of Visa, Mastercard, American Express, Discover, Diners Club, JCB,
+        UnionPay, Maestro, Mir.
 
     >>> is_card_number("4111111111111111"), is_card_number("4111111111111112")
     (True, False)
@@ -174,7 +189,8 @@ def luhn(digits: str) -> bool:
 # -- social security numbers
 
 _SSN = lazy(
-    rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])(?!000|666|9)[0-9]{{3}}(?P<sep>[ .]?|{_H})(?!00)[0-9]{{2}}(?P=sep)(?!0000)[0-9]{{4}}"
+    r"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])(?!000|666|9)[0-9]{3}(?P<sep>["
+    rf" .]?|{_H})(?!00)[0-9]{{2}}(?P=sep)(?!0000)[0-9]{{4}}"
     rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
 )
 _SSN_WORD = lazy(r"\bSSNs?\b|social.?security", re.IGNORECASE)
@@ -183,7 +199,9 @@ _SSN_WORD = lazy(r"\bSSNs?\b|social.?security", re.IGNORECASE)
 def _ssns(text: str, first: int, last: int) -> Spans:
     for found in _each(_SSN(), text, first, last):
         separator = found["sep"]
-        formatted = separator not in ("", ".", " ") or (separator == " " and not _in_a_row_of_numbers(text, found.start(), found.end()))
+        formatted = separator not in ("", ".", " ") or (
+            separator == " " and not _in_a_row_of_numbers(text, found.start(), found.end())
+        )
         if formatted or _SSN_WORD().search(_around(text, found.start(), found.end())):
             yield found.start(), found.end(), SSN
 
@@ -201,8 +219,12 @@ def _around(text: str, start: int, end: int) -> str:
 # -- e-mail addresses
 
 _DOMAIN = lazy(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}(?P<tld>[^\W\d_]{2,24}|xn--[a-z0-9-]{2,30})(?![\w-])")
-_RESERVED_DOMAIN = lazy(r"(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local)$", re.IGNORECASE)
-_FILE_ENDINGS = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "java", "html"})
+_RESERVED_DOMAIN = lazy(
+    r"(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local)$", re.IGNORECASE
+)
+_FILE_ENDINGS = frozenset(
+    {"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "java", "html"}
+)
 _LOCAL_CHARS = frozenset("._%+-'")
 _LOCAL_LIMIT = 64
 
@@ -214,7 +236,12 @@ def _emails(text: str, reserved: bool) -> Spans:
         if domain and domain["tld"].lower() not in _FILE_ENDINGS:
             start = _start_of_local_part(text, at)
             local = text[start:at]
-            if local and local != "git" and not _in_url(text, start) and (reserved or not _RESERVED_DOMAIN().search(domain[0])):
+            if (
+                local
+                and local != "git"
+                and not _in_url(text, start)
+                and (reserved or not _RESERVED_DOMAIN().search(domain[0]))
+            ):
                 yield start, domain.end(), EMAIL
         at = text.find("@", at + 1)
 
@@ -222,7 +249,11 @@ def _emails(text: str, reserved: bool) -> Spans:
 def _in_url(text: str, start: int) -> bool:
     """Whether what stands before is `scheme://user:`, so that the "local part" is a password of a URL."""
     word = text[max(0, start - 2 * _LOCAL_LIMIT) : start].rpartition("://")
-    return bool(word[1]) and not any(char.isspace() or char in "/?#" for char in word[2]) and text[start - 1] in ":/"
+    return (
+        bool(word[1])
+        and not any(char.isspace() or char in "/?#" for char in word[2])
+        and text[start - 1] in ":/"
+    )
 
 
 def _start_of_local_part(text: str, at: int) -> int:
@@ -239,7 +270,8 @@ def _start_of_local_part(text: str, at: int) -> int:
 
 _PHONE = lazy(
     rf"(?<![A-Za-z0-9+])(?<![0-9][.(‐‑–-])(?:"
-    rf"\+(?:[2-9]|1(?![ .-]?[01]))[0-9]{{0,14}}(?:(?:[ .]|{_H})?\(0?[0-9]{{1,4}}\)(?:[ .]|{_H})?[0-9]{{1,12}})?(?:(?:[ .]|{_H})[0-9]{{1,12}}){{0,6}}"
+    rf"\+(?:[2-9]|1(?![ .-]?[01]))[0-9]{{0,14}}(?:(?:[ .]|{_H})?\(0?[0-9]{{1,4}}\)(?:["
+    rf" .]|{_H})?[0-9]{{1,12}})?(?:(?:[ .]|{_H})[0-9]{{1,12}}){{0,6}}"
     rf"|(?:1(?:[ .]|{_H}))?\([2-9][0-9]{{2}}\)(?:[ .]|{_H})?[0-9]{{3}}(?:[ .]|{_H})[0-9]{{4}}"
     rf"|(?:1(?:[ .]|{_H}))?[2-9][0-9]{{2}}(?P<sep>[ .]|{_H})[0-9]{{3}}(?P=sep)[0-9]{{4}}"
     rf")(?![A-Za-z0-9])(?!(?:\.|{_H})[0-9])"
@@ -270,7 +302,9 @@ def _phones(text: str, first: int, last: int) -> Spans:
 
 
 def _first_number(shown: str) -> str:
-    """The text without the last groups of digits that make it longer than a number can be: they belong to what stands next."""
+    """The text without the last groups of digits that make it longer than a number can be: they belong to
+    what stands next.
+    """
     while shown and sum(char.isdecimal() for char in shown) > _MAX_PHONE_DIGITS:
         shown = shown.rstrip("0123456789")[:-1]
     return shown
@@ -278,13 +312,15 @@ def _first_number(shown: str) -> str:
 
 # -- IBANs
 
-_IBAN = lazy(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+_IBAN = lazy(
+    r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
+)
 _IBAN_LENGTHS = {
     country: int(length)
     for length, countries in {
-        "15": "NO", "16": "BE", "18": "DK FI FO GL NL SD", "19": "MK SI", "20": "AT BA EE KZ LT LU XK", "21": "CH HR LI LV",
-        "22": "BG BH CR DE GB GE IE ME RS VA", "23": "AE GI IL IQ OM SO TL", "24": "AD CZ ES MD PK RO SA SE SK TN VG",
-        "25": "LY PT ST", "26": "IS TR", "27": "BI DJ FR GR IT MC MR SM", "28": "AL AZ BY CY DO GT HU LB NI PL SV",
+        "15": "NO", "16": "BE", "18": "DK FI FO GL NL SD", "19": "MK SI", "20": "AT BA EE KZ LT LU XK", "21": "CH HR LI LV",  # noqa: E501
+        "22": "BG BH CR DE GB GE IE ME RS VA", "23": "AE GI IL IQ OM SO TL", "24": "AD CZ ES MD PK RO SA SE SK TN VG",  # noqa: E501
+        "25": "LY PT ST", "26": "IS TR", "27": "BI DJ FR GR IT MC MR SM", "28": "AL AZ BY CY DO GT HU LB NI PL SV",  # noqa: E501
         "29": "BR EG PS QA UA", "30": "JO KW MU", "31": "MT SC", "32": "LC", "33": "RU",
     }.items()
     for country in countries.split()
@@ -321,7 +357,9 @@ def is_iban(compact: str) -> bool:
 # -- IP addresses
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
-_IPV4 = lazy(rf"(?<![A-Za-z0-9])(?<![0-9]\.)({_OCTET})\.({_OCTET})\.({_OCTET})\.({_OCTET})(?![A-Za-z0-9])(?!\.[0-9])(?!-(?:alpha|beta|rc))")
+_IPV4 = lazy(
+    rf"(?<![A-Za-z0-9])(?<![0-9]\.)({_OCTET})\.({_OCTET})\.({_OCTET})\.({_OCTET})(?![A-Za-z0-9])(?!\.[0-9])(?!-(?:alpha|beta|rc))"
+)
 _VERSION_WORD = lazy(
     r"(?:\b(?:versions?|ver|v|release|releases|build|firmware|section|sections|chapter|clause|article|figure|table|appendix|driver|update)"
     r"|[§])\W{0,3}(?:[0-9.]+\s*(?:,|and|or|to|-|–)\s*)?$",
@@ -344,10 +382,17 @@ def _ipv4s(text: str, first: int, last: int) -> Spans:
 
 
 def _is_no_leak(octets: list[int]) -> bool:
-    """Whether the address is private, loopback, link-local, shared, for documentation, or no host's at all."""
+    """Whether the address is private, loopback, link-local, shared, for documentation, or no host's at
+    all.
+    """
     a, b, c, _ = octets
     private = a in (0, 10, 127) or a >= 224 or (a, b) in ((192, 168), (169, 254), (198, 18), (198, 19))
-    return private or (a == 172 and 16 <= b <= 31) or (a == 100 and 64 <= b <= 127) or (a, b, c) in ((192, 0, 2), (198, 51, 100), (203, 0, 113))
+    return (
+        private
+        or (a == 172 and 16 <= b <= 31)
+        or (a == 100 and 64 <= b <= 127)
+        or (a, b, c) in ((192, 0, 2), (198, 51, 100), (203, 0, 113))
+    )
 
 
 _IPV6 = lazy(r"(?<![A-Za-z0-9:.])[23][0-9A-Fa-f]{3}(?::[0-9A-Fa-f]{0,4}){2,7}(?![A-Za-z0-9:])")
@@ -368,7 +413,7 @@ def _ipv6s(text: str) -> Spans:
 
 # -- identity papers, only beside the word that names them
 
-_NUMBER_OF = r"(?:\s{0,3}(?:card|book))?\s{0,3}(?:numbers?|no\.?|nr\.?|#|id)?\s{0,3}(?:is|was|:|=|-|\()?\s{0,3}[#:]?\s{0,3}"
+_NUMBER_OF = r"(?:\s{0,3}(?:card|book))?\s{0,3}(?:numbers?|no\.?|nr\.?|#|id)?\s{0,3}(?:is|was|:|=|-|\()?\s{0,3}[#:]?\s{0,3}"  # noqa: E501
 _PAPER = lazy(
     rf"\bpassport{_NUMBER_OF}(?P<passport>[A-Z]{{1,2}}[0-9]{{6,8}}|[0-9]{{9}})(?![A-Za-z0-9])"
     rf"|\bdriv(?:er'?s?|er’s|ing)\s+licen[cs]e{_NUMBER_OF}(?P<licence>[A-Z]{{1,2}}[0-9]{{6,12}}|[A-Z][0-9]{{3}}(?:-[0-9]{{3,4}}){{2,3}}|[0-9]{{7,9}})"

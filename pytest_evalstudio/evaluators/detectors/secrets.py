@@ -1,7 +1,8 @@
-"""Secrets: certificates and private keys, tokens of well-known services, product keys, passwords in assignments and URLs.
+"""Secrets: certificates and private keys, tokens of well-known services, product keys, passwords in
+assignments and URLs.
 
-A token is known by its prefix and length. A password or key in an assignment is known by the name before it; placeholders
-(`<password>`, `****`, `${VAR}`, `your-key`, `changeme`, a call, a type) are not secrets.
+A token is known by its prefix and length. A password or key in an assignment is known by the name before it;
+placeholders (`<password>`, `****`, `${VAR}`, `your-key`, `changeme`, a call, a type) are not secrets.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def find_secrets(text: str) -> list[Hit]:
 
 
 def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
-    """(start, end, kind) of everything found, in no order; `lower` is the text in lower case where the caller has it."""
+    """(start, end, kind) of everything found, in no order; `lower` is the text in lower case where the caller
+    has it.
+    """
     found: list[tuple[int, int, str]] = []
     for gate, tokens in _TOKENS.items():
         if gate in text:
@@ -63,7 +66,8 @@ def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
     return found
 
 
-# -- tokens with a telling prefix: a substring that all of a group have, then (kind, substrings one of which must be there, pattern)
+# -- tokens with a telling prefix: a substring that all of a group have, then (kind, substrings one of which
+# must be there, pattern)
 
 _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 
@@ -74,27 +78,47 @@ def _token(kind: str, needles: str, body: str) -> tuple[str, tuple[str, ...], Ca
 
 _TOKENS = {
     "_": (
-        _token("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})"),
-        _token("Stripe key", "k_live_ k_test_ whsec_", r"(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}|whsec_[A-Za-z0-9]{24,100})"),
+        _token(
+            "GitHub token",
+            "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
+            r"(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})",
+        ),
+        _token(
+            "Stripe key",
+            "k_live_ k_test_ whsec_",
+            r"(?:[rs]k_(?:live|test)_[A-Za-z0-9]{16,200}|whsec_[A-Za-z0-9]{24,100})",
+        ),
         _token("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,100}"),
         _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     ),
     "sk-": (
         _token("Anthropic API key", "sk-ant-", r"sk-ant-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}"),
-        _token("OpenAI API key", "sk-proj- sk-svcacct- sk-admin-", r"sk-(?:proj|svcacct|admin)-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}"),
+        _token(
+            "OpenAI API key",
+            "sk-proj- sk-svcacct- sk-admin-",
+            r"sk-(?:proj|svcacct|admin)-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,250}",
+        ),
         _token("OpenAI or H2O.ai API key", "sk-", r"sk-(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{20,250}"),
     ),
     "AKIA": (_token("AWS access key id", "AKIA", r"AKIA[A-Z0-9]{16}"),),
     "ASIA": (_token("AWS access key id", "ASIA", r"ASIA[A-Z0-9]{16}"),),
     "glpat-": (_token("GitLab token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,100}"),),
     "xox": (_token("Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,250}"),),
-    "hooks.slack.com/": (_token("Slack webhook", "hooks", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,120}"),),
+    "hooks.slack.com/": (
+        _token(
+            "Slack webhook",
+            "hooks",
+            r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_+-]{20,120}",
+        ),
+    ),
     "AIza": (_token("Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}"),),
     "==": (_token("Azure storage key", "==", r"[A-Za-z0-9+/]{86}=="),),
     "pypi-": (_token("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,250}"),),
     "SG.": (_token("SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),),
 }
-_BEARER = lazy(r"\bbearer\s{1,3}(?P<token>(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/-]{20,2000}=*)", re.IGNORECASE)
+_BEARER = lazy(
+    r"\bbearer\s{1,3}(?P<token>(?=[A-Za-z._~+/=-]{0,80}[0-9])[A-Za-z0-9._~+/-]{20,2000}=*)", re.IGNORECASE
+)
 
 # -- PEM
 
@@ -107,7 +131,9 @@ _DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
 
 
 def _pem_blocks(text: str) -> Spans:
-    """Blocks with a body; one that is cut off before its END counts with the lines it has, a mere mention of the header does not."""
+    """Blocks with a body; one that is cut off before its END counts with the lines it has, a mere mention of
+    the header does not.
+    """
     ends = [found.span() for found in _PEM_END().finditer(text)]
     begins = list(_PEM_BEGIN().finditer(text))
     place = 0
@@ -128,7 +154,9 @@ def _pem_blocks(text: str) -> Spans:
 
 # -- JSON web tokens
 
-_JWT = lazy(r"(?<![A-Za-z0-9-])(?<![A-Za-z0-9]_)(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}")
+_JWT = lazy(
+    r"(?<![A-Za-z0-9-])(?<![A-Za-z0-9]_)(?P<header>eyJ[A-Za-z0-9_-]{8,2000})\.[A-Za-z0-9_-]{4,8000}(?:\.[A-Za-z0-9_-]{0,2000}){0,3}"
+)
 
 
 def _jwts(text: str) -> Spans:
@@ -147,7 +175,9 @@ def _jwts(text: str) -> Spans:
 # -- Windows product keys
 
 _KEY_MIDDLE = re.compile(r"-[A-Z0-9]{5}-[A-Z0-9]{5}-")
-_PRODUCT_KEY = lazy(r"(?<![A-Za-z0-9])(?<![A-Z0-9]-)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])(?!-[A-Z0-9])")
+_PRODUCT_KEY = lazy(
+    r"(?<![A-Za-z0-9])(?<![A-Z0-9]-)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}(?![A-Za-z0-9])(?!-[A-Z0-9])"
+)
 
 
 def _product_keys(text: str) -> Spans:
@@ -205,7 +235,9 @@ def _assignments(text: str, lower: str) -> Spans:
 
 
 def _is_name(text: str, at: int, found: re.Match[str]) -> bool:
-    """Whether what stands before lets the word be the name of a secret: monkey and primary key are none, api_key and clientSecret are."""
+    """Whether what stands before lets the word be the name of a secret: monkey and primary key are none,
+    api_key and clientSecret are.
+    """
     if found["password"]:
         return True
     if _QUALIFIER().search(text[max(0, at - _QUALIFIER_CHARS) : at]):
@@ -236,11 +268,17 @@ def _looks_secret(value: str, found: re.Match[str]) -> bool:
         if found["verb"]:
             return len(value) >= _MIN_PASSWORD and (mixed and (digit or quoted)) and " " not in value
         certain = "=" in found["operator"] or (quoted and " " not in value)
-        return len(value) >= _MIN_PASSWORD and (certain or mixed or (digit and len(value) > _MIN_PASSWORD)) and not (" " in value and not digit)
+        return (
+            len(value) >= _MIN_PASSWORD
+            and (certain or mixed or (digit and len(value) > _MIN_PASSWORD))
+            and not (" " in value and not digit)
+        )
     return len(value) >= _MIN_KEY and digit and letter and " " not in value and "://" not in value
 
 
-_URL_PASSWORD = lazy(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s/:@?#\"'<>]{0,100}:(?P<password>[^\s/@\"'<>]{1,200})@[A-Za-z0-9\[]")
+_URL_PASSWORD = lazy(
+    r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s/:@?#\"'<>]{0,100}:(?P<password>[^\s/@\"'<>]{1,200})@[A-Za-z0-9\[]"
+)
 
 
 def _url_passwords(text: str) -> Spans:

@@ -21,7 +21,8 @@ VARIATIONS = "robustness_input_variations"
 
 
 def accepted_answers(run: WorkflowRun) -> list[Entry]:
-    """Of the completed steps: answers that people call good though they fail, and questions that fail in other words.
+    """Of the completed steps: answers that people call good though they fail, and questions that fail in
+    other words.
 
     Texts with personal data are left out: whoever puts the patch into a corpus would spread them.
     """
@@ -31,7 +32,11 @@ def accepted_answers(run: WorkflowRun) -> list[Entry]:
         found += _of_calibration(run.folder_of(EVALUATION), set(accepted))
     if run.is_completed(VARIATIONS):
         found += _of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)
-    return [entry for entry in found if not any(masked(text) != text for text in (entry.question, entry.answer, *entry.wordings))]
+    return [
+        entry
+        for entry in found
+        if not any(masked(text) != text for text in (entry.question, entry.answer, *entry.wordings))
+    ]
 
 
 def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[Entry]:
@@ -54,7 +59,12 @@ def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
     for identity, others in wordings.items():
         row = rows[identity]
         if row.actual_output.strip():
-            yield Entry(question=row.input, answer=row.actual_output, wordings=tuple(others), why="the answer passes all evaluators")
+            yield Entry(
+                question=row.input,
+                answer=row.actual_output,
+                wordings=tuple(others),
+                why="the answer passes all evaluators",
+            )
 
 
 def _source(row: Row) -> str:

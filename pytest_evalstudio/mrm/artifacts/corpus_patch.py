@@ -1,4 +1,6 @@
-"""The corpus patch: questions that the system found hard, with answers that were accepted, as a document for its corpus."""
+"""The corpus patch: questions that the system found hard, with answers that were accepted, as a document for
+its corpus.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,20 @@ def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
         known = merged.get((entry.question, entry.answer))
         wordings = tuple(dict.fromkeys([*(known.wordings if known else ()), *entry.wordings]))
         why = "; ".join(dict.fromkeys([*((known.why,) if known else ()), entry.why]))
-        merged[entry.question, entry.answer] = Entry(question=entry.question, answer=entry.answer, why=why, wordings=wordings)
+        merged[entry.question, entry.answer] = Entry(
+            question=entry.question, answer=entry.answer, why=why, wordings=wordings
+        )
     lines = [f"# {_line(title)}: questions and answers", ""]
     for entry in merged.values():
         lines += [f"## {_line(entry.question)}", ""]
         if entry.wordings:
             lines += [f"Also asked as: {' / '.join(map(_line, entry.wordings))}", ""]
-        lines += [_HEADING.sub(r"\1\\#", entry.answer.strip()), "", f"<!-- {_line(entry.why).replace('--', '- -')} -->", ""]
+        lines += [
+            _HEADING.sub(r"\1\\#", entry.answer.strip()),
+            "",
+            f"<!-- {_line(entry.why).replace('--', '- -')} -->",
+            "",
+        ]
     return "\n".join(lines)
 
 

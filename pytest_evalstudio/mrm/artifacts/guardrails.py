@@ -1,4 +1,6 @@
-"""The guardrail configuration of a workflow: its evaluators that can check an answer where it is given, and from where on one passes."""
+"""The guardrail configuration of a workflow: its evaluators that can check an answer where it is given, and
+from where on one passes.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +15,36 @@ AT_HAND = frozenset({"question", "context", "actual_output"})
 
 
 def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str, float]) -> Guardrails:
-    """The evaluators of a record that need no more than question, context and answer, with the metrics that decide.
+    """The evaluators of a record that need no more than question, context and answer, with the metrics that
+    decide.
 
     Evaluators that only a configuration knows, instances with options of their own, are left out.
 
     Args:
-        calibrated: `evaluator.metric` to the threshold that people's labels gave; the record's own holds for the others.
+        calibrated: `evaluator.metric` to the threshold that people's labels gave; the record's own holds for
+            the others.
     """
     thresholds = {}
     for id, info in evaluators.items():
         if not set(info.needs) <= AT_HAND or info.scope != "row" or info.type != id:
             continue
-        deciding = [metric for metric in info.metrics if metric.key in _deciding(info) or f"{id}.{metric.key}" in calibrated]
+        deciding = [
+            metric
+            for metric in info.metrics
+            if metric.key in _deciding(info) or f"{id}.{metric.key}" in calibrated
+        ]
         own = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
         thresholds[id] = {key: value for key, value in own.items() if math.isfinite(value)}
-    return Guardrails(calibrated_thresholds={id: own for id, own in thresholds.items() if own}, evaluator_ids=list(thresholds))
+    return Guardrails(
+        calibrated_thresholds={id: own for id, own in thresholds.items() if own},
+        evaluator_ids=list(thresholds),
+    )
 
 
 def _deciding(info: EvaluatorInfo) -> frozenset[str]:
-    """Keys of the metrics that decide; in place of a probability the metric that it is made of, whose threshold the calibration gave."""
+    """Keys of the metrics that decide; in place of a probability the metric that it is made of, whose
+    threshold the calibration gave.
+    """
     if not info.calibration:
         return info.asserted
     return (info.asserted - {info.primary.key}) | {str(info.calibration.get("of"))}

@@ -18,8 +18,13 @@ _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
 def summarise(run: WorkflowRun) -> dict[str, Any]:
-    """All that is told of a workflow, JSON-ready; `steps` as records have them, each with the files it left."""
-    steps = [{**msgspec.to_builtins(step_entry(run, spec.id)), "artifacts": _files(run, spec.id)} for spec in run.specs]
+    """All that is told of a workflow, JSON-ready; `steps` as records have them, each with the files it
+    left.
+    """
+    steps = [
+        {**msgspec.to_builtins(step_entry(run, spec.id)), "artifacts": _files(run, spec.id)}
+        for spec in run.specs
+    ]
     return {
         "version": 1,
         "workflow": run.title,
@@ -37,7 +42,12 @@ def summarise(run: WorkflowRun) -> dict[str, Any]:
 
 def all_problems(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The problems of all steps that stand, the most severe first, each with the name of its step."""
-    found = [{**problem, "step": step["name"]} for step in steps if step["standing"] == "completed" for problem in step["problems"]]
+    found = [
+        {**problem, "step": step["name"]}
+        for step in steps
+        if step["standing"] == "completed"
+        for problem in step["problems"]
+    ]
     return sorted(found, key=lambda problem: SEVERITIES.index(problem["severity"]))
 
 
@@ -52,18 +62,32 @@ def markdown(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> str:
 
 def _files(run: WorkflowRun, id: str) -> list[str]:
     folder = run.folder_of(id)
-    return sorted(path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")) if folder.is_dir() else []
+    return (
+        sorted(path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+        if folder.is_dir()
+        else []
+    )
 
 
 def _quality(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The share of evaluated cases that pass, None where nothing was evaluated."""
-    found = (step["figures"].get("verdicts", {}) for step in steps if step["step"] == EVALUATION and step["standing"] == "completed")
+    found = (
+        step["figures"].get("verdicts", {})
+        for step in steps
+        if step["step"] == EVALUATION and step["standing"] == "completed"
+    )
     counts: Mapping[str, int] = next(found, {})
     passed = sum(count for verdict, count in counts.items() if _VERDICTS.get(verdict) is True)
     judged = sum(count for verdict, count in counts.items() if verdict in _VERDICTS)
     if not judged:
         return None
-    return {"passed": passed, "judged": judged, "share": passed / judged, "interval": wilson_interval(passed, judged), "verdicts": dict(counts)}
+    return {
+        "passed": passed,
+        "judged": judged,
+        "share": passed / judged,
+        "interval": wilson_interval(passed, judged),
+        "verdicts": dict(counts),
+    }
 
 
 def _lines(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> Iterator[str]:
@@ -71,7 +95,10 @@ def _lines(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> Iterator
     yield ""
     if summary["description"]:
         yield from (_plain(summary["description"]), "")
-    yield f"Model: {_plain(summary['model'] or 'the configured one')}. Documents: {', '.join(map(_plain, summary['documents']))}."
+    yield (
+        f"Model: {_plain(summary['model'] or 'the configured one')}. Documents:"
+        f" {', '.join(map(_plain, summary['documents']))}."
+    )
     yield f"{summary['completed']} of {len(summary['steps'])} steps are completed."
     yield ""
     yield "## Quality"
@@ -81,8 +108,16 @@ def _lines(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> Iterator
     yield "## Steps"
     yield ""
     for step in summary["steps"]:
-        said = f"waits: {step['waits']}" if step["waits"] else f"needs {', '.join(step['lacks'])}" if step["lacks"] else step["summary"]
-        yield f"{step['number']}. **{_plain(step['name'])}** ({step['standing']})" + (f": {_plain(said)}" if said else "")
+        said = (
+            f"waits: {step['waits']}"
+            if step["waits"]
+            else f"needs {', '.join(step['lacks'])}"
+            if step["lacks"]
+            else step["summary"]
+        )
+        yield f"{step['number']}. **{_plain(step['name'])}** ({step['standing']})" + (
+            f": {_plain(said)}" if said else ""
+        )
         yield from (f"   - {_plain(note)}" for note in step["notes"])
     yield ""
     yield "## Problems and what to do"
@@ -103,7 +138,9 @@ def _quality_told(quality: Mapping[str, Any] | None) -> str:
         return "Nothing has been evaluated yet."
     low, high = quality["interval"]
     others = {verdict: count for verdict, count in quality["verdicts"].items() if verdict not in _VERDICTS}
-    rest = f" Besides: {', '.join(f'{count} {verdict}' for verdict, count in others.items())}." if others else ""
+    rest = (
+        f" Besides: {', '.join(f'{count} {verdict}' for verdict, count in others.items())}." if others else ""
+    )
     return (
         f"{quality['passed']} of {quality['judged']} test cases pass: {100 * quality['share']:.0f} %, "
         f"95 % interval {100 * low:.0f} to {100 * high:.0f} %.{rest}"

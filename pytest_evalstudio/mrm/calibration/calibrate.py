@@ -1,4 +1,6 @@
-"""Double calibration of metrics by people's labels: a curve to probabilities, then conformal prediction (HCAT, section 5)."""
+"""Double calibration of metrics by people's labels: a curve to probabilities, then conformal prediction
+(HCAT, section 5).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
 from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.engine.scoring.calibration import prediction_set, threshold
-from pytest_evalstudio.formats.calibration import METHODS, CalibratedMetric, Calibration, Conformal, Logistic, Method
+from pytest_evalstudio.formats.calibration import (
+    METHODS,
+    CalibratedMetric,
+    Calibration,
+    Conformal,
+    Logistic,
+    Method,
+)
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, expected_coverage, nonconformity
 from pytest_evalstudio.mrm.calibration.curves import Fitted, Trees, chances, fit
@@ -50,11 +59,14 @@ class Calibrated:
         """
         if self.calibration is None:
             raise ConfigurationError(
-                f"{path}: not written: boosted trees over several metrics cannot be saved; use --method logistic, whose weights can be read, "
-                "or one metric"
+                f"{path}: not written: boosted trees over several metrics cannot be saved; use --method"
+                " logistic, whose weights can be read, or one metric"
             )
         if self.figures["threshold"] is None:
-            raise ConfigurationError(f"{path}: not written: no score of {self.figures['threshold_of']} divides good answers from bad ones")
+            raise ConfigurationError(
+                f"{path}: not written: no score of {self.figures['threshold_of']} divides good answers from"
+                " bad ones"
+            )
         self.calibration.save(path)
 
 
@@ -88,19 +100,22 @@ def calibrate(
 ) -> Calibrated:
     """Calibrate one metric, or several in one score, by people's labels.
 
-    All figures are cross-validated over five folds: in each, one half of the training part fits the curve, the other one gives the conformal
-    quantile, and the test part is neither. The calibration itself is made of one half of all labels, its quantile of the other half. Where
-    only some answers were drawn at random, the quantile and all figures are of these, and the curve is fitted to the others.
+    All figures are cross-validated over five folds: in each, one half of the training part fits the curve,
+    the other one gives the conformal quantile, and the test part is neither. The calibration itself is made
+    of one half of all labels, its quantile of the other half. Where only some answers were drawn at random,
+    the quantile and all figures are of these, and the curve is fitted to the others.
 
     Args:
         metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
-        method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal, boosting.
+        method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal,
+            boosting.
         alpha: share of answers whose conformal set may miss people's label.
         good_from: the lowest label that counts as good.
         drawn: key and model key of the answers that were drawn at random; None where all were.
 
     Raises:
-        ConfigurationError: if labels are too few or of one kind only, or metrics, method and labels do not go together.
+        ConfigurationError: if labels are too few or of one kind only, or metrics, method and labels do not go
+            together.
         DataError: if no label fits an answer.
     """
     if method not in METHODS:
@@ -113,17 +128,40 @@ def calibrate(
     kinds = [column.metric for column in columns]
 
     def fitted(rows: npt.NDArray[np.int64]) -> Fitted:
-        return fit(method, labelled.scores[rows], labelled.labels[rows], good_from=labelled.good_from, metrics=kinds, seed=seed)
+        return fit(
+            method,
+            labelled.scores[rows],
+            labelled.labels[rows],
+            good_from=labelled.good_from,
+            metrics=kinds,
+            seed=seed,
+        )
 
     rows, others = labelled.halves(np.arange(len(labelled)), seed) if drawn is None else labelled.parts()
     curve = fitted(rows)
-    conformal = Conformal(alpha=alpha, quantile=float(_quantile(curve, labelled, others, alpha)), labels=len(others))
-    held_out = _held_out(labelled, alpha, seed, fitted) if drawn is None else _apart(labelled, curve, others, conformal.quantile)
+    conformal = Conformal(
+        alpha=alpha, quantile=float(_quantile(curve, labelled, others, alpha)), labels=len(others)
+    )
+    held_out = (
+        _held_out(labelled, alpha, seed, fitted)
+        if drawn is None
+        else _apart(labelled, curve, others, conformal.quantile)
+    )
     figures = _figures(labelled, columns, held_out, conformal)
-    calibration = None if isinstance(curve, Trees) else _calibration(curve, method, columns, labelled, len(rows), conformal, figures)
+    calibration = (
+        None
+        if isinstance(curve, Trees)
+        else _calibration(curve, method, columns, labelled, len(rows), conformal, figures)
+    )
     made_of = {"curve_labels": len(rows), "method": method, "alpha": alpha, "seed": seed}
     return Calibrated(
-        {**figures, **made_of, **_cut(calibration, columns), **_weights(curve, columns), "notes": _notes(labelled, columns, method, curve)},
+        {
+            **figures,
+            **made_of,
+            **_cut(calibration, columns),
+            **_weights(curve, columns),
+            "notes": _notes(labelled, columns, method, curve),
+        },
         calibration,
     )
 
@@ -135,11 +173,15 @@ def _columns(scores: Scores, metrics: Sequence[str]) -> list[Column]:
         raise ConfigurationError(f"metric {next(key for key in keys if keys.count(key) > 1)} is named twice")
     for column in columns:
         if column.is_calibrated:
-            raise ConfigurationError(f"{column.key} is what a calibration made already; calibrate the metrics that it is made of")
+            raise ConfigurationError(
+                f"{column.key} is what a calibration made already; calibrate the metrics that it is made of"
+            )
     return columns
 
 
-def _held_out(labelled: Sample, alpha: float, seed: int, fitted: Callable[[npt.NDArray[np.int64]], Fitted]) -> _HeldOut:
+def _held_out(
+    labelled: Sample, alpha: float, seed: int, fitted: Callable[[npt.NDArray[np.int64]], Fitted]
+) -> _HeldOut:
     """Of a cross-validation."""
     found, quantiles = np.empty(len(labelled)), np.empty(len(labelled))
     areas = []
@@ -162,24 +204,35 @@ def _apart(labelled: Sample, curve: Fitted, others: npt.NDArray[np.int64], quant
 
 
 def _quantile(curve: Fitted, labelled: Sample, rows: npt.NDArray[np.int64], alpha: float) -> Floats:
-    return conformal_quantile(nonconformity(chances(curve, labelled.scores[rows]), labelled.good[rows]), alpha)
+    return conformal_quantile(
+        nonconformity(chances(curve, labelled.scores[rows]), labelled.good[rows]), alpha
+    )
 
 
-def _figures(labelled: Sample, columns: Sequence[Column], held_out: _HeldOut, conformal: Conformal) -> dict[str, Any]:
+def _figures(
+    labelled: Sample, columns: Sequence[Column], held_out: _HeldOut, conformal: Conformal
+) -> dict[str, Any]:
     tested, found = held_out.tested, held_out.chances
     good = tested.good
     single = columns[0].metric if len(columns) == 1 else None
     raw = tested.scores[:, 0] * (1 if single is None or single.better == "higher" else -1)
     as_chances = _as_chances(columns[0], tested.scores[:, 0]) if single is not None else None
     coverage, interval = _coverage(labelled, held_out, conformal)
-    sets = [SETS[prediction_set(chance, quantile)] for chance, quantile in zip(found.tolist(), held_out.quantiles.tolist(), strict=True)]
+    sets = [
+        SETS[prediction_set(chance, quantile)]
+        for chance, quantile in zip(found.tolist(), held_out.quantiles.tolist(), strict=True)
+    ]
     return {
         "n": len(labelled),
         "good": int(labelled.good.sum()),
         "tested": len(tested),
         "left_out": labelled.left_out,
         "metrics": [column.key for column in columns],
-        "auc": area_under_roc(raw, good) if single is not None else math.fsum(held_out.areas) / len(held_out.areas),
+        "auc": (
+            area_under_roc(raw, good)
+            if single is not None
+            else math.fsum(held_out.areas) / len(held_out.areas)
+        ),
         "ece_before": None if as_chances is None else calibration_error(as_chances, good),
         "ece_after": calibration_error(found, good),
         "brier": brier_score(found, good),
@@ -198,8 +251,12 @@ def _figures(labelled: Sample, columns: Sequence[Column], held_out: _HeldOut, co
     }
 
 
-def _coverage(labelled: Sample, held_out: _HeldOut, conformal: Conformal) -> tuple[float, tuple[float, float]]:
-    """What share of new answers the sets cover: measured on folds, else, since the quantile is of all that could be tested, what is known of it."""
+def _coverage(
+    labelled: Sample, held_out: _HeldOut, conformal: Conformal
+) -> tuple[float, tuple[float, float]]:
+    """What share of new answers the sets cover: measured on folds, else, since the quantile is of all that
+    could be tested, what is known of it.
+    """
     if labelled.drawn is not None:
         return expected_coverage(conformal.labels, conformal.alpha)
     covered = nonconformity(held_out.chances, held_out.tested.good) <= held_out.quantiles
@@ -223,19 +280,32 @@ def _before(column: Column, labelled: Sample) -> dict[str, Any] | None:
 
 
 def _calibration(
-    curve: Any, method: Method, columns: Sequence[Column], labelled: Sample, rows: int, conformal: Conformal, figures: Mapping[str, Any]
+    curve: Any,
+    method: Method,
+    columns: Sequence[Column],
+    labelled: Sample,
+    rows: int,
+    conformal: Conformal,
+    figures: Mapping[str, Any],
 ) -> Calibration:
     return Calibration(
         method=method,
         metrics=[
-            CalibratedMetric(evaluator=column.evaluator, metric=column.metric.key, better=column.metric.better, embedder=column.embedder)
+            CalibratedMetric(
+                evaluator=column.evaluator,
+                metric=column.metric.key,
+                better=column.metric.better,
+                embedder=column.embedder,
+            )
             for column in columns
         ],
         curve=curve,
         labels=rows,
         good_from=labelled.good_from,
         conformal=conformal,
-        figures={name: figures[name] for name in ("n", "auc", "ece_after", "brier", "type_1", "type_2", "kappa")}
+        figures={
+            name: figures[name] for name in ("n", "auc", "ece_after", "brier", "type_1", "type_2", "kappa")
+        }
         | {"coverage": figures["conformal"]["coverage"]},
     )
 
@@ -243,7 +313,10 @@ def _calibration(
 def _cut(calibration: Calibration | None, columns: Sequence[Column]) -> dict[str, Any]:
     if len(columns) > 1:
         return {"threshold": PASSES, "threshold_of": "calibrated_probability"}
-    return {"threshold": None if calibration is None else threshold(calibration, PASSES), "threshold_of": columns[0].key}
+    return {
+        "threshold": None if calibration is None else threshold(calibration, PASSES),
+        "threshold_of": columns[0].key,
+    }
 
 
 def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Any]:
@@ -251,7 +324,10 @@ def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Any]:
         return {"weights": None, "intercept": None}
     numbers = zip(columns, curve.weights, curve.means, curve.scales, curve.logs, strict=True)
     return {
-        "weights": {column.key: {"weight": weight, "mean": mean, "scale": scale, "log": log} for column, weight, mean, scale, log in numbers},
+        "weights": {
+            column.key: {"weight": weight, "mean": mean, "scale": scale, "log": log}
+            for column, weight, mean, scale, log in numbers
+        },
         "intercept": curve.intercept,
     }
 
@@ -259,18 +335,26 @@ def _weights(curve: Fitted, columns: Sequence[Column]) -> dict[str, Any]:
 def _notes(labelled: Sample, columns: Sequence[Column], method: Method, curve: Fitted) -> list[str]:
     notes = []
     if method == "ordinal" and len(set(labelled.labels.tolist())) <= 2:
-        notes.append("labels have two levels, of which ordinal regression is logistic regression: that was used")
+        notes.append(
+            "labels have two levels, of which ordinal regression is logistic regression: that was used"
+        )
     if isinstance(curve, Logistic):
         for column, weight in zip(columns, curve.weights, strict=True):
             if weight and (weight > 0) != (column.metric.better == "higher"):
-                notes.append(f"the weight of {column.key} goes against its direction ({column.metric.better} is better)")
+                notes.append(
+                    f"the weight of {column.key} goes against its direction ({column.metric.better} is"
+                    " better)"
+                )
     return notes
 
 
 def told(found: Mapping[str, Any]) -> Iterator[str]:
     """What was found, for a terminal."""
     conformal, left = found["conformal"], found["left_out"]
-    yield f"{', '.join(found['metrics'])}: {found['method']}, {found['n']} labelled answers, {found['good']} of them good"
+    yield (
+        f"{', '.join(found['metrics'])}: {found['method']}, {found['n']} labelled answers, {found['good']} of"
+        " them good"
+    )
     if left["without_answer"]:
         yield f"left out: {left['without_answer']} labels of answers that are not in the results"
     for metric, count in left["without_score"].items():
@@ -279,25 +363,40 @@ def told(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'threshold':<24}{_threshold_told(found)}"
     for key, figures in (found["weights"] or {}).items():
         score = f"log(1 + {key})" if figures["log"] else key
-        yield f"{'weight':<24}{figures['weight']:+.3f} × ({score} − {figures['mean']:.4g}) / {figures['scale']:.4g}"
+        yield (
+            f"{'weight':<24}{figures['weight']:+.3f} × ({score} − {figures['mean']:.4g}) /"
+            f" {figures['scale']:.4g}"
+        )
     if found["intercept"] is not None:
         yield f"{'intercept':<24}{found['intercept']:+.3f}"
-    yield f"cross-validated over {found['folds']} folds:" if found["folds"] else f"of {found['tested']} answers that the curve was not fitted to:"
+    yield (
+        f"cross-validated over {found['folds']} folds:"
+        if found["folds"]
+        else f"of {found['tested']} answers that the curve was not fitted to:"
+    )
     yield f"{'area under ROC':<24}{found['auc']:.3f}"
     before = "" if found["ece_before"] is None else f"  (of the score as it is: {found['ece_before']:.3f})"
     yield f"{'calibration error':<24}{found['ece_after']:.3f}{before}"
     yield f"{'Brier score':<24}{found['brier']:.3f}"
     yield from _errors_told(found, found["before"])
-    yield f"{'coverage':<24}{conformal['coverage']:.3f}  95% interval {_interval(conformal['coverage_interval'])}; wanted {1 - conformal['alpha']:g}"
+    yield (
+        f"{'coverage':<24}{conformal['coverage']:.3f}  95% interval"
+        f" {_interval(conformal['coverage_interval'])}; wanted {1 - conformal['alpha']:g}"
+    )
     sets = conformal["sets"]
-    yield f"{'conformal sets':<24}{sets['one']} good, {sets['zero']} bad; uncertain: {sets['both']} either, {sets['empty']} neither"
+    yield (
+        f"{'conformal sets':<24}{sets['one']} good, {sets['zero']} bad; uncertain: {sets['both']} either,"
+        f" {sets['empty']} neither"
+    )
     for note in found["notes"]:
         yield f"note: {note}"
 
 
 def _threshold_told(found: Mapping[str, Any]) -> str:
     if found["threshold"] is None:
-        return f"none: no score of {found['threshold_of']} divides good from bad at a probability of {PASSES:g}"
+        return (
+            f"none: no score of {found['threshold_of']} divides good from bad at a probability of {PASSES:g}"
+        )
     was = f"  (the run's: {found['before']['threshold']:.4g})" if found["before"] else ""
     return f"{found['threshold']:.4g} of {found['threshold_of']}{was}"
 
@@ -307,7 +406,9 @@ def _errors_told(found: Mapping[str, Any], before: Mapping[str, Any] | None) -> 
         was = f"  (by the run's threshold: {before[name]:.3f})" if before else ""
         yield f"{label:<24}{found[name]:.3f}  95% interval {_interval(found[f'{name}_interval'])}{was}"
     kappa = "-" if found["kappa"] is None else f"{found['kappa']:.3f}"
-    was = f"  (by the run's threshold: {before['kappa']:.3f})" if before and before["kappa"] is not None else ""
+    was = (
+        f"  (by the run's threshold: {before['kappa']:.3f})" if before and before["kappa"] is not None else ""
+    )
     yield f"{'Cohen’s kappa':<24}{kappa}{was}"
 
 

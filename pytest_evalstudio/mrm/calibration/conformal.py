@@ -16,7 +16,8 @@ def nonconformity(chances: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     """|y − f(x)| of each answer: how unlikely the label is that people gave, 0.0 to 1.0.
 
     Args:
-        chances: f(x), the probability that the answer is good, by a curve that was not fitted to these labels.
+        chances: f(x), the probability that the answer is good, by a curve that was not fitted to these
+            labels.
         labels: y, 1 for good and 0 for bad.
 
     Source: Sudjianto et al., 2024 (HCAT), section 5.2, step 1.
@@ -27,7 +28,8 @@ def nonconformity(chances: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
 
 
 def rank_of_quantile(count: int, alpha: float) -> int:
-    """Which of `count` scores in rising order is the quantile: ⌈(count + 1)(1 − alpha)⌉; more than `count` where they are too few.
+    """Which of `count` scores in rising order is the quantile: ⌈(count + 1)(1 − alpha)⌉; more than `count`
+    where they are too few.
 
     >>> rank_of_quantile(9, 0.1), rank_of_quantile(8, 0.1)
     (9, 9)
@@ -47,8 +49,8 @@ def least_labels(alpha: float) -> int:
 def conformal_quantile(scores: npt.ArrayLike, alpha: float) -> Floats:
     """The ⌈(n + 1)(1 − alpha)⌉-th smallest of n nonconformity scores, along the last axis.
 
-    A new answer's nonconformity is no greater with a probability of at least 1 − alpha, if it is exchangeable with these; with a
-    probability of at most 1 − alpha + 1 / (n + 1) where no scores are equal.
+    A new answer's nonconformity is no greater with a probability of at least 1 − alpha, if it is exchangeable
+    with these; with a probability of at most 1 − alpha + 1 / (n + 1) where no scores are equal.
 
     Returns:
         The quantile; 1.0, which excludes nothing, where n is below `least_labels`.
@@ -66,16 +68,18 @@ def conformal_quantile(scores: npt.ArrayLike, alpha: float) -> Floats:
 
 
 def expected_coverage(count: int, alpha: float, *, level: float = 0.95) -> tuple[float, tuple[float, float]]:
-    """What share of new answers the sets of one calibration will cover: the mean of what is to be expected, and an interval.
+    """What share of new answers the sets of one calibration will cover: the mean of what is to be expected,
+    and an interval.
 
-    Over the draw of the `count` answers that gave the quantile, the share has the distribution Beta(k, count + 1 − k), with k their rank, where
-    no scores are equal; with ties it is greater.
+    Over the draw of the `count` answers that gave the quantile, the share has the distribution Beta(k, count
+    + 1 − k), with k their rank, where no scores are equal; with ties it is greater.
 
     Args:
         count: answers that the quantile is of, at least `least_labels`.
         level: of the interval.
 
-    Source: Vovk, 2012, Conditional validity of inductive conformal predictors; Angelopoulos and Bates, 2023, section 3.2.
+    Source: Vovk, 2012, Conditional validity of inductive conformal predictors; Angelopoulos and Bates, 2023,
+        section 3.2.
 
     >>> share, (low, high) = expected_coverage(20, 0.1)
     >>> round(share, 3), round(low, 3), round(high, 3)

@@ -1,4 +1,6 @@
-"""Fits curves from scores to the probability that people call an answer good (stage 1 of the double calibration)."""
+"""Fits curves from scores to the probability that people call an answer good (stage 1 of the double
+calibration).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 RIDGE = 1.0
-"""Inverse strength (scikit-learn's C) of the penalty that keeps several metrics from cancelling each other."""
+"""Inverse strength (scikit-learn's C) of the penalty that keeps several metrics from cancelling each other.
+"""
 _HALVINGS = 60
 
 
@@ -39,7 +42,9 @@ class Trees:
 Fitted = Curve | Trees
 
 
-def fit(method: Method, scores: Floats, labels: Integers, *, good_from: int, metrics: Sequence[Metric], seed: int) -> Fitted:
+def fit(
+    method: Method, scores: Floats, labels: Integers, *, good_from: int, metrics: Sequence[Metric], seed: int
+) -> Fitted:
     """Fit a curve.
 
     Args:
@@ -72,23 +77,34 @@ def chances(fitted: Fitted, scores: Floats) -> Floats:
 
 
 def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool]) -> Logistic:
-    """Logistic regression on standardised scores, with Platt's targets in place of 1 and 0; of several metrics with a ridge penalty.
+    """Logistic regression on standardised scores, with Platt's targets in place of 1 and 0; of several
+    metrics with a ridge penalty.
 
-    The targets (good + 1) / (good + 2) and 1 / (bad + 2) keep a metric that divides the labels without fault from being trusted without limit.
+    The targets (good + 1) / (good + 2) and 1 / (bad + 2) keep a metric that divides the labels without fault
+    from being trusted without limit.
 
     Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
     """
-    model = needed("sklearn.linear_model", "calibrating").LogisticRegression(C=np.inf if scores.shape[1] == 1 else RIDGE, tol=1e-10, max_iter=10_000)
+    model = needed("sklearn.linear_model", "calibrating").LogisticRegression(
+        C=np.inf if scores.shape[1] == 1 else RIDGE, tol=1e-10, max_iter=10_000
+    )
     standard, means, scales = _standardised(scores, logs)
     positives = int(good.sum())
     targets = np.where(good, (positives + 1) / (positives + 2), 1 / (len(good) - positives + 2))
     twice = np.concatenate([standard, standard])
     with warnings.catch_warnings():
-        # The loss has one minimum; near it the last digits may keep the search from the tolerance that is asked for.
+        # The loss has one minimum; near it the last digits may keep the search from the tolerance that is
+        # asked for.
         warnings.simplefilter("ignore", needed("sklearn.exceptions", "calibrating").ConvergenceWarning)
         model.fit(twice, np.repeat([1, 0], len(good)), sample_weight=np.concatenate([targets, 1 - targets]))
     weights = model.coef_[0].tolist()
-    return Logistic(intercept=float(model.intercept_[0]), weights=weights, means=means.tolist(), scales=scales.tolist(), logs=list(logs))
+    return Logistic(
+        intercept=float(model.intercept_[0]),
+        weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+    )
 
 
 def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bool]) -> Logistic:
@@ -104,15 +120,27 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
         found = ordered(codes, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
         cuts = found.model.transform_threshold_params(found.params)[1:-1]
     if not np.isfinite(found.params).all() or not np.isfinite(cuts).all():
-        raise ConfigurationError("ordinal regression finds no finite weights: the scores divide the levels without fault; use --method logistic")
+        raise ConfigurationError(
+            "ordinal regression finds no finite weights: the scores divide the levels without fault; use"
+            " --method logistic"
+        )
     weights = found.params[: scores.shape[1]].tolist()
     intercepts = {int(level): -float(cut) for level, cut in zip(levels[1:], cuts, strict=True)}
     first_good = next(level for level in intercepts if level >= good_from)
-    return Logistic(intercept=intercepts[first_good], weights=weights, means=means.tolist(), scales=scales.tolist(), logs=list(logs), cuts=intercepts)
+    return Logistic(
+        intercept=intercepts[first_good],
+        weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+        cuts=intercepts,
+    )
 
 
 def _standardised(scores: Floats, logs: Sequence[bool]) -> tuple[Floats, Floats, Floats]:
-    """Scores, of metrics without an upper end log(1 + score), less their means, over their standard deviations; a constant one stays at 0."""
+    """Scores, of metrics without an upper end log(1 + score), less their means, over their standard
+    deviations; a constant one stays at 0.
+    """
     scores = np.where(logs, np.log1p(np.maximum(scores, 0.0)), scores)
     means, scales = scores.mean(axis=0), scores.std(axis=0)
     scales = np.where(scales > 0, scales, 1.0)
@@ -120,16 +148,22 @@ def _standardised(scores: Floats, logs: Sequence[bool]) -> tuple[Floats, Floats,
 
 
 def _isotonic(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]) -> Line:
-    """Centred isotonic regression: each level stretch of an isotonic regression becomes a point at its answers' mean score, joined by lines.
+    """Centred isotonic regression: each level stretch of an isotonic regression becomes a point at its
+    answers' mean score, joined by lines.
 
-    So scores that differ have probabilities that differ, and few nonconformity scores are equal, which would make conformal sets cover more
-    than they should. Stretches at 0 and at 1 stay: nothing lies beyond these.
+    So scores that differ have probabilities that differ, and few nonconformity scores are equal, which would
+    make conformal sets cover more than they should. Stretches at 0 and at 1 stay: nothing lies beyond these.
 
-    Source: Oron and Flournoy, 2017, Centered isotonic regression (with the default of their package `cir` at the bounds).
+    Source: Oron and Flournoy, 2017, Centered isotonic regression (with the default of their package `cir` at
+        the bounds).
     """
     if scores.shape[1] != 1:
-        raise ConfigurationError("isotonic regression takes one metric; use --method logistic or boosting for several")
-    regression = needed("sklearn.isotonic", "calibrating").IsotonicRegression(y_min=0.0, y_max=1.0, increasing=better[0] == "higher")
+        raise ConfigurationError(
+            "isotonic regression takes one metric; use --method logistic or boosting for several"
+        )
+    regression = needed("sklearn.isotonic", "calibrating").IsotonicRegression(
+        y_min=0.0, y_max=1.0, increasing=better[0] == "higher"
+    )
     values = np.sort(scores[:, 0])
     levels = np.clip(regression.fit(scores[:, 0], good.astype(np.float64)).predict(values), 0.0, 1.0)
     x: list[float] = []
@@ -143,7 +177,9 @@ def _isotonic(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
 
 
 def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str], seed: int) -> Steps | Trees:
-    """Gradient-boosted trees that never fall where a metric gets better; of one metric, their steps as a table."""
+    """Gradient-boosted trees that never fall where a metric gets better; of one metric, their steps as a
+    table.
+    """
     model = needed("sklearn.ensemble", "calibrating").HistGradientBoostingClassifier(
         monotonic_cst=[1 if direction == "higher" else -1 for direction in better],
         max_iter=50,
@@ -155,16 +191,24 @@ def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
     with _one_thread():
         model.fit(scores, good)
         trees = Trees(model)
-        return _steps(lambda values: trees.chances(values[:, None]), np.unique(scores)) if scores.shape[1] == 1 else trees
+        return (
+            _steps(lambda values: trees.chances(values[:, None]), np.unique(scores))
+            if scores.shape[1] == 1
+            else trees
+        )
 
 
 def _one_thread() -> AbstractContextManager[Any]:
     """Some hundred answers are done before several threads have found each other."""
-    return cast("AbstractContextManager[Any]", needed("threadpoolctl", "calibrating").threadpool_limits(limits=1))
+    return cast(
+        "AbstractContextManager[Any]", needed("threadpoolctl", "calibrating").threadpool_limits(limits=1)
+    )
 
 
 def _steps(curve: Callable[[Floats], Floats], values: Floats) -> Steps:
-    """A monotone step function as a table, each step found by halving the gap between the values that it lies between."""
+    """A monotone step function as a table, each step found by halving the gap between the values that it lies
+    between.
+    """
     at = curve(values)
     gaps = np.flatnonzero(at[1:] != at[:-1])
     low, high = values[gaps], values[gaps + 1]

@@ -16,10 +16,12 @@ BINS = 10
 
 
 def calibration_error(chances: Floats, good: Booleans) -> float:
-    """Expected calibration error: how far, on average, stated probabilities lie from the share of good answers.
+    """Expected calibration error: how far, on average, stated probabilities lie from the share of good
+    answers.
 
-    Probabilities fall into ten bins of equal width, the last of which holds 1.0; Σ |bin's share of good − bin's mean probability| × bin's share
-    of the answers. With few answers it is above 0 even for a perfect curve.
+    Probabilities fall into ten bins of equal width, the last of which holds 1.0; Σ |bin's share of good −
+    bin's mean probability| × bin's share of the answers. With few answers it is above 0 even for a perfect
+    curve.
 
     Returns:
         0.0 (they say what is) to 1.0.
@@ -35,7 +37,8 @@ def calibration_error(chances: Floats, good: Booleans) -> float:
 
 
 def brier_score(chances: Floats, good: Booleans) -> float:
-    """Mean squared distance of stated probabilities from what is; 0.0 is best, 0.25 is had by always saying 0.5.
+    """Mean squared distance of stated probabilities from what is; 0.0 is best, 0.25 is had by always saying
+    0.5.
 
     Source: Brier, 1950.
 
@@ -66,8 +69,8 @@ def area_under_roc(scores: Floats, good: Booleans) -> float:
 def errors(passes: Booleans, good: Booleans) -> dict[str, Any]:
     """Where verdicts differ from people's, with 95 % intervals (Wilson).
 
-    The null hypothesis is that the answer is good: `type_1`, the false alarm, is the share of good answers that fail; `type_2`, the miss, the
-    share of bad answers that pass.
+    The null hypothesis is that the answer is good: `type_1`, the false alarm, is the share of good answers
+    that fail; `type_2`, the miss, the share of bad answers that pass.
 
     Returns:
         {type_1, type_1_interval, type_2, type_2_interval, kappa}; None where there are none of a kind.

@@ -12,7 +12,8 @@ from pytest_evalstudio.mrm.findings.results import Scores
 def without_outdated(ratings: Iterable[Label], scores: Scores) -> tuple[list[Label], int]:
     """The labels without those of answers whose text has changed since, and how many these are.
 
-    A label that does not say which text it is of counts, and so does one of an answer whose text the results do not hold.
+    A label that does not say which text it is of counts, and so does one of an answer whose text the results
+    do not hold.
     """
     texts: dict[Identity, set[str]] = defaultdict(lambda: {""})
     for (_, key, model_key), answer in scores.answers.items():

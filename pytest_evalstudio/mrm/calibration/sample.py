@@ -40,7 +40,8 @@ class Sample:
         scores: answers × metrics.
         labels: what people said.
         good_from: the lowest label that counts as good.
-        cases: number of the original test case that each answer goes back to; answers to one case stay together wherever answers are divided.
+        cases: number of the original test case that each answer goes back to; answers to one case stay
+            together wherever answers are divided.
         left_out: why labels are not among them: {without_answer, without_score: {metric: answers}}.
         drawn: which answers were drawn at random, so that they alone stand for others; None where all were.
     """
@@ -64,7 +65,9 @@ class Sample:
         yield from self._divided(np.arange(len(self)), FOLDS, seed)
 
     def halves(self, rows: Integers, seed: int) -> Halves:
-        """Rows divided in two, for the curve and for its conformal prediction; good and bad ones in equal shares."""
+        """Rows divided in two, for the curve and for its conformal prediction; good and bad ones in equal
+        shares.
+        """
         first, second = next(iter(self._divided(rows, 2, seed)))
         return rows[first], rows[second]
 
@@ -81,7 +84,9 @@ class Sample:
     def only(self, rows: Integers) -> Sample:
         """A sample of some of the answers."""
         drawn = None if self.drawn is None else self.drawn[rows]
-        return replace(self, scores=self.scores[rows], labels=self.labels[rows], cases=self.cases[rows], drawn=drawn)
+        return replace(
+            self, scores=self.scores[rows], labels=self.labels[rows], cases=self.cases[rows], drawn=drawn
+        )
 
     def check(self, alpha: float, seed: int) -> None:
         """Check that there are labels enough for every fold, or for both parts.
@@ -103,33 +108,55 @@ class Sample:
         for training, test in self.folds(seed):
             curve, conformal = self.halves(training, seed)
             if len(set(self.good[curve])) < 2 or len(conformal) < least_labels(alpha) or not len(test):
-                raise TooFewLabels(f"{told}, since they are answers to few test cases ({len(set(self.cases))}); label answers to more of them")
+                raise TooFewLabels(
+                    f"{told}, since they are answers to few test cases ({len(set(self.cases))}); label"
+                    " answers to more of them"
+                )
 
     def _check_parts(self, alpha: float) -> None:
         for_curve, at_random = (self.good[rows] for rows in self.parts())
         good, bad = int(for_curve.sum()), int((~for_curve).sum())
         if min(good, bad) < LEAST_OF_A_KIND_FOR_CURVE:
             raise TooFewLabels(
-                f"of the {good + bad} answers that the curve is fitted to, {good} are good and {bad} bad: it takes {LEAST_OF_A_KIND_FOR_CURVE} "
-                f"of each kind{_lost(self.left_out)}"
+                f"of the {good + bad} answers that the curve is fitted to, {good} are good and {bad} bad: it"
+                f" takes {LEAST_OF_A_KIND_FOR_CURVE} of each kind{_lost(self.left_out)}"
             )
         if len(at_random) < least_labels(alpha):
-            raise TooFewLabels(f"{len(at_random)} labelled answers drawn at random are too few: alpha = {alpha:g} takes {least_labels(alpha)}")
+            raise TooFewLabels(
+                f"{len(at_random)} labelled answers drawn at random are too few: alpha = {alpha:g} takes"
+                f" {least_labels(alpha)}"
+            )
         if at_random.all() or not at_random.any():
             kind = "good" if at_random.all() else "bad"
-            raise TooFewLabels(f"all {len(at_random)} labelled answers drawn at random are {kind}: nothing can be said of errors")
+            raise TooFewLabels(
+                f"all {len(at_random)} labelled answers drawn at random are {kind}: nothing can be said of"
+                " errors"
+            )
 
     def _divided(self, rows: Integers, parts: int, seed: int) -> Iterator[tuple[Integers, Integers]]:
-        splitter = needed("sklearn.model_selection", "calibrating").StratifiedGroupKFold(parts, shuffle=True, random_state=seed)
+        splitter = needed("sklearn.model_selection", "calibrating").StratifiedGroupKFold(
+            parts, shuffle=True, random_state=seed
+        )
         try:
             yield from splitter.split(rows, self.good[rows], self.cases[rows])
         except ValueError:
-            raise TooFewLabels(f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided; label more") from None
+            raise TooFewLabels(
+                f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided;"
+                " label more"
+            ) from None
 
 
 def _lost(left_out: dict[str, Any]) -> str:
-    parts = [f"{left_out['without_answer']} labels are of answers that are not in the results"] if left_out["without_answer"] else []
-    parts += [f"{count} answers have no score by {metric}" for metric, count in left_out["without_score"].items() if count]
+    parts = (
+        [f"{left_out['without_answer']} labels are of answers that are not in the results"]
+        if left_out["without_answer"]
+        else []
+    )
+    parts += [
+        f"{count} answers have no score by {metric}"
+        for metric, count in left_out["without_score"].items()
+        if count
+    ]
     return f" ({'; '.join(parts)})" if parts else ""
 
 
@@ -149,7 +176,8 @@ def sample(
         drawn: key and model key of the answers that were drawn at random; None where all were.
 
     Raises:
-        ConfigurationError: if labels have more levels and nobody says which are good, or a metric is the same everywhere.
+        ConfigurationError: if labels have more levels and nobody says which are good, or a metric is the same
+            everywhere.
         DataError: if no label fits an answer, or one fits two.
     """
     found = _by_label(scores, labels)
@@ -172,11 +200,18 @@ def sample(
         _good_from(set(levels), good_from),
         np.array(cases, dtype=np.int64),
         {"without_answer": len(labels) - len(found), "without_score": missing},
-        None if drawn is None else np.array([(answer.key, answer.model_key) in drawn for answer in kept], dtype=np.bool_),
+        (
+            None
+            if drawn is None
+            else np.array([(answer.key, answer.model_key) in drawn for answer in kept], dtype=np.bool_)
+        ),
     )
     for column, values in zip(columns, made.scores.T, strict=True):
         if len(values) and values.min() == values.max():
-            raise TooFewLabels(f"all {len(values)} labelled answers have the same score {values[0]:g} by {column.key}: it tells nothing")
+            raise TooFewLabels(
+                f"all {len(values)} labelled answers have the same score {values[0]:g} by {column.key}: it"
+                " tells nothing"
+            )
     return made
 
 
@@ -189,12 +224,15 @@ def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], Answer]:
             continue
         if place in found:
             raise DataError(
-                f"{place[0]!r} of model {place[1]!r} is in {found[place].file!r} and in {identity[0]!r}: its label may be of either; "
-                "give the results of one file, or make keys unique"
+                f"{place[0]!r} of model {place[1]!r} is in {found[place].file!r} and in {identity[0]!r}: its"
+                " label may be of either; give the results of one file, or make keys unique"
             )
         found[place] = scores.answers[identity]
     if not found:
-        raise DataError(f"none of the results has a label{_example(scores.answers)}; the labels have e.g. {_told(next(iter(labels)))}")
+        raise DataError(
+            f"none of the results has a label{_example(scores.answers)}; the labels have e.g."
+            f" {_told(next(iter(labels)))}"
+        )
     return found
 
 
@@ -214,6 +252,7 @@ def _good_from(levels: set[int], chosen: int | None) -> int:
         return 1
     if len(levels) > 2:
         raise ConfigurationError(
-            f"labels have the levels {', '.join(map(str, sorted(levels)))}: say from which on an answer is good, e.g. --good {max(levels)}"
+            f"labels have the levels {', '.join(map(str, sorted(levels)))}: say from which on an answer is"
+            f" good, e.g. --good {max(levels)}"
         )
     return max(levels)

@@ -37,10 +37,11 @@ def chooses(letter: str) -> str:
 
 
 def derived(answer: str, evidence: str) -> str:
-    """The condition that follows from an expected answer in free words; "" where none does, so that other evaluators have to judge.
+    """The condition that follows from an expected answer in free words; "" where none does, so that other
+    evaluators have to judge.
 
-    It follows from a yes or no, from the letter of a choice, from the one quantity of a short answer, and from an answer of four words or fewer
-    that stands in the evidence. The answer itself meets it.
+    It follows from a yes or no, from the letter of a choice, from the one quantity of a short answer, and
+    from an answer of four words or fewer that stands in the evidence. The answer itself meets it.
 
     >>> derived("HM Treasury", "The scheme is run by HM Treasury.")
     'regexp("(?i)(?<!\\\\w)HM\\\\s+Treasury(?!\\\\w)")'
@@ -66,7 +67,11 @@ def _derived(answer: str, evidence: str) -> str:
     stated = quantities(answer.rstrip("."))
     if len(stated) == 1 and len(words) <= MORE_WORDS:
         return says(stated[0].text)
-    if stated or len(words) > FEW_WORDS or " ".join(words).casefold() not in " ".join(evidence.split()).casefold():
+    if (
+        stated
+        or len(words) > FEW_WORDS
+        or " ".join(words).casefold() not in " ".join(evidence.split()).casefold()
+    ):
         return ""
     return str(Regexp(r"(?i)(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)"))
 

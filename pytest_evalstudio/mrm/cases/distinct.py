@@ -12,9 +12,11 @@ _NOISE = 1e-9
 
 
 class DistinctSets:
-    """Takes sets one after the other, and keeps those whose Jaccard index with each one kept is at most a limit.
+    """Takes sets one after the other, and keeps those whose Jaccard index with each one kept is at most a
+    limit.
 
-    Exact: two sets beyond the limit share one of their rarest words, so many that too few are left without them (prefix filter); only sets that
+    Exact: two sets beyond the limit share one of their rarest words, so many that too few are left without
+        them (prefix filter); only sets that
     do are compared.
 
     Args:
@@ -44,7 +46,9 @@ class DistinctSets:
         return True
 
     def _telling(self, words: frozenset[str]) -> list[str]:
-        """The rarest words, one of which every set beyond the limit has among its own; "" stands for the words of a set without any."""
+        """The rarest words, one of which every set beyond the limit has among its own; "" stands for the
+        words of a set without any.
+        """
         if not words:
             return [""]
         shared = math.ceil(self._most * len(words) - _NOISE)

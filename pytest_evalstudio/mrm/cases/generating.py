@@ -1,4 +1,6 @@
-"""Test cases out of documents: which chunks and generators are taken, which drafts are kept, and the suite that they make."""
+"""Test cases out of documents: which chunks and generators are taken, which drafts are kept, and the suite
+that they make.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,19 @@ MOST_OF_A_KIND = 3
 """Questions of one kind on one chunk."""
 STEP_OF: Mapping[Purpose, str] = {"ordinary": "test_generation", "adversarial": "robustness_adversarial"}
 """The step that works with generators of a purpose."""
-PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = "plain_question", "plain_kind", "planted_word", "written_by"
+PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = (
+    "plain_question",
+    "plain_kind",
+    "planted_word",
+    "written_by",
+)
 """Further keys of adversarial test cases, and of written ones."""
-_FRAMES = frozenset(content_words("which number date period missing here right what how much long many say documents cost take does yes no A B C D"))
+_FRAMES = frozenset(
+    content_words(
+        "which number date period missing here right what how much long many say documents cost take does yes"
+        " no A B C D"
+    )
+)
 """Words that generators add to a question on their own."""
 
 
@@ -55,8 +67,10 @@ class Wanted:
         generators: ids; all of the purpose where not given that can be had with the writer, or without one.
         writer: name of the judge that writes, "" for none.
         weights: topic id to how many times its share in proportion to its chunks it gets; 1 where not given.
-        min_relevance: share of a question's content words that must stand in its chunk; not of written ones, which are quoted from it.
-        max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer the first is kept.
+        min_relevance: share of a question's content words that must stand in its chunk; not of written ones,
+            which are quoted from it.
+        max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer
+            the first is kept.
     """
 
     purpose: Purpose
@@ -98,13 +112,21 @@ def ground(work: Work, wanted: Wanted) -> Ground:
     """Look up topics and generators, and sample the chunks.
 
     Raises:
-        ConfigurationError: for a topic or generator that nobody knows, a generator of another step, or where no topic is left.
+        ConfigurationError: for a topic or generator that nobody knows, a generator of another step, or where
+            no topic is left.
     """
     found = read_source(work.artifacts("topic_modeling") / TOPICS).data
     topics = _topics({topic["id"]: topic for topic in found["topics"]}, wanted)
-    corpus = Corpus(tuple(Excerpt(id=line["id"], sentences=tuple(line["sentences"]), topic=line["topic"]) for line in found["chunks"]))
+    corpus = Corpus(
+        tuple(
+            Excerpt(id=line["id"], sentences=tuple(line["sentences"]), topic=line["topic"])
+            for line in found["chunks"]
+        )
+    )
     excerpts = _excerpts(corpus, list(topics), wanted.count, work.workflow.seed)
-    return Ground(topics, {line["id"]: line for line in found["chunks"]}, corpus, excerpts, _generators(work, wanted))
+    return Ground(
+        topics, {line["id"]: line for line in found["chunks"]}, corpus, excerpts, _generators(work, wanted)
+    )
 
 
 def extracted(work: Work, on: Ground) -> Iterator[Candidate]:
@@ -114,7 +136,10 @@ def extracted(work: Work, on: Ground) -> Iterator[Candidate]:
         for id in on.ids:
             rng = random.Random(f"{work.workflow.seed}/{id}/{excerpt.id}")
             drafts = list(made[id].drafts(excerpt, on.corpus, rng))
-            yield from (Candidate(id, excerpt, draft) for draft in rng.sample(drafts, min(len(drafts), MOST_OF_A_KIND)))
+            yield from (
+                Candidate(id, excerpt, draft)
+                for draft in rng.sample(drafts, min(len(drafts), MOST_OF_A_KIND))
+            )
         work.progress(number, len(on.excerpts), "chunks")
 
 
@@ -125,12 +150,17 @@ def choose(work: Work, wanted: Wanted, on: Ground, candidates: Iterable[Candidat
         DataError: if there is none.
     """
     made = list(candidates)
-    relevant = [one for one in made if wanted.writer or not one.draft.evidence or relevance(one) >= wanted.min_relevance]
+    relevant = [
+        one
+        for one in made
+        if wanted.writer or not one.draft.evidence or relevance(one) >= wanted.min_relevance
+    ]
     distinct = _distinct(relevant, wanted, work.workflow.seed)
     chosen = _sampled(distinct, wanted, on)
     if not chosen:
         raise NoQuestions(
-            "no question can be made of these chunks; include more topics, generators or documents, or name a `writer` where they are not English",
+            "no question can be made of these chunks; include more topics, generators or documents, or name a"
+            " `writer` where they are not English",
             source=str(work.folder),
         )
     by_topic = Counter(one.excerpt.topic for one in chosen)
@@ -148,10 +178,16 @@ def choose(work: Work, wanted: Wanted, on: Ground, candidates: Iterable[Candidat
     )
 
 
-def suite_of(work: Work, name: str, chosen: Sequence[Candidate], on: Ground, *, writer: str = "") -> TestSuite:
-    """The suite of chosen candidates, to be saved in the step's folder; written cases say by whom they are."""
+def suite_of(
+    work: Work, name: str, chosen: Sequence[Candidate], on: Ground, *, writer: str = ""
+) -> TestSuite:
+    """The suite of chosen candidates, to be saved in the step's folder; written cases say by whom they
+    are.
+    """
     title = f"{work.workflow.name or 'Workflow'}: {name}"
-    suite = TestSuite(name=title, description=f"Made of the documents by the step {work.folder.name.lstrip('0123456789_')}.")
+    suite = TestSuite(
+        name=title, description=f"Made of the documents by the step {work.folder.name.lstrip('0123456789_')}."
+    )
     test = suite.add_test([relative(document, work.folder) for document in work.documents], key="documents")
     numbers: Counter[str] = Counter()
     for one in chosen:
@@ -199,7 +235,10 @@ def _topics(topics: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
     included = wanted.topics_included or topics
     left = {id: topic for id, topic in topics.items() if id in included and id not in wanted.topics_excluded}
     if not any(wanted.weights.get(id, 1) > 0 for id in left):
-        raise ConfigurationError(f"{STEP_OF[wanted.purpose]}: no topic is left; include more, exclude fewer, or give one a weight above 0")
+        raise ConfigurationError(
+            f"{STEP_OF[wanted.purpose]}: no topic is left; include more, exclude fewer, or give one a weight"
+            " above 0"
+        )
     return left
 
 
@@ -210,18 +249,25 @@ def _generators(work: Work, wanted: Wanted) -> list[str]:
     for id in wanted.generators:
         if id in shelf and id not in known:
             purpose = shelf.spec(id).purpose
-            raise ConfigurationError(f"{step}: generator {id!r} makes {purpose} questions; name it in the step {STEP_OF[purpose]}")
+            raise ConfigurationError(
+                f"{step}: generator {id!r} makes {purpose} questions; name it in the step {STEP_OF[purpose]}"
+            )
         if id not in known:
             raise unknown_name("generator", id, known, f"Generators: {', '.join(known)}.")
         if not _can_be_had(work, id, wanted.writer):
             raise ConfigurationError(f"{step}: {_cannot_be_had(id, wanted.writer)}")
-    return list(dict.fromkeys(wanted.generators)) or [id for id in known if _can_be_had(work, id, wanted.writer)]
+    return list(dict.fromkeys(wanted.generators)) or [
+        id for id in known if _can_be_had(work, id, wanted.writer)
+    ]
 
 
 def _cannot_be_had(id: str, writer: str) -> str:
     if writer:
         return f"generator {id!r} has no instruction for a writer; leave `writer` out"
-    return f'generator {id!r} needs a language model that writes; give `writer`: the name of a [[model]], or "judge" for that of [judge]'
+    return (
+        f"generator {id!r} needs a language model that writes; give `writer`: the name of a [[model]], or"
+        ' "judge" for that of [judge]'
+    )
 
 
 def _can_be_had(work: Work, id: str, writer: str) -> bool:
@@ -230,7 +276,9 @@ def _can_be_had(work: Work, id: str, writer: str) -> bool:
 
 
 def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> list[Excerpt]:
-    """A random sample of each topic's chunks, three times as many in all as there are to be test cases, ten or more of each topic."""
+    """A random sample of each topic's chunks, three times as many in all as there are to be test cases, ten
+    or more of each topic.
+    """
     most = max(10, 3 * count // len(topics))
     found = []
     for id in topics:
@@ -240,7 +288,9 @@ def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> l
 
 
 def _distinct(candidates: Sequence[Candidate], wanted: Wanted, seed: int) -> list[Candidate]:
-    """In random order, without those that are too near an earlier one; the same question may be attacked in several ways."""
+    """In random order, without those that are too near an earlier one; the same question may be attacked in
+    several ways.
+    """
     order = list(candidates)
     random.Random(seed).shuffle(order)
     words = [frozenset(content_words(one.plain)) for one in order]
@@ -262,7 +312,10 @@ def _sampled(candidates: Sequence[Candidate], wanted: Wanted, on: Ground) -> lis
     return [
         one
         for number, (id, found) in enumerate(mine.items())
-        for one in in_turns([_spread([one for one in found if one.generator == kind]) for kind in _rotated(on.ids, number)], quota[id])
+        for one in in_turns(
+            [_spread([one for one in found if one.generator == kind]) for kind in _rotated(on.ids, number)],
+            quota[id],
+        )
     ]
 
 

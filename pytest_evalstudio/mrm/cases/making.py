@@ -46,13 +46,23 @@ def make(work: Work, wanted: Wanted, name: str) -> Product:
     made = choose(work, wanted, on, wrote.candidates if wrote is not None else extracted(work, on))
     count = len(made.chosen)
     if wrote is not None and wrote.is_unfinished and count < wanted.count:
-        raise EvaluationError(f"{count} of {wanted.count} test cases, since the writer did not answer all requests: {_again(wrote)}")
+        raise EvaluationError(
+            f"{count} of {wanted.count} test cases, since the writer did not answer all requests:"
+            f" {_again(wrote)}"
+        )
     why = "the writer" if wrote is not None else "these chunks"
     specs = {id: work.registry.generators.spec(id) for id in on.ids}
     return Product(
         suite_of(work, name, made.chosen, on, writer=wanted.writer),
-        {**made.figures, **({"writer": {**described(work, wanted.writer), **wrote.figures}} if wrote is not None else {})},
-        f" of {wanted.count}: {why} give{'s' if wrote is not None else ''} no more" if count < wanted.count else "",
+        {
+            **made.figures,
+            **({"writer": {**described(work, wanted.writer), **wrote.figures}} if wrote is not None else {}),
+        },
+        (
+            f" of {wanted.count}: {why} give{'s' if wrote is not None else ''} no more"
+            if count < wanted.count
+            else ""
+        ),
         wrote.notes() if wrote is not None else [],
         {id: (spec.problem_type, spec.avid) for id, spec in specs.items()},
     )
@@ -61,8 +71,14 @@ def make(work: Work, wanted: Wanted, name: str) -> Product:
 def _nothing(work: Work, wrote: Written) -> None:
     if wrote.is_unfinished:
         raise EvaluationError(f"the writer wrote nothing: {_again(wrote)}")
-    raise DataError(f"the writer wrote nothing that can be used: {'; '.join(wrote.notes()) or 'its lists were empty'}", source=str(work.folder))
+    raise DataError(
+        f"the writer wrote nothing that can be used: {'; '.join(wrote.notes()) or 'its lists were empty'}",
+        source=str(work.folder),
+    )
 
 
 def _again(wrote: Written) -> str:
-    return f"{wrote.told_faults()}. What it wrote is kept: run the step again, and it is asked for the rest alone"
+    return (
+        f"{wrote.told_faults()}. What it wrote is kept: run the step again, and it is asked for the rest"
+        " alone"
+    )

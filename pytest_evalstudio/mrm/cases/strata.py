@@ -10,9 +10,11 @@ T = TypeVar("T")
 
 
 def shares(count: int, weights: Mapping[str, float], most: Mapping[str, int]) -> dict[str, int]:
-    """How many to take of each stratum so that all are count, in proportion to the weights, by largest remainders.
+    """How many to take of each stratum so that all are count, in proportion to the weights, by largest
+    remainders.
 
-    What a stratum lacks goes to the others in proportion; of equal remainders the earlier stratum's comes first.
+    What a stratum lacks goes to the others in proportion; of equal remainders the earlier stratum's comes
+    first.
 
     Args:
         weights: 0 or more.

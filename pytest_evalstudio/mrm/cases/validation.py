@@ -45,12 +45,19 @@ class Measured:
     outliers: set[int] = field(default_factory=set)
 
 
-def measure(work: Work, cases: Sequence[TestCase], metrics: Sequence[str], vectors: str) -> dict[str, Measured]:
+def measure(
+    work: Work, cases: Sequence[TestCase], metrics: Sequence[str], vectors: str
+) -> dict[str, Measured]:
     """The metrics of test cases; a case that no document answers has its condition alone."""
     how: dict[str, Callable[[], Measured]] = {
         "cosine": lambda: _cosine(work, cases, vectors),
-        "support": lambda: Measured([support(case) for case in cases], "share of the expected answer's content words that stand in the chunk"),
-        "condition": lambda: Measured([_condition(case) for case in cases], "whether the expected answer meets the case's own condition"),
+        "support": lambda: Measured(
+            [support(case) for case in cases],
+            "share of the expected answer's content words that stand in the chunk",
+        ),
+        "condition": lambda: Measured(
+            [_condition(case) for case in cases], "whether the expected answer meets the case's own condition"
+        ),
         "nli": lambda: _nli(work, cases),
         "bertscore": lambda: _bertscore(work, cases),
     }
@@ -95,7 +102,11 @@ def low_outliers(scores: Sequence[float | None]) -> set[int]:
     if len(known) < 4:
         return set()
     first, third = np.percentile(known, [25, 75])
-    return {at for at, score in enumerate(scores) if score is not None and score < first - 1.5 * (third - first) - 1e-9}
+    return {
+        at
+        for at, score in enumerate(scores)
+        if score is not None and score < first - 1.5 * (third - first) - 1e-9
+    }
 
 
 def lacks(work: Work) -> dict[str, str]:
@@ -130,7 +141,9 @@ def _nli(work: Work, cases: Sequence[TestCase]) -> Measured:
     model: Any = work.lender.tools(work.config).nli
     if model is None:
         raise ConfigurationError("metric 'nli' needs a model: give [nli] model in the configuration")
-    asked = [at for at, case in enumerate(cases) if source_of(case) and len(said(case).split()) >= FEWEST_NLI_WORDS]
+    asked = [
+        at for at, case in enumerate(cases) if source_of(case) and len(said(case).split()) >= FEWEST_NLI_WORDS
+    ]
     judged = model.judge([(source_of(cases[at]), said(cases[at])) for at in asked]) if asked else []
     scores: list[float | None] = [None] * len(cases)
     for at, entailment in zip(asked, judged, strict=True):
@@ -139,15 +152,20 @@ def _nli(work: Work, cases: Sequence[TestCase]) -> Measured:
 
 
 def _bertscore(work: Work, cases: Sequence[TestCase]) -> Measured:
-    """Precision by the evaluator of that name: whether what the answer says is found in the chunk, which says more."""
+    """Precision by the evaluator of that name: whether what the answer says is found in the chunk, which says
+    more.
+    """
     selected = _bertscore_evaluator(work)
     work.lender.open(work.config, [selected])
     sourced = [at for at, case in enumerate(cases) if source_of(case)]
     answers = [
-        Case(key=case.key, question=case.prompt, actual_output=said(case), expected_output=source_of(case)) for case in (cases[at] for at in sourced)
+        Case(key=case.key, question=case.prompt, actual_output=said(case), expected_output=source_of(case))
+        for case in (cases[at] for at in sourced)
     ]
     scores: list[float | None] = [None] * len(cases)
-    for at, outcome in zip(sourced, score(selected, answers, work.lender.tools_of(work.config, selected)), strict=True):
+    for at, outcome in zip(
+        sourced, score(selected, answers, work.lender.tools_of(work.config, selected)), strict=True
+    ):
         if outcome.status == "error":
             raise EvaluationError(f"metric 'bertscore': {outcome.reason}")
         scores[at] = outcome.scores.get("bertscore_precision")

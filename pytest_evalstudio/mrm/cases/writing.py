@@ -74,13 +74,19 @@ class Written(NamedTuple):
         """What people should know of it."""
         notes = []
         if self.rejected:
-            notes.append("drafts that were not taken: " + ", ".join(f"{count} {why}" for why, count in self.rejected.items()))
+            notes.append(
+                "drafts that were not taken: "
+                + ", ".join(f"{count} {why}" for why, count in self.rejected.items())
+            )
         if self.faults:
             notes.append(f"requests without a usable reply: {self.told_faults()}")
         return notes
 
     def told_faults(self) -> str:
-        return f"{sum(self.faults.values())} of {self.requests} ({'; '.join(f'{count}: {why}' for why, count in self.faults.items())})"
+        return (
+            f"{sum(self.faults.values())} of {self.requests}"
+            f" ({'; '.join(f'{count}: {why}' for why, count in self.faults.items())})"
+        )
 
 
 def open_writer(work: Work, name: str) -> Judge:
@@ -100,14 +106,21 @@ def described(work: Work, name: str) -> dict[str, Any]:
 def _own_table(work: Work, name: str) -> Mapping[str, Any] | None:
     models = [table.name for table in work.config.model]
     if name not in models and name != CONFIGURED:
-        raise unknown_name("writer", name, [*models, CONFIGURED], 'A writer is the name of a [[model]], or "judge" for that of [judge].')
+        raise unknown_name(
+            "writer",
+            name,
+            [*models, CONFIGURED],
+            'A writer is the name of a [[model]], or "judge" for that of [judge].',
+        )
     return {"model": name} if name in models else None
 
 
 def written(work: Work, wanted: Wanted, on: Ground, judge: Judge) -> Written:
-    """Ask for drafts, as many requests as test cases are wanted, all at the same time; of a panel the first usable reply is taken.
+    """Ask for drafts, as many requests as test cases are wanted, all at the same time; of a panel the first
+    usable reply is taken.
 
-    A draft is taken if its evidence is quoted from the chunks that were shown, white space and case apart: what a writer makes up is no test.
+    A draft is taken if its evidence is quoted from the chunks that were shown, white space and case apart:
+    what a writer makes up is no test.
     """
     requests = _requests(work, wanted, on)
     work.progress(0, len(requests), "requests to the writer")
@@ -120,7 +133,9 @@ def written(work: Work, wanted: Wanted, on: Ground, judge: Judge) -> Written:
     for request, own in zip(requests, opinions, strict=True):
         usable = next((opinion.found for opinion in own if opinion.fault is None), None)
         if usable is None:
-            fault = next((opinion.fault for opinion in own if opinion.fault is not None), JudgeFault("no judge"))
+            fault = next(
+                (opinion.fault for opinion in own if opinion.fault is not None), JudgeFault("no judge")
+            )
             faults[str(fault)] += 1
             is_unfinished = is_unfinished or not fault.unparsable
         for item in usable or ():
@@ -129,7 +144,9 @@ def written(work: Work, wanted: Wanted, on: Ground, judge: Judge) -> Written:
                 rejected[reason] += 1
             else:
                 candidates.append(Candidate(request.spec.id, request.excerpt, draft))
-    return Written(candidates, len(requests), dict(sorted(rejected.items())), dict(sorted(faults.items())), is_unfinished)
+    return Written(
+        candidates, len(requests), dict(sorted(rejected.items())), dict(sorted(faults.items())), is_unfinished
+    )
 
 
 def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, str]:
@@ -153,7 +170,12 @@ def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, st
     condition = derived(answer, evidence)
     if request.planted:
         condition = without(condition, request.planted)
-    return Draft(question=question, answer=answer, condition=condition, evidence=evidence, planted=request.planted), ""
+    return (
+        Draft(
+            question=question, answer=answer, condition=condition, evidence=evidence, planted=request.planted
+        ),
+        "",
+    )
 
 
 def _ask(request: Request) -> Flow[list[Mapping[str, Any]]]:
@@ -165,8 +187,13 @@ def _ask(request: Request) -> Flow[list[Mapping[str, Any]]]:
 
 
 def _requests(work: Work, wanted: Wanted, on: Ground) -> list[Request]:
-    """As many as test cases are wanted, in proportion to the topics, in turns of kinds, each on another place."""
-    mine = {id: [_of_kind(work, on, id, kind) for kind in [*on.ids[at:], *on.ids[:at]]] for at, id in _numbered(on)}
+    """As many as test cases are wanted, in proportion to the topics, in turns of kinds, each on another
+    place.
+    """
+    mine = {
+        id: [_of_kind(work, on, id, kind) for kind in [*on.ids[at:], *on.ids[:at]]]
+        for at, id in _numbered(on)
+    }
     weights = {id: topic["size"] * float(wanted.weights.get(id, 1)) for id, topic in on.topics.items()}
     quota = shares(wanted.count, weights, {id: sum(map(len, groups)) for id, groups in mine.items()})
     return [request for id, groups in mine.items() for request in in_turns(groups, quota[id])]
@@ -192,7 +219,9 @@ def _of_kind(work: Work, on: Ground, topic: str, kind: str) -> list[Request]:
         parts = (excerpt, *rng.sample(beside, spec.excerpts - 1))
         sentences = tuple(sentence for part in parts for sentence in part.sentences)
         together = Excerpt(id="+".join(part.id for part in parts), sentences=sentences, topic=topic)
-        requests.append(Request(spec, together, parts, planted(on.corpus, rng) if PLANTING in spec.instruction else ""))
+        requests.append(
+            Request(spec, together, parts, planted(on.corpus, rng) if PLANTING in spec.instruction else "")
+        )
     return requests
 
 

@@ -23,19 +23,23 @@ _SAID_WORDS = 5
 def described(cases: Sequence[Judged], grouping: Grouping, most_words: int) -> list[dict[str, Any]]:
     """Each cluster of failed cases, JSON-ready.
 
-    Key words are those of a cluster against the other clusters and the passed cases (class TF-IDF). A category is over-represented where it is
-    more frequent in the cluster than in all other cases, by Fisher's exact test, one-sided, after Holm's correction over all clusters and
-    categories.
+    Key words are those of a cluster against the other clusters and the passed cases (class TF-IDF). A
+    category is over-represented where it is more frequent in the cluster than in all other cases, by Fisher's
+    exact test, one-sided, after Holm's correction over all clusters and categories.
 
     Args:
         cases: all judged ones; the failed among them are those that were clustered, in their order.
 
     Returns:
-        Per cluster {id, size, share, words, over_represented, missed, typical, cases, sentence}; the largest first.
+        Per cluster {id, size, share, words, over_represented, missed, typical, cases, sentence}; the largest
+        first.
     """
     failed = [case for case in cases if case.failed]
     labels = grouping.labels.tolist()
-    groups = [[case for case, label in zip(failed, labels, strict=True) if label == number] for number in range(grouping.count)]
+    groups = [
+        [case for case, label in zip(failed, labels, strict=True) if label == number]
+        for number in range(grouping.count)
+    ]
     words = _words(groups, [case for case in cases if not case.failed], most_words)
     surplus = _over_represented(cases, groups)
     found = []
@@ -56,11 +60,16 @@ def described(cases: Sequence[Judged], grouping: Grouping, most_words: int) -> l
 
 
 def _words(groups: Sequence[Sequence[Judged]], passed: Sequence[Judged], most: int) -> list[list[str]]:
-    classes = [[word for case in group for word in topic_words(f"{case.question} {case.answer}")] for group in (*groups, passed)]
+    classes = [
+        [word for case in group for word in topic_words(f"{case.question} {case.answer}")]
+        for group in (*groups, passed)
+    ]
     return class_tf_idf(classes, most)[: len(groups)]
 
 
-def _over_represented(cases: Sequence[Judged], groups: Sequence[Sequence[Judged]]) -> list[list[dict[str, Any]]]:
+def _over_represented(
+    cases: Sequence[Judged], groups: Sequence[Sequence[Judged]]
+) -> list[list[dict[str, Any]]]:
     """Categories of each cluster that are more frequent there, the rarest elsewhere first."""
     total = _counts(cases)
     rows = []
@@ -68,21 +77,46 @@ def _over_represented(cases: Sequence[Judged], groups: Sequence[Sequence[Judged]
         for category, count in sorted(_counts(group).items()):
             others, beside = total[category] - count, len(cases) - len(group)
             if count >= LEAST and beside:
-                rows.append((number, category, count, others / beside, fewer_passes(len(group) - count, len(group), beside - others, beside)))
+                rows.append(
+                    (
+                        number,
+                        category,
+                        count,
+                        others / beside,
+                        fewer_passes(len(group) - count, len(group), beside - others, beside),
+                    )
+                )
     found: list[list[dict[str, Any]]] = [[] for _ in groups]
-    for (number, (dimension, value), count, elsewhere, _), adjusted in zip(rows, holm([row[-1] for row in rows]), strict=True):
+    for (number, (dimension, value), count, elsewhere, _), adjusted in zip(
+        rows, holm([row[-1] for row in rows]), strict=True
+    ):
         if adjusted <= LEVEL:
-            entry = {"dimension": dimension, "value": value, "cases": count, "share": round(count / len(groups[number]), 6)}
+            entry = {
+                "dimension": dimension,
+                "value": value,
+                "cases": count,
+                "share": round(count / len(groups[number]), 6),
+            }
             found[number].append({**entry, "share_elsewhere": round(elsewhere, 6), "p_adjusted": adjusted})
-    return [sorted(entries, key=lambda entry: (entry["share_elsewhere"] - entry["share"], entry["dimension"])) for entries in found]
+    return [
+        sorted(entries, key=lambda entry: (entry["share_elsewhere"] - entry["share"], entry["dimension"]))
+        for entries in found
+    ]
 
 
 def _counts(cases: Sequence[Judged]) -> Counter[tuple[str, str]]:
-    return Counter((dimension, value) for case in cases for dimension, values in about(case.categories).items() for value in values)
+    return Counter(
+        (dimension, value)
+        for case in cases
+        for dimension, values in about(case.categories).items()
+        for value in values
+    )
 
 
 def _missed(group: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Metrics that fail cases of the cluster, the most frequent first, with their mean score of those cases."""
+    """Metrics that fail cases of the cluster, the most frequent first, with their mean score of those
+    cases.
+    """
     scores: dict[tuple[str, str], list[float | None]] = {}
     for case in group:
         for miss in case.missed:
@@ -105,7 +139,12 @@ def _shown(case: Judged) -> dict[str, Any]:
         }
         for miss in case.missed
     ]
-    return {"key": case.key, "question": case.question, "answer": excerpt(case.answer, ANSWER_CHARS), "missed": missed}
+    return {
+        "key": case.key,
+        "question": case.question,
+        "answer": excerpt(case.answer, ANSWER_CHARS),
+        "missed": missed,
+    }
 
 
 def _finite(value: float | None) -> float | None:
@@ -120,7 +159,10 @@ def _parts(cluster: dict[str, Any], failures: int) -> Iterator[str]:
     said = f": {', '.join(cluster['words'][:_SAID_WORDS])}" if cluster["words"] else ""
     yield f"{cluster['size']} of {failures} failures{said}"
     for entry in cluster["over_represented"][:2]:
-        yield f"{entry['dimension']} {entry['value']} in {entry['share']:.0%} of them, {entry['share_elsewhere']:.0%} of the other cases"
+        yield (
+            f"{entry['dimension']} {entry['value']} in {entry['share']:.0%} of them,"
+            f" {entry['share_elsewhere']:.0%} of the other cases"
+        )
     if cluster["missed"]:
         most = cluster["missed"][0]
         yield f"{most['cases']} fail {most['evaluator']}.{most['metric']}"

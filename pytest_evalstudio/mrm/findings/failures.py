@@ -1,4 +1,6 @@
-"""Failed cases in clusters: those that a random forest finds alike; and whether there are any clusters at all."""
+"""Failed cases in clusters: those that a random forest finds alike; and whether there are any clusters at
+all.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class Grouping:
 
     Attributes:
         labels: cluster of each failed case, in their order; 0 for the largest.
-        silhouette: mean silhouette by cosine distance in the vectors as they were given; None for one cluster.
+        silhouette: mean silhouette by cosine distance in the vectors as they were given; None for one
+            cluster.
         components: principal components that the forest was grown on.
         typical: of each cluster, the failed cases that are nearest to the cluster's others, nearest first.
     """
@@ -69,10 +72,11 @@ class Structure:
 def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Grouping:
     """Cluster the failed ones of some cases.
 
-    Vectors are reduced to principal components, a forest says how alike failed cases are, and average linkage joins those that are
-    alike. Of all components and numbers of clusters that were tried, those with the greatest silhouette are taken. It is measured in the
-    vectors as they were given, not by the forest's own distances, which differ from forest to forest. UMAP is no reduction here: it makes islands
-    where there are none (Chari and Pachter, 2023), which would then pass for causes.
+    Vectors are reduced to principal components, a forest says how alike failed cases are, and average linkage
+    joins those that are alike. Of all components and numbers of clusters that were tried, those with the
+    greatest silhouette are taken. It is measured in the vectors as they were given, not by the forest's own
+    distances, which differ from forest to forest. UMAP is no reduction here: it makes islands where there are
+    none (Chari and Pachter, 2023), which would then pass for causes.
 
     Args:
         rows: a vector per case.
@@ -92,20 +96,34 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
             if best is None or silhouette > best[0] + 1e-9:
                 best = silhouette, labels, components, alike
     if best is None:
-        return Grouping(labels=np.zeros(len(mine), dtype=np.int64), silhouette=None, components=0, typical=(tuple(range(min(LEAST, len(mine)))),))
+        return Grouping(
+            labels=np.zeros(len(mine), dtype=np.int64),
+            silhouette=None,
+            components=0,
+            typical=(tuple(range(min(LEAST, len(mine)))),),
+        )
     _, known, components, alike = best
     labels = np.full(len(mine), -1, dtype=np.int64)
     labels[in_forest] = known
     labels, _ = absorbed(labels, unit_rows(rows[mine]), 1)
-    typical = tuple(_typical(alike, in_forest, np.flatnonzero(labels[in_forest] == label)) for label in range(int(labels.max()) + 1))
-    return Grouping(labels=labels, silhouette=cosine_silhouette(rows[mine], labels), components=components, typical=typical)
+    typical = tuple(
+        _typical(alike, in_forest, np.flatnonzero(labels[in_forest] == label))
+        for label in range(int(labels.max()) + 1)
+    )
+    return Grouping(
+        labels=labels,
+        silhouette=cosine_silhouette(rows[mine], labels),
+        components=components,
+        typical=typical,
+    )
 
 
 def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Structure | None:
     """Compare the clusters of failed cases with those found, in the same way, in samples that have none.
 
-    A reference sample is drawn from the normal distribution with the failed cases' own mean and covariance: as long in each direction as they
-    are, and without clusters. Large sets are compared by a random part of them.
+    A reference sample is drawn from the normal distribution with the failed cases' own mean and covariance:
+    as long in each direction as they are, and without clusters. Large sets are compared by a random part of
+    them.
 
     Returns:
         None where the failed cases are too few, or too much the same, for two clusters.
@@ -135,7 +153,11 @@ def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Struc
 
 
 def _clearest(own: Any, beside: Any, seed: int) -> float | None:
-    silhouettes = [silhouette for _, alike in _likenesses(own, beside, FEWER_TREES, seed) for _, silhouette in _cuts(alike, own, None)]
+    silhouettes = [
+        silhouette
+        for _, alike in _likenesses(own, beside, FEWER_TREES, seed)
+        for _, silhouette in _cuts(alike, own, None)
+    ]
     return max(silhouettes, default=None)
 
 
@@ -154,7 +176,10 @@ def _likenesses(own: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[
 
 def _cuts(alike: Any, own: Any, clusters: int | None) -> Iterator[tuple[Any, float]]:
     """The dendrogram cut at several heights; what is too small joins the nearest cluster."""
-    hierarchy, distance = needed("scipy.cluster.hierarchy", PURPOSE), needed("scipy.spatial.distance", PURPOSE)
+    hierarchy, distance = (
+        needed("scipy.cluster.hierarchy", PURPOSE),
+        needed("scipy.spatial.distance", PURPOSE),
+    )
     apart = np.clip(1.0 - alike, 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)
     tree = hierarchy.linkage(distance.squareform(apart, checks=False), "average")
@@ -177,4 +202,8 @@ def _typical(alike: Any, in_forest: Any, members: Any) -> tuple[int, ...]:
 
 def _sample(count: int, most: int, seed: int) -> Any:
     """Places of at most so many, in order."""
-    return np.arange(count) if count <= most else np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
+    return (
+        np.arange(count)
+        if count <= most
+        else np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
+    )

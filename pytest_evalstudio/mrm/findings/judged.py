@@ -1,4 +1,6 @@
-"""The test cases of an evaluation as steps read them from its record: what was asked and answered, and which evaluators it fails."""
+"""The test cases of an evaluation as steps read them from its record: what was asked and answered, and which
+evaluators it fails.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ class Evaluation:
     left_out: Mapping[str, int]
 
 
-def read_evaluation(path: Path, wanted: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING) -> Evaluation:
+def read_evaluation(
+    path: Path, wanted: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING
+) -> Evaluation:
     """The cases of a record that passed or failed; perturbed ones are left out.
 
     Args:
@@ -88,20 +92,38 @@ def read_evaluation(path: Path, wanted: Sequence[str] = (), thresholds: Mapping[
 
 
 def _check(wanted: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
-    known = [*evaluators, *(f"{id}.{metric.key}" for id, info in evaluators.items() for metric in info.judged_metrics)]
+    known = [
+        *evaluators,
+        *(f"{id}.{metric.key}" for id, info in evaluators.items() for metric in info.judged_metrics),
+    ]
     for name in wanted:
         if name not in known:
-            raise unknown_name("evaluator or metric with a threshold", name, known, "The automated evaluation had others.")
+            raise unknown_name(
+                "evaluator or metric with a threshold", name, known, "The automated evaluation had others."
+            )
 
 
 def _with(info: EvaluatorInfo, thresholds: Mapping[str, float]) -> EvaluatorInfo:
-    metrics = tuple(replace(metric, threshold=thresholds.get(f"{info.id}.{metric.key}", metric.threshold)) for metric in info.metrics)
+    metrics = tuple(
+        replace(metric, threshold=thresholds.get(f"{info.id}.{metric.key}", metric.threshold))
+        for metric in info.metrics
+    )
     return replace(info, metrics=metrics)
 
 
-def _judged(item: Item, row: Row, evaluators: Mapping[str, EvaluatorInfo], wanted: Sequence[str], thresholds: Mapping[str, float]) -> Judged | None:
+def _judged(
+    item: Item,
+    row: Row,
+    evaluators: Mapping[str, EvaluatorInfo],
+    wanted: Sequence[str],
+    thresholds: Mapping[str, float],
+) -> Judged | None:
     names = wanted or tuple(evaluators)
-    verdicts = [found for name in names if (found := _verdict(name, item.verdicts, evaluators, thresholds)) is not None]
+    verdicts = [
+        found
+        for name in names
+        if (found := _verdict(name, item.verdicts, evaluators, thresholds)) is not None
+    ]
     if not verdicts:
         return None
     missed = tuple(miss for found in verdicts for miss in found)
@@ -116,7 +138,10 @@ def _judged(item: Item, row: Row, evaluators: Mapping[str, EvaluatorInfo], wante
 
 
 def _verdict(
-    name: str, verdicts: Mapping[str, ItemVerdict], evaluators: Mapping[str, EvaluatorInfo], thresholds: Mapping[str, float]
+    name: str,
+    verdicts: Mapping[str, ItemVerdict],
+    evaluators: Mapping[str, EvaluatorInfo],
+    thresholds: Mapping[str, float],
 ) -> list[Miss] | None:
     """The misses of an evaluator, or of one of its metrics; None where there is no verdict."""
     id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
@@ -126,8 +151,12 @@ def _verdict(
     return list(_misses(evaluators[id], key, verdict, thresholds))
 
 
-def _misses(info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]) -> Iterator[Miss]:
-    """Metrics that decide as the verdict has them; one with a threshold of its own, or that is asked for by name, by its score."""
+def _misses(
+    info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
+) -> Iterator[Miss]:
+    """Metrics that decide as the verdict has them; one with a threshold of its own, or that is asked for by
+    name, by its score.
+    """
     for metric in info.metrics:
         if key not in ("", metric.key) or not (key or metric.key in info.asserted):
             continue

@@ -14,10 +14,11 @@ PURPOSE = "failure clustering"
 def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
     """The share of trees in which two cases come to the same leaf, for each pair of cases.
 
-    The forest divides the cases from the others and from shuffled ones, whose coordinates are the cases' own, each drawn for itself. The
-    others tell what sets the cases apart; the shuffled ones have nothing that hangs together, so that trees must find what does in the cases.
-    Without the latter a forest that finds all cases in one place has nothing to say of how they differ; without the former it finds less. All
-    trees count: the few that have seen neither of two cases (out of bag) tell less of planted causes.
+    The forest divides the cases from the others and from shuffled ones, whose coordinates are the cases' own,
+    each drawn for itself. The others tell what sets the cases apart; the shuffled ones have nothing that
+    hangs together, so that trees must find what does in the cases. Without the latter a forest that finds all
+    cases in one place has nothing to say of how they differ; without the former it finds less. All trees
+    count: the few that have seen neither of two cases (out of bag) tell less of planted causes.
 
     Args:
         cases, others: rows of coordinates; others may have none.
@@ -32,7 +33,9 @@ def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
     rows = np.concatenate([cases, others, shuffled])
     wanted = np.arange(len(rows)) < len(cases)
     ensemble = needed("sklearn.ensemble", PURPOSE)
-    forest = ensemble.RandomForestClassifier(trees, class_weight="balanced", n_jobs=1, random_state=seed).fit(rows, wanted)
+    forest = ensemble.RandomForestClassifier(trees, class_weight="balanced", n_jobs=1, random_state=seed).fit(
+        rows, wanted
+    )
     return _shared_leaves(forest.apply(cases))
 
 

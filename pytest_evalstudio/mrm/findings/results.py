@@ -1,4 +1,6 @@
-"""Results of runs as one table: each answer that a model gave to a test case, with its scores by every evaluator."""
+"""Results of runs as one table: each answer that a model gave to a test case, with its scores by every
+evaluator.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ class Answer:
 
     Attributes:
         source: key of the original that it is a perturbation of, "" for an original.
-        text_id: `answer_id` of its text, of several repeats of the first one's; "" where the results do not hold it.
+        text_id: `answer_id` of its text, of several repeats of the first one's; "" where the results do not
+            hold it.
         scores: `evaluator.metric` to the scores of its repeats.
     """
 
@@ -95,10 +98,15 @@ class Scores:
         if len(found) == 1:
             return found[0]
         if found:
-            raise ConfigurationError(f"metric {name!r} is one of several evaluators; say which: {', '.join(column.key for column in found)}")
+            raise ConfigurationError(
+                f"metric {name!r} is one of several evaluators; say which:"
+                f" {', '.join(column.key for column in found)}"
+            )
         known = [*self.columns, *(column.metric.key for column in self.columns.values())]
         hint = nearest(name, known)
-        raise ConfigurationError(f"these results have no metric {name!r}. {hint or 'They have ' + ', '.join(self.columns)}")
+        raise ConfigurationError(
+            f"these results have no metric {name!r}. {hint or 'They have ' + ', '.join(self.columns)}"
+        )
 
 
 def read_scores(places: Sequence[str | Path]) -> Scores:
@@ -123,17 +131,30 @@ def read_scores(places: Sequence[str | Path]) -> Scores:
 def _file_of(place: Path) -> Path:
     if not place.is_dir():
         return place
-    for path in (place / FILE, place / RESULTS, place / "application_json" / RESULTS.name, place / RESULTS.name):
+    for path in (
+        place / FILE,
+        place / RESULTS,
+        place / "application_json" / RESULTS.name,
+        place / RESULTS.name,
+    ):
         if path.is_file():
             return path
-    raise DataError(f"there are no results here; give an {RESULTS.name}, a {FILE} or the folder of a report", source=str(place))
+    raise DataError(
+        f"there are no results here; give an {RESULTS.name}, a {FILE} or the folder of a report",
+        source=str(place),
+    )
 
 
 def _read_record(path: Path, found: Scores) -> None:
     record = RecordReader(path)
     evaluators = evaluators_of(record.run)
     columns = [
-        Column(evaluator=id, metric=metric, embedder=info.embedder, is_calibrated=bool(info.calibration) and metric.primary)
+        Column(
+            evaluator=id,
+            metric=metric,
+            embedder=info.embedder,
+            is_calibrated=bool(info.calibration) and metric.primary,
+        )
         for id, info in evaluators.items()
         for metric in info.metrics
     ]
@@ -165,15 +186,24 @@ def _read_results(path: Path, found: Scores) -> None:
         id = str(evaluator["id"])
         columns = [_column(id, entry, evaluator) for entry in evaluator["metrics_meta"]]
         _add_columns(found, columns)
-        found.model_names |= {str(model["key"]): str(model.get("name") or model["key"]) for model in content.get("models", ())}
+        found.model_names |= {
+            str(model["key"]): str(model.get("name") or model["key"]) for model in content.get("models", ())
+        }
         for row in content["results"]:
-            answer = _answer(found, (str(row.get("file", "")), str(row["test_case_key"]), str(row["model_key"])), str(row.get("test_key", "")), row)
+            answer = _answer(
+                found,
+                (str(row.get("file", "")), str(row["test_case_key"]), str(row["model_key"])),
+                str(row.get("test_key", "")),
+                row,
+            )
             if row["outcomes"][id]["status"] == "score":
                 for column in columns:
                     key = column.key if column.key in row else column.metric.key
                     _add(answer, column.key, int(row.get("run", 1)), row.get(key), path)
     except (KeyError, TypeError, AttributeError, ValueError) as exc:
-        raise DataError(f"is no results file of a report: {type(exc).__name__}: {exc}", source=str(path)) from None
+        raise DataError(
+            f"is no results file of a report: {type(exc).__name__}: {exc}", source=str(path)
+        ) from None
 
 
 def _content(path: Path) -> Any:
@@ -183,7 +213,9 @@ def _content(path: Path) -> Any:
         raise DataError(f"is not JSON: {exc}", source=str(path)) from None
     if not isinstance(content, dict) or "results" not in content or "evaluator" not in content:
         raise DataError(
-            f"is no results file of a report: give an {RESULTS.name} of {RESULTS.parent.parent}, or the report's {FILE}", source=str(path)
+            f"is no results file of a report: give an {RESULTS.name} of {RESULTS.parent.parent}, or the"
+            f" report's {FILE}",
+            source=str(path),
         )
     return content
 
@@ -199,14 +231,19 @@ def _column(id: str, entry: Mapping[str, Any], evaluator: Mapping[str, Any]) -> 
         primary=bool(entry.get("is_primary_metric")),
     )
     is_calibrated = bool(evaluator.get("calibration")) and metric.primary
-    return Column(evaluator=id, metric=metric, embedder=evaluator.get("embedder", ""), is_calibrated=is_calibrated)
+    return Column(
+        evaluator=id, metric=metric, embedder=evaluator.get("embedder", ""), is_calibrated=is_calibrated
+    )
 
 
 def _add_columns(found: Scores, columns: Iterable[Column]) -> None:
     for column in columns:
         known = found.columns.setdefault(column.key, column)
         if known.embedder != column.embedder:
-            raise DataError(f"{column.key} is of the embedder {column.embedder!r} here and of {known.embedder!r} there; scores of two do not compare")
+            raise DataError(
+                f"{column.key} is of the embedder {column.embedder!r} here and of {known.embedder!r} there;"
+                " scores of two do not compare"
+            )
 
 
 def _answer(found: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
@@ -232,14 +269,17 @@ def _add(answer: Answer, column: str, run: int, value: object, path: Path) -> No
     scores = answer.scores.setdefault(column, {})
     if run in scores:
         raise DataError(
-            f"has a second score by {column} for {answer.key!r} of model {answer.model_key!r} in {answer.file!r}; give each run's results once",
+            f"has a second score by {column} for {answer.key!r} of model {answer.model_key!r} in"
+            f" {answer.file!r}; give each run's results once",
             source=str(path),
         )
     scores[run] = float(value)  # type: ignore[arg-type]
 
 
 def originals(answers: Iterable[Answer]) -> Iterator[tuple[Answer, tuple[str, str]]]:
-    """Each answer with file and key of the original case that it goes back to, itself where it is none's perturbation."""
+    """Each answer with file and key of the original case that it goes back to, itself where it is none's
+    perturbation.
+    """
     kept = list(answers)
     sources = {(answer.file, answer.key): answer.source for answer in kept}
     for answer in kept:

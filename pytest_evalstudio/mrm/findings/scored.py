@@ -25,8 +25,11 @@ class Scored:
         return math.fsum(self.scores) / len(self.scores)
 
 
-def scored_cases(scores: Scores, column: Column, model: str | None = None) -> tuple[list[Scored], dict[str, int]]:
-    """Originals with a score and a category, in the order of the results, and how many answers are left out, by reason.
+def scored_cases(
+    scores: Scores, column: Column, model: str | None = None
+) -> tuple[list[Scored], dict[str, int]]:
+    """Originals with a score and a category, in the order of the results, and how many answers are left out,
+    by reason.
 
     Args:
         model: key or name of the model whose scores count; all where not given.
@@ -49,25 +52,40 @@ def scored_cases(scores: Scores, column: Column, model: str | None = None) -> tu
         elif not answer.categories:
             left["without_category"] += 1
         else:
-            case = found.setdefault((answer.file, answer.key), Scored(key=answer.key, about=about(answer.categories)))
+            case = found.setdefault(
+                (answer.file, answer.key), Scored(key=answer.key, about=about(answer.categories))
+            )
             case.scores.append(score)
     if not found:
-        why = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in left.items() if count) or "there are no answers"
-        raise DataError(f"no answer has a score by {column.key} and a category ({why}); give test cases `categories`, or name a --metric")
+        why = (
+            ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in left.items() if count)
+            or "there are no answers"
+        )
+        raise DataError(
+            f"no answer has a score by {column.key} and a category ({why}); give test cases `categories`, or"
+            " name a --metric"
+        )
     return list(found.values()), left
 
 
 def dimensions_of(cases: Sequence[Scored], by: Sequence[str]) -> list[str]:
-    """The wanted dimensions, or all that occur; `query_type` stands for `generator` where cases have categories of this one only.
+    """The wanted dimensions, or all that occur; `query_type` stands for `generator` where cases have
+    categories of this one only.
 
     Raises:
         ConfigurationError: for one that does not occur.
     """
     known = sorted({dimension for case in cases for dimension in case.about})
-    wanted = [GENERATOR if name == QUERY_TYPE and QUERY_TYPE not in known and GENERATOR in known else name for name in by]
+    wanted = [
+        GENERATOR if name == QUERY_TYPE and QUERY_TYPE not in known and GENERATOR in known else name
+        for name in by
+    ]
     for name in wanted:
         if name not in known:
-            raise ConfigurationError(f"no case has a category of {name!r}. {nearest(name, known) or 'Cases have ' + ', '.join(known)}")
+            raise ConfigurationError(
+                f"no case has a category of {name!r}."
+                f" {nearest(name, known) or 'Cases have ' + ', '.join(known)}"
+            )
     return list(dict.fromkeys(wanted)) or known
 
 
@@ -78,6 +96,7 @@ def _model_key(scores: Scores, model: str | None) -> str | None:
     if len(found) != 1:
         known = [*scores.model_names.values(), *scores.model_names]
         raise ConfigurationError(
-            f"no one model is called {model!r}. {nearest(model, known) or 'There are ' + ', '.join(scores.model_names.values())}"
+            f"no one model is called {model!r}."
+            f" {nearest(model, known) or 'There are ' + ', '.join(scores.model_names.values())}"
         )
     return found[0]

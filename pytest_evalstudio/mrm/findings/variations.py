@@ -1,4 +1,6 @@
-"""How often variations of a question turn its verdict: by perturbator, topic and kind of question, held against unchanged copies."""
+"""How often variations of a question turn its verdict: by perturbator, topic and kind of question, held
+against unchanged copies.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +53,12 @@ class Variation:
 def find_flips(found: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float) -> dict[str, Any]:
     """Count flips, and test which perturbators do more than a question asked again does.
 
-    A case flips where the answer to the original passes all its evaluators and that to the variation does not, or the other way round. Two
-    families of one-sided tests, each corrected by Holm and held against alpha / 2, so that where no perturbator matters the chance of any
-    false finding is at most alpha: that an answer to the variation fails no more often than those to the original and to its copies
-    (exact, within cases); and that scores are no lower than the original's (signed ranks). Perturbators that change the meaning
-    are counted apart and not tested: there another answer may be the right one.
+    A case flips where the answer to the original passes all its evaluators and that to the variation does
+    not, or the other way round. Two families of one-sided tests, each corrected by Holm and held against
+    alpha / 2, so that where no perturbator matters the chance of any false finding is at most alpha: that an
+    answer to the variation fails no more often than those to the original and to its copies (exact, within
+    cases); and that scores are no lower than the original's (signed ranks). Perturbators that change the
+    meaning are counted apart and not tested: there another answer may be the right one.
 
     Args:
         metrics: those whose drop is tested, to "higher" or "lower", whichever is better.
@@ -70,7 +73,9 @@ def find_flips(found: Sequence[Variation], metrics: Mapping[str, str], *, alpha:
     by_name = _grouped(kept, _perturbator)
     rows = [_row(name, mine) | {"drops": _drops(mine, metrics)} for name, mine in by_name.items()]
     for row in rows:
-        own = [(one.failed, [one.failed_before, *controls.get(one.original, [])]) for one in by_name[row["name"]]]
+        own = [
+            (one.failed, [one.failed_before, *controls.get(one.original, [])]) for one in by_name[row["name"]]
+        ]
         row["p_value"] = fails_more_often(own)
     for row, adjusted in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
         row |= {"p_adjusted": adjusted, "beyond_chance": adjusted <= alpha / 2}
@@ -79,7 +84,10 @@ def find_flips(found: Sequence[Variation], metrics: Mapping[str, str], *, alpha:
         drop |= {"p_adjusted": adjusted, "lower": adjusted <= alpha / 2}
     return {
         "alpha": alpha,
-        "tests": "exact test of failures within cases, against the original and its copies; Wilcoxon signed-rank test of scores; one-sided, Holm",
+        "tests": (
+            "exact test of failures within cases, against the original and its copies; Wilcoxon signed-rank"
+            " test of scores; one-sided, Holm"
+        ),
         "by_perturbator": rows,
         "copies": _row("copy", copies) if copies else None,
         "meaning_changed": [_row(name, mine) for name, mine in _grouped(changed, _perturbator).items()],
@@ -90,7 +98,9 @@ def find_flips(found: Sequence[Variation], metrics: Mapping[str, str], *, alpha:
 
 
 def problems(found: Mapping[str, Any], step: str, model: str) -> list[Problem]:
-    """A problem for each perturbator that does more than chance: it makes answers fail, or lowers their scores."""
+    """A problem for each perturbator that does more than chance: it makes answers fail, or lowers their
+    scores.
+    """
     return [_problem(row, found, step, model) for row in found["by_perturbator"] if is_beyond(row)]
 
 
@@ -105,14 +115,20 @@ def _problem(row: Mapping[str, Any], found: Mapping[str, Any], step: str, model:
     said = []
     if row["beyond_chance"]:
         again = found["copies"]
-        noise = f", against {again['pass_to_fail']} of {again['cases']} when asked again unchanged" if again else ""
+        noise = (
+            f", against {again['pass_to_fail']} of {again['cases']} when asked again unchanged"
+            if again
+            else ""
+        )
         said.append(
-            f"turns {turned} of {cases} cases from pass to fail ({turned / cases:.0%}, 95 % interval {low:.0%} to {high:.0%};"
-            f" adjusted p {row['p_adjusted']:.2g}){noise}"
+            f"turns {turned} of {cases} cases from pass to fail ({turned / cases:.0%}, 95 % interval"
+            f" {low:.0%} to {high:.0%}; adjusted p {row['p_adjusted']:.2g}){noise}"
         )
     lower = [drop for drop in row["drops"] if drop["lower"]]
     said += [
-        f"worsens {drop['metric']} by {drop['mean']:.3g} on average of {drop['cases']} cases (adjusted p {drop['p_adjusted']:.2g})" for drop in lower
+        f"worsens {drop['metric']} by {drop['mean']:.3g} on average of {drop['cases']} cases (adjusted p"
+        f" {drop['p_adjusted']:.2g})"
+        for drop in lower
     ]
     return Problem(
         description=f"Perturbator {row['name']} {' and '.join(said)}.",
@@ -132,8 +148,11 @@ def _problem(row: Mapping[str, Any], found: Mapping[str, Any], step: str, model:
             "metrics": [drop["metric"] for drop in lower],
             "test_case_keys": row["pass_to_fail_keys"],
         },
-        actions="Read the flipped cases beside their originals. Normalise questions before retrieval (spelling, punctuation), or retrieve by meaning"
-        " in place of words; then run the step again with more cases.",
+        actions=(
+            "Read the flipped cases beside their originals. Normalise questions before retrieval (spelling,"
+            " punctuation), or retrieve by meaning in place of words; then run the step again with more"
+            " cases."
+        ),
     )
 
 
@@ -148,7 +167,9 @@ def _controls(copies: Sequence[Variation]) -> dict[str, list[bool]]:
     return found
 
 
-def _grouped(found: Sequence[Variation], names: Callable[[Variation], Sequence[str]]) -> dict[str, list[Variation]]:
+def _grouped(
+    found: Sequence[Variation], names: Callable[[Variation], Sequence[str]]
+) -> dict[str, list[Variation]]:
     groups: dict[str, list[Variation]] = {}
     for one in found:
         for name in names(one):
@@ -162,7 +183,10 @@ def _perturbator(one: Variation) -> Sequence[str]:
 
 def _row(name: str, mine: Sequence[Variation]) -> dict[str, Any]:
     """The flips of one perturbator: each case once, but for copies, of which a case may have several."""
-    turned = {direction: [one.key for one in mine if one.direction == direction] for direction in ("pass_to_fail", "fail_to_pass")}
+    turned = {
+        direction: [one.key for one in mine if one.direction == direction]
+        for direction in ("pass_to_fail", "fail_to_pass")
+    }
     counts = {direction: len(keys) for direction, keys in turned.items()}
     total = sum(counts.values())
     return {
@@ -184,15 +208,25 @@ def _metrics(mine: Sequence[Variation]) -> dict[str, dict[str, int]]:
     return {
         name: {
             "compared": sum(name in one.compared for one in mine),
-            **{way: sum(one.flips.get(name) == way for one in mine) for way in ("pass_to_fail", "fail_to_pass")},
+            **{
+                way: sum(one.flips.get(name) == way for one in mine)
+                for way in ("pass_to_fail", "fail_to_pass")
+            },
         }
         for name in names
     }
 
 
 def _by_category(kept: Sequence[Variation], prefix: str) -> list[dict[str, Any]]:
-    """The cases of each category, an original once: how many some perturbator turns. Variations of one case are no independent witnesses."""
-    groups = _grouped(kept, lambda one: [category.removeprefix(prefix) for category in one.categories if category.startswith(prefix)])
+    """The cases of each category, an original once: how many some perturbator turns. Variations of one case
+    are no independent witnesses.
+    """
+    groups = _grouped(
+        kept,
+        lambda one: [
+            category.removeprefix(prefix) for category in one.categories if category.startswith(prefix)
+        ],
+    )
     rows = []
     for name, mine in groups.items():
         cases = {one.original for one in mine}
@@ -239,5 +273,8 @@ def _told(one: Variation) -> dict[str, Any]:
         "perturbator": one.perturbator,
         "meaning_kept": one.meaning_kept,
         "direction": one.direction,
-        "metrics": {metric: {"direction": way, "before": one.scores[metric][0], "after": one.scores[metric][1]} for metric, way in one.flips.items()},
+        "metrics": {
+            metric: {"direction": way, "before": one.scores[metric][0], "after": one.scores[metric][1]}
+            for metric, way in one.flips.items()
+        },
     }

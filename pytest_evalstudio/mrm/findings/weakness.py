@@ -1,4 +1,6 @@
-"""Weak points by category: where scores are lower than elsewhere, as far as the number of cases can tell (HCAT, section 6.2)."""
+"""Weak points by category: where scores are lower than elsewhere, as far as the number of cases can tell
+(HCAT, section 6.2).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,22 @@ import numpy.typing as npt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.mrm.findings.results import Column, Scores
 from pytest_evalstudio.mrm.findings.scored import Scored, dimensions_of, scored_cases
-from pytest_evalstudio.mrm.statistics.comparing import chance_of_lower, fewer_passes, holm, lower_scores, share_difference
+from pytest_evalstudio.mrm.statistics.comparing import (
+    chance_of_lower,
+    fewer_passes,
+    holm,
+    lower_scores,
+    share_difference,
+)
 
 Floats = npt.NDArray[np.float64]
 
 LEAST_CASES = 5
-_LEFT_OUT = {"perturbed": "perturbed", "without_score": "without a score", "without_category": "without a category"}
+_LEFT_OUT = {
+    "perturbed": "perturbed",
+    "without_score": "without a score",
+    "without_category": "without a category",
+}
 Place = tuple[tuple[str, str], ...]
 
 
@@ -33,23 +45,25 @@ def find_weaknesses(
 ) -> dict[str, Any]:
     """Compare each category, and each pair of categories of two dimensions, with all other cases.
 
-    A case counts once, with the mean of its models' scores: answers to one question are no independent witnesses. Perturbed cases are left
-    out. A cell is weak if its cases score lower than the rest, one-sided, after Holm's correction over all cells that were tested: each
-    flag is a finding that somebody has to act on, so that the chance of any false one is bounded, and cells overlap, which Holm allows.
-    Passes and failures are compared by Fisher's exact test, other scores by the Mann–Whitney test.
+    A case counts once, with the mean of its models' scores: answers to one question are no independent
+    witnesses. Perturbed cases are left out. A cell is weak if its cases score lower than the rest, one-sided,
+    after Holm's correction over all cells that were tested: each flag is a finding that somebody has to act
+    on, so that the chance of any false one is bounded, and cells overlap, which Holm allows. Passes and
+    failures are compared by Fisher's exact test, other scores by the Mann–Whitney test.
 
     Args:
         metric: `evaluator.metric`, or a metric key that one evaluator alone has.
-        by: dimensions; all that occur where not given. `query_type` stands for `generator`, the dimension of generated suites, where cases have
-            categories of this one only.
+        by: dimensions; all that occur where not given. `query_type` stands for `generator`, the dimension of
+            generated suites, where cases have categories of this one only.
         model: key or name of the model whose scores count; all where not given.
-        alpha: a cell is weak where its adjusted p is at most alpha / 2, the side of a two-sided test that is looked at; so a weak cell's 95 %
-            interval lies on that side, too, and where nothing is weak the chance of any flag is at most alpha / 2.
+        alpha: a cell is weak where its adjusted p is at most alpha / 2, the side of a two-sided test that is
+            looked at; so a weak cell's 95 % interval lies on that side, too, and where nothing is weak the
+            chance of any flag is at most alpha / 2.
         min_cases: cells with fewer cases, or with fewer left beside them, are shown and not tested.
 
     Returns:
-        JSON-ready figures; `cells` in order, each {by, cases, mean, quartiles, least, greatest, pass_share, p_value, p_adjusted, difference,
-        effect, weak, note}.
+        JSON-ready figures; `cells` in order, each {by, cases, mean, quartiles, least, greatest, pass_share,
+        p_value, p_adjusted, difference, effect, weak, note}.
 
     Raises:
         ConfigurationError: for a name that the results do not have, or limits that make no sense.
@@ -67,10 +81,16 @@ def find_weaknesses(
     sign = 1.0 if column.metric.better == "higher" else -1.0
     is_share = bool(np.isin(values, (0.0, 1.0)).all())
     cells = [_cell(place, mask, values, column) for place, mask in members.items()]
-    tested = [number for number, mask in enumerate(members.values()) if _testable(cells[number], mask, members, min_cases)]
+    tested = [
+        number
+        for number, mask in enumerate(members.values())
+        if _testable(cells[number], mask, members, min_cases)
+    ]
     for number, mask in enumerate(members.values()):
         if number in tested:
-            cells[number] |= _compared(values[mask] * sign, values[~mask] * sign, best=max(0.0, sign) if is_share else None)
+            cells[number] |= _compared(
+                values[mask] * sign, values[~mask] * sign, best=max(0.0, sign) if is_share else None
+            )
     for number, adjusted in zip(tested, holm([cells[number]["p_value"] for number in tested]), strict=True):
         cells[number] |= {"p_adjusted": adjusted, "weak": adjusted <= alpha / 2}
     return {
@@ -93,7 +113,9 @@ def find_weaknesses(
 
 
 def _members(cases: Sequence[Scored], dimensions: Sequence[str]) -> dict[Place, npt.NDArray[np.bool_]]:
-    """Which cases are in each cell: first the categories, then the pairs of categories that occur together."""
+    """Which cases are in each cell: first the categories, then the pairs of categories that occur
+    together.
+    """
     single = {
         ((dimension, value),): np.array([value in case.about.get(dimension, ()) for case in cases])
         for dimension in dimensions
@@ -109,7 +131,11 @@ def _members(cases: Sequence[Scored], dimensions: Sequence[str]) -> dict[Place, 
 
 def _cell(place: Place, mask: npt.NDArray[np.bool_], values: Floats, column: Column) -> dict[str, Any]:
     own = values[mask]
-    passes = [column.metric.passes(value) for value in own.tolist()] if math.isfinite(column.metric.threshold) else []
+    passes = (
+        [column.metric.passes(value) for value in own.tolist()]
+        if math.isfinite(column.metric.threshold)
+        else []
+    )
     return {
         "by": dict(place),
         "cases": len(own),
@@ -127,7 +153,12 @@ def _cell(place: Place, mask: npt.NDArray[np.bool_], values: Floats, column: Col
     }
 
 
-def _testable(cell: dict[str, Any], mask: npt.NDArray[np.bool_], members: Mapping[Place, npt.NDArray[np.bool_]], min_cases: int) -> bool:
+def _testable(
+    cell: dict[str, Any],
+    mask: npt.NDArray[np.bool_],
+    members: Mapping[Place, npt.NDArray[np.bool_]],
+    min_cases: int,
+) -> bool:
     """Whether a cell is tested; one that is not says why."""
     place = tuple(cell["by"].items())
     same = next((part for part in place if len(place) > 1 and np.array_equal(members[(part,)], mask)), None)
@@ -159,14 +190,22 @@ def _compared(own: Floats, rest: Floats, *, best: float | None) -> dict[str, Any
 
 def told(found: Mapping[str, Any]) -> Iterator[str]:
     """What was found, for a terminal."""
-    yield f"{found['metric']} ({found['better']} is better): mean {found['mean']:.3f} of {found['cases']} cases"
+    yield (
+        f"{found['metric']} ({found['better']} is better): mean {found['mean']:.3f} of {found['cases']} cases"
+    )
     left = ", ".join(f"{count} {_LEFT_OUT[why]}" for why, count in found["left_out"].items() if count)
     if left:
         yield f"left out of the answers: {left}"
-    yield f"{found['test']}, one-sided, each cell against the rest; {found['tests']} tests, Holm's correction; weak where p <= {found['alpha'] / 2:g}"
+    yield (
+        f"{found['test']}, one-sided, each cell against the rest; {found['tests']} tests, Holm's correction;"
+        f" weak where p <= {found['alpha'] / 2:g}"
+    )
     width = max(len(_named(cell)) for cell in found["cells"])
     for cell in found["cells"]:
-        yield f"{'WEAK' if cell['weak'] else '':<5}{_named(cell):<{width}}  {cell['cases']:>5} cases  mean {cell['mean']:.3f}{_compared_told(cell)}"
+        yield (
+            f"{'WEAK' if cell['weak'] else '':<5}{_named(cell):<{width}}  {cell['cases']:>5} cases  mean"
+            f" {cell['mean']:.3f}{_compared_told(cell)}"
+        )
     yield f"{found['weak']} weak" if found["weak"] else "nothing is weak, as far as so many cases can tell"
 
 
@@ -179,4 +218,7 @@ def _compared_told(cell: Mapping[str, Any]) -> str:
         return f"  ({cell['note']})"
     effect = cell["effect"]
     low, high = effect["interval"]
-    return f"  p {cell['p_adjusted']:.4f}  {effect['name']} {effect['value']:+.3f}, 95% interval {low:.3f} to {high:.3f}"
+    return (
+        f"  p {cell['p_adjusted']:.4f}  {effect['name']} {effect['value']:+.3f}, 95% interval {low:.3f} to"
+        f" {high:.3f}"
+    )

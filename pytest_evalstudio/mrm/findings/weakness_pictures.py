@@ -38,20 +38,28 @@ class Pictures:
 def weakness_pictures(scores: Scores, found: Sequence[Mapping[str, Any]], name: str = "") -> Pictures:
     """Distributions of all metrics; of four metrics at most violins, means and the grid of two dimensions.
 
-    Metrics with the most weak cells come first, then those with the most failures. The grid is that of the first two dimensions,
-    topics first, the rows are those of the first three.
+    Metrics with the most weak cells come first, then those with the most failures. The grid is that of the
+    first two dimensions, topics first, the rows are those of the first three.
 
     Args:
         found: of `find_weaknesses`, for each metric.
         name: of what was evaluated, for the titles.
     """
-    cases = {one["metric"]: scored_cases(scores, scores.columns[one["metric"]], one["model"])[0] for one in found}
+    cases = {
+        one["metric"]: scored_cases(scores, scores.columns[one["metric"]], one["model"])[0] for one in found
+    }
     axes = {one["metric"]: _axis(scores, one, cases[one["metric"]]) for one in found}
     of = f" of {name}" if name else ""
     shown = list(found)[:MOST_DISTRIBUTIONS]
     pairs = [(axes[one["metric"]], [case.value for case in cases[one["metric"]]]) for one in shown]
-    files = {"distributions.svg": distributions(f"Scores{of}: {len(shown)} metric{'s' if len(shown) != 1 else ''}", pairs)}
-    chosen = sorted(found, key=lambda one: (-one["weak"], -_failing(axes[one["metric"]], cases[one["metric"]])))[:MOST_METRICS]
+    files = {
+        "distributions.svg": distributions(
+            f"Scores{of}: {len(shown)} metric{'s' if len(shown) != 1 else ''}", pairs
+        )
+    }
+    chosen = sorted(
+        found, key=lambda one: (-one["weak"], -_failing(axes[one["metric"]], cases[one["metric"]]))
+    )[:MOST_METRICS]
     for one in (one for one in found if one in chosen):
         metric = one["metric"]
         for kind, picture in _own(one, axes[metric], cases[metric], of).items():
@@ -70,35 +78,55 @@ def _own(found: Mapping[str, Any], axis: Measure, cases: Sequence[Scored], of: s
     }
     if len(dimensions) > 1:
         pair = dimensions[0], dimensions[1]
-        files["bivariate"] = bivariate(f"{axis.key}{of}: {pair[0]} and {pair[1]}, {weak}", axis, pair, _grid(pair, found, cases))
+        files["bivariate"] = bivariate(
+            f"{axis.key}{of}: {pair[0]} and {pair[1]}, {weak}", axis, pair, _grid(pair, found, cases)
+        )
     return files
 
 
 def _axis(scores: Scores, found: Mapping[str, Any], cases: Iterable[Scored]) -> Measure:
     column = scores.columns[found["metric"]]
-    return measure(column.key, found["better"], found["threshold"], column.metric.range, [case.value for case in cases])
+    return measure(
+        column.key, found["better"], found["threshold"], column.metric.range, [case.value for case in cases]
+    )
 
 
 def _failing(axis: Measure, cases: Sequence[Scored]) -> float:
     if axis.threshold is None:
         return 0.0
-    beyond = [case.value < axis.threshold if axis.better == "higher" else case.value > axis.threshold for case in cases]
+    beyond = [
+        case.value < axis.threshold if axis.better == "higher" else case.value > axis.threshold
+        for case in cases
+    ]
     return sum(beyond) / len(beyond)
 
 
 def _panel(dimension: str, found: Mapping[str, Any], cases: Sequence[Scored]) -> Panel:
-    weak = {cell["by"][dimension] for cell in found["cells"] if cell["weak"] and list(cell["by"]) == [dimension]}
+    weak = {
+        cell["by"][dimension] for cell in found["cells"] if cell["weak"] and list(cell["by"]) == [dimension]
+    }
     names = sorted({value for case in cases for value in case.about.get(dimension, ())})
     return Panel(
         name=dimension,
         groups=tuple(
-            Group(name=name, values=tuple(case.value for case in cases if name in case.about.get(dimension, ())), weak=name in weak) for name in names
+            Group(
+                name=name,
+                values=tuple(case.value for case in cases if name in case.about.get(dimension, ())),
+                weak=name in weak,
+            )
+            for name in names
         ),
     )
 
 
-def _grid(pair: tuple[str, str], found: Mapping[str, Any], cases: Sequence[Scored]) -> dict[tuple[str, str], Cell]:
-    weak = {(cell["by"][pair[0]], cell["by"][pair[1]]) for cell in found["cells"] if cell["weak"] and set(cell["by"]) == set(pair)}
+def _grid(
+    pair: tuple[str, str], found: Mapping[str, Any], cases: Sequence[Scored]
+) -> dict[tuple[str, str], Cell]:
+    weak = {
+        (cell["by"][pair[0]], cell["by"][pair[1]])
+        for cell in found["cells"]
+        if cell["weak"] and set(cell["by"]) == set(pair)
+    }
     values: dict[tuple[str, str], list[float]] = {}
     for case in cases:
         for row in case.about.get(pair[0], ()):

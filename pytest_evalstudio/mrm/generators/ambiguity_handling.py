@@ -10,8 +10,11 @@ from pytest_evalstudio.core.generators import generator
 @generator(
     "ambiguity_handling",
     name="Ambiguity handling",
-    instruction="Each question leaves open which of two or more things of the excerpt is meant, as people do who know only one of them. A good"
-    " reply names the readings and answers each of them, or asks which is meant. The answer does so.",
+    instruction=(
+        "Each question leaves open which of two or more things of the excerpt is meant, as people do who know"
+        " only one of them. A good reply names the readings and answers each of them, or asks which is meant."
+        " The answer does so."
+    ),
 )
 @dataclass(frozen=True)
 class AmbiguityHandling:

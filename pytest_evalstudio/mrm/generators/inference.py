@@ -10,8 +10,11 @@ from pytest_evalstudio.core.generators import generator
 @generator(
     "inference",
     name="Inference",
-    instruction="Each question asks for something that the excerpt does not say in so many words, and that follows from it in one or two plain"
-    " steps, without knowledge from elsewhere. The answer says what follows, in one sentence.",
+    instruction=(
+        "Each question asks for something that the excerpt does not say in so many words, and that follows"
+        " from it in one or two plain steps, without knowledge from elsewhere. The answer says what follows,"
+        " in one sentence."
+    ),
 )
 @dataclass(frozen=True)
 class Inference:

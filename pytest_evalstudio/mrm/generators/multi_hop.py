@@ -11,8 +11,10 @@ from pytest_evalstudio.core.generators import generator
     "multi_hop",
     name="Multi-hop",
     excerpts=2,
-    instruction="Each question can be answered only by putting together one fact of excerpt 1 and one fact of excerpt 2; neither excerpt alone is"
-    " enough. The evidence holds at least one quotation from each excerpt.",
+    instruction=(
+        "Each question can be answered only by putting together one fact of excerpt 1 and one fact of excerpt"
+        " 2; neither excerpt alone is enough. The evidence holds at least one quotation from each excerpt."
+    ),
 )
 @dataclass(frozen=True)
 class MultiHop:

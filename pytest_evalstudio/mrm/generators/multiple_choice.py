@@ -18,8 +18,11 @@ FEWEST_WRONG = 2
 @generator(
     "multiple_choice",
     name="Multiple choice",
-    instruction="Each question ends with four choices, marked A) B) C) D), of which exactly one is right; the wrong ones are plausible. The"
-    " answer is the letter of the right one, a closing parenthesis, and its text, as in “B) five days”.",
+    instruction=(
+        "Each question ends with four choices, marked A) B) C) D), of which exactly one is right; the wrong"
+        " ones are plausible. The answer is the letter of the right one, a closing parenthesis, and its text,"
+        " as in “B) five days”."
+    ),
 )
 @dataclass(frozen=True)
 class MultipleChoice:

@@ -10,8 +10,11 @@ from pytest_evalstudio.core.generators import generator
 @generator(
     "negation_and_contradiction",
     name="Negation and contradiction",
-    instruction="Each question turns on a negation: what is not covered, not allowed, excepted, or whether the contrary of what the excerpt says"
-    " is so. A reader who overlooks the negation answers wrongly. The answer is one sentence.",
+    instruction=(
+        "Each question turns on a negation: what is not covered, not allowed, excepted, or whether the"
+        " contrary of what the excerpt says is so. A reader who overlooks the negation answers wrongly. The"
+        " answer is one sentence."
+    ),
 )
 @dataclass(frozen=True)
 class NegationAndContradiction:

@@ -15,8 +15,10 @@ from pytest_evalstudio.mrm.texts.statements import inside, stands_alone, stateme
 @generator(
     "numerical_reasoning",
     name="Numerical reasoning",
-    instruction="Each question asks for a number: one that the excerpt states, or one that follows from its numbers by a short calculation. The"
-    " answer is the number with its unit and nothing else.",
+    instruction=(
+        "Each question asks for a number: one that the excerpt states, or one that follows from its numbers"
+        " by a short calculation. The answer is the number with its unit and nothing else."
+    ),
 )
 @dataclass(frozen=True)
 class NumericalReasoning:
@@ -26,11 +28,21 @@ class NumericalReasoning:
         for sentence in filter(stands_alone, excerpt.sentences):
             for found in quantities(sentence):
                 if found.kind in ("money", "percent", "number"):
-                    yield Draft(question=_question(sentence, found, corpus), answer=found.text, condition=says(found.text), evidence=sentence)
+                    yield Draft(
+                        question=_question(sentence, found, corpus),
+                        answer=found.text,
+                        condition=says(found.text),
+                        evidence=sentence,
+                    )
 
 
 def _question(sentence: str, found: Quantity, corpus: Corpus) -> str:
     said = statement(sentence)
-    if said is not None and said.verb in ("costs", "cost") and said.rest.startswith(found.text) and len(quantities(said.rest)) == 1:
+    if (
+        said is not None
+        and said.verb in ("costs", "cost")
+        and said.rest.startswith(found.text)
+        and len(quantities(said.rest)) == 1
+    ):
         return f"How much {'do' if said.is_plural else 'does'} {inside(said.subject, corpus)} cost?"
     return f"Which number is missing here? “{with_gap(sentence, found)}”"

@@ -14,7 +14,8 @@ from pytest_evalstudio.mrm.texts.words import content_words
 ANSWER = "The documents do not answer this question."
 REFUSES = str(
     Regexp(
-        r"(?i)\b(?:(?:do|does|did|is|are|was|were|can|could)(?: ?not|n['’]t)|cannot|unable|no (?:information|answer|mention|details?)|not"
+        r"(?i)\b(?:(?:do|does|did|is|are|was|were|can|could)(?: ?not|n['’]t)|cannot|unable|no"
+        r" (?:information|answer|mention|details?)|not"
         r" (?:in|part of|covered|mentioned|contained|available|found|know|have)|nothing)\b"
     )
 )
@@ -49,16 +50,25 @@ QUESTIONS = (
 @generator(
     "out_of_scope",
     name="Out of scope",
-    instruction="Each question is one that a reader of the excerpt might well ask next, near its subject, and that the excerpt does not answer."
-    " Ask for something so specific that no other page of the same documents is likely to answer it either. The answer is “The"
-    " documents do not answer this question.” and the evidence is an empty list.",
+    instruction=(
+        "Each question is one that a reader of the excerpt might well ask next, near its subject, and that"
+        " the excerpt does not answer. Ask for something so specific that no other page of the same documents"
+        " is likely to answer it either. The answer is “The documents do not answer this question.” and the"
+        " evidence is an empty list."
+    ),
 )
 @dataclass(frozen=True)
 class OutOfScope:
-    """General knowledge, of which the documents know at most one word: a good answer says that they do not say."""
+    """General knowledge, of which the documents know at most one word: a good answer says that they do not
+    say.
+    """
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
-        foreign = [question for question in QUESTIONS if len(_words(corpus).intersection(content_words(question))) <= 1]
+        foreign = [
+            question
+            for question in QUESTIONS
+            if len(_words(corpus).intersection(content_words(question))) <= 1
+        ]
         if foreign:
             yield Draft(question=rng.choice(foreign), answer=ANSWER, condition=REFUSES, evidence="")
 

@@ -10,8 +10,11 @@ from pytest_evalstudio.core.generators import generator
 @generator(
     "sentiment_variation",
     name="Sentiment variation",
-    instruction="Each question asks for a fact of the excerpt in a marked mood: angry, anxious, overjoyed, impatient or ironic, each question in"
-    " another one. The mood changes nothing about the right answer, which is what the excerpt says, told calmly.",
+    instruction=(
+        "Each question asks for a fact of the excerpt in a marked mood: angry, anxious, overjoyed, impatient"
+        " or ironic, each question in another one. The mood changes nothing about the right answer, which is"
+        " what the excerpt says, told calmly."
+    ),
 )
 @dataclass(frozen=True)
 class SentimentVariation:

@@ -17,7 +17,10 @@ _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 @generator(
     "simple_factual",
     name="Simple factual",
-    instruction="Each question asks for one plain fact that the excerpt states: what something is, does, covers, costs or requires.",
+    instruction=(
+        "Each question asks for one plain fact that the excerpt states: what something is, does, covers,"
+        " costs or requires."
+    ),
 )
 @dataclass(frozen=True)
 class SimpleFactual:
@@ -28,7 +31,12 @@ class SimpleFactual:
             found = statement(sentence)
             words = telling_words(found.rest) if found is not None else []
             if found is not None and words:
-                yield Draft(question=_question(found, inside(found.subject, corpus)), answer=sentence, condition=says_words(words), evidence=sentence)
+                yield Draft(
+                    question=_question(found, inside(found.subject, corpus)),
+                    answer=sentence,
+                    condition=says_words(words),
+                    evidence=sentence,
+                )
 
 
 def _question(found: Statement, subject: str) -> str:

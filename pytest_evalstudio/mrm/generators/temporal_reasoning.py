@@ -18,8 +18,10 @@ _FOR_HOW_LONG = re.compile(r"(?P<done>[a-z]+(?:ed|pt)) for (?:at least |up to )?
 @generator(
     "temporal_reasoning",
     name="Temporal reasoning",
-    instruction="Each question is about time: when something happens, how long it takes, what comes first, by when something must be done. The"
-    " answer is the date or period and nothing else.",
+    instruction=(
+        "Each question is about time: when something happens, how long it takes, what comes first, by when"
+        " something must be done. The answer is the date or period and nothing else."
+    ),
 )
 @dataclass(frozen=True)
 class TemporalReasoning:
@@ -29,7 +31,12 @@ class TemporalReasoning:
         for sentence in filter(stands_alone, excerpt.sentences):
             for found in quantities(sentence):
                 if found.kind in ("date", "period"):
-                    yield Draft(question=_question(sentence, found, corpus), answer=found.text, condition=says(found.text), evidence=sentence)
+                    yield Draft(
+                        question=_question(sentence, found, corpus),
+                        answer=found.text,
+                        condition=says(found.text),
+                        evidence=sentence,
+                    )
 
 
 def _question(sentence: str, found: Quantity, corpus: Corpus) -> str:

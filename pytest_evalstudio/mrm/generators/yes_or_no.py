@@ -15,12 +15,16 @@ from pytest_evalstudio.mrm.texts.statements import BASES, BE, MODALS, Statement,
 @generator(
     "yes_or_no",
     name="Yes or no",
-    instruction="Each question can be answered by yes or no. Of two questions one is to be answered by yes, the other by no. The answer begins"
-    " with “Yes.” or “No.” and gives the reason in one sentence.",
+    instruction=(
+        "Each question can be answered by yes or no. Of two questions one is to be answered by yes, the other"
+        " by no. The answer begins with “Yes.” or “No.” and gives the reason in one sentence."
+    ),
 )
 @dataclass(frozen=True)
 class YesOrNo:
-    """Whether something is so: as a sentence has it (yes), or with a quantity that stands elsewhere in the documents (no)."""
+    """Whether something is so: as a sentence has it (yes), or with a quantity that stands elsewhere in the
+    documents (no).
+    """
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         for sentence in excerpt.sentences:

@@ -19,8 +19,10 @@ def agreement(labels: Sequence[Label], good_from: int = 1) -> dict[str, Any]:
         good_from: the lowest label that counts as good.
 
     Returns:
-        {raters: {name: labels}, shared: answers with two labels or more, percent: share of pairs of labels to the same answer that are the
-        same, cohen_kappa: of two raters, krippendorff_alpha: nominal}; None where there is nothing to compare, or no variation.
+        {raters: {name: labels}, shared: answers with two labels or more, percent: share of pairs of labels to
+        the same answer that are the
+        same, cohen_kappa: of two raters, krippendorff_alpha: nominal}; None where there is nothing to
+            compare, or no variation.
     """
     rated: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
     for label in labels:
@@ -45,14 +47,15 @@ def _kappa(shared: Sequence[Mapping[str, bool]], raters: Sequence[str]) -> float
 def krippendorff_alpha(units: Sequence[Sequence[object]]) -> float | None:
     """Agreement of any number of raters beyond chance, nominal, where not everybody has rated everything.
 
-    1 − observed disagreement / the one to be expected if values were dealt out at random; each unit counts by its pairs of values, divided by
-    one less than its values.
+    1 − observed disagreement / the one to be expected if values were dealt out at random; each unit counts by
+    its pairs of values, divided by one less than its values.
 
     Args:
         units: what raters said of each; units with one value or none do not count.
 
     Returns:
-        1.0 for full agreement, 0.0 for that of chance, less for less; None where no two values can be compared, or all are the same.
+        1.0 for full agreement, 0.0 for that of chance, less for less; None where no two values can be
+        compared, or all are the same.
 
     Source: Krippendorff, 2011, Computing Krippendorff's alpha-reliability.
 

@@ -1,4 +1,6 @@
-"""What people see of the answers that may be put before them, and the metrics whose verdicts they are asked about."""
+"""What people see of the answers that may be put before them, and the metrics whose verdicts they are asked
+about.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,9 @@ class Population:
 
     def values(self, rows: Sequence[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Scores of some cases, cases × metrics."""
-        return np.array([[self.cases[at].scores[column.key] for column in self.columns] for at in rows], dtype=np.float64)
+        return np.array(
+            [[self.cases[at].scores[column.key] for column in self.columns] for at in rows], dtype=np.float64
+        )
 
 
 def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] = ()) -> Population:
@@ -106,8 +110,8 @@ def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] =
 
     Args:
         folder: with the record.
-        metrics: `evaluator.metric`, or metric keys that one evaluator alone has; none: the primary metric of the first evaluator whose scores
-            vary and that says how much, not whether.
+        metrics: `evaluator.metric`, or metric keys that one evaluator alone has; none: the primary metric of
+            the first evaluator whose scores vary and that says how much, not whether.
         order: evaluators in the order in which one is looked for.
 
     Raises:
@@ -119,7 +123,9 @@ def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] =
     return population_of(path, scores, [scores.column(name) for name in names], chosen_by=why)
 
 
-def population_of(path: Path, scores: Scores, columns: Sequence[Column], *, chosen_by: str = "") -> Population:
+def population_of(
+    path: Path, scores: Scores, columns: Sequence[Column], *, chosen_by: str = ""
+) -> Population:
     """The answers in a record that have a score by all of some metrics.
 
     Args:
@@ -141,10 +147,19 @@ def population_of(path: Path, scores: Scores, columns: Sequence[Column], *, chos
             cases.append(_case(item, answer, kept, columns, scores.model_names))
     cases.sort(key=lambda case: case.identity)
     places = tuple(_places(cases, columns))
-    return Population(scores=scores, columns=tuple(columns), cases=tuple(cases), without_score=missing, chosen_by=chosen_by, places=places)
+    return Population(
+        scores=scores,
+        columns=tuple(columns),
+        cases=tuple(cases),
+        without_score=missing,
+        chosen_by=chosen_by,
+        places=places,
+    )
 
 
-def _chosen(scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]) -> tuple[list[str], str]:
+def _chosen(
+    scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]
+) -> tuple[list[str], str]:
     """The metric that is calibrated where none is named, and why."""
     for id in [*(id for id in order if id in evaluators), *(id for id in evaluators if id not in order)]:
         entry = evaluators[id]
@@ -153,10 +168,12 @@ def _chosen(scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Seq
         key = measured(id, entry)
         values = {answer.score(key) for answer in scores.answers.values()} - {None}
         if key in scores.columns and len(values) > 1:
-            return [key], f"the primary metric of {entry.name or id}, the first evaluator whose scores say how much"
+            return [
+                key
+            ], f"the primary metric of {entry.name or id}, the first evaluator whose scores say how much"
     raise NothingVaries(
-        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether; where answers have scores, add one, "
-        "e.g. lexical_groundedness, or name a metric in `metric`"
+        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether;"
+        " where answers have scores, add one, e.g. lexical_groundedness, or name a metric in `metric`"
     )
 
 
@@ -166,12 +183,22 @@ def says_how_much(entry: EvaluatorEntry) -> bool:
 
 
 def measured(id: str, entry: EvaluatorEntry) -> str:
-    """Return the primary metric of an evaluator as `evaluator.metric`; with a calibration, the one that it calibrates."""
-    primary = entry.calibration.get("of") or next((metric.key for metric in entry.metrics if metric.primary), "")
+    """Return the primary metric of an evaluator as `evaluator.metric`; with a calibration, the one that it
+    calibrates.
+    """
+    primary = entry.calibration.get("of") or next(
+        (metric.key for metric in entry.metrics if metric.primary), ""
+    )
     return f"{id}.{primary}"
 
 
-def _case(item: Item, answer: Answer, scores: Mapping[str, float], columns: Sequence[Column], names: Mapping[str, str]) -> Case:
+def _case(
+    item: Item,
+    answer: Answer,
+    scores: Mapping[str, float],
+    columns: Sequence[Column],
+    names: Mapping[str, str],
+) -> Case:
     row = item.rows[0]
     sources = row.context_sources
     limits = [column for column in columns if math.isfinite(column.metric.threshold)]
@@ -182,7 +209,9 @@ def _case(item: Item, answer: Answer, scores: Mapping[str, float], columns: Sequ
         question=row.input,
         answer=row.actual_output,
         expected=row.expected_output,
-        context=tuple((sources[at] if at < len(sources) else "", text) for at, text in enumerate(row.context)),
+        context=tuple(
+            (sources[at] if at < len(sources) else "", text) for at, text in enumerate(row.context)
+        ),
         topic=next((name.removeprefix(TOPIC) for name in answer.categories if name.startswith(TOPIC)), ""),
         categories=answer.categories,
         scores=scores,
@@ -192,7 +221,9 @@ def _case(item: Item, answer: Answer, scores: Mapping[str, float], columns: Sequ
 
 
 def _places(cases: Sequence[Case], columns: Sequence[Column]) -> Iterator[float]:
-    """Where each answer lies: of one metric its score, of several the mean share of the answers that are worse."""
+    """Where each answer lies: of one metric its score, of several the mean share of the answers that are
+    worse.
+    """
     if len(columns) == 1:
         column = columns[0]
         is_open = column.metric.range[0] >= 0 and math.isinf(column.metric.range[1])
@@ -205,5 +236,9 @@ def _places(cases: Sequence[Case], columns: Sequence[Column]) -> Iterator[float]
         values = np.array([case.scores[column.key] for case in cases])
         better = values if column.metric.better == "higher" else -values
         ordered = np.sort(better)
-        shares += (np.searchsorted(ordered, better, "left") + np.searchsorted(ordered, better, "right")) / 2 / max(1, len(cases))
+        shares += (
+            (np.searchsorted(ordered, better, "left") + np.searchsorted(ordered, better, "right"))
+            / 2
+            / max(1, len(cases))
+        )
     yield from (shares / len(columns)).tolist()

@@ -1,9 +1,11 @@
 """Which answers people are asked to label, in rounds.
 
-All answers are divided at random in two halves, once and for all. Of the one half, answers are drawn at random whatever their scores: their
-labels give the conformal quantile and the figures, which hold for all answers because these are a random sample of them. Of the other half
-come the labels that the curve is fitted to: first spread over the scores and topics, then where the curve of the labels so far is least
-certain, with a random one among each five. Choosing by score does not bend the curve, which tells what labels are to be expected at a score;
+All answers are divided at random in two halves, once and for all. Of the one half, answers are drawn at
+random whatever their scores: their labels give the conformal quantile and the figures, which hold for all
+answers because these are a random sample of them. Of the other half come the labels that the curve is fitted
+to: first spread over the scores and topics, then where the curve of the labels so far is least certain, with
+    a random one among each five. Choosing by score does not bend the curve, which tells what labels are to be
+    expected at a score;
 nor can it touch the guarantee, since neither this choice nor the curve has seen any label of the first half.
 """
 
@@ -25,7 +27,9 @@ Part = Literal["conformal", "curve"]
 Reason = Literal["random", "spread", "uncertain"]
 
 RANDOM_IN = 5
-"""One in so many of a later round's labels for the curve is drawn at random, the others where the curve is least certain."""
+"""One in so many of a later round's labels for the curve is drawn at random, the others where the curve is
+least certain.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +74,18 @@ def draw(
     seed: int,
     chances: Callable[[Sequence[int]], Floats | None],
 ) -> list[Drawn]:
-    """The answers of all rounds that can be drawn yet: the first, and each one whose forerunners are all labelled.
+    """The answers of all rounds that can be drawn yet: the first, and each one whose forerunners are all
+    labelled.
 
-    The same candidates and labels give the same answers. What has been labelled stays drawn, also where labels, or a greater `size`, change
-    which answers would be drawn next.
+    The same candidates and labels give the same answers. What has been labelled stays drawn, also where
+    labels, or a greater `size`, change which answers would be drawn next.
 
     Args:
         labelled: numbers of the candidates with a label.
         size: answers in all rounds together; all candidates where they are fewer.
         rounds: in how many parts, about equal, they are drawn.
-        chances: the probability that people call each candidate good, by a curve fitted to the labels of those of the given numbers; None
-            where there is no such curve yet.
+        chances: the probability that people call each candidate good, by a curve fitted to the labels of
+            those of the given numbers; None where there is no such curve yet.
     """
     order = sorted(range(len(candidates)), key=lambda at: _number(seed, candidates[at]))
     half = -(-len(order) // 2)
@@ -92,7 +97,11 @@ def draw(
         upto = round(size * number / rounds)
         randomly = at_random[: -(-upto // 2)]
         known = {one.at for one in found}
-        batch = [Drawn(at=at, round=number, part="conformal", reason="random") for at in randomly if at not in known]
+        batch = [
+            Drawn(at=at, round=number, part="conformal", reason="random")
+            for at in randomly
+            if at not in known
+        ]
         rest = [at for at in for_curve if at not in known]
         wanted = upto // 2 - len(taken)
         ranking = _ranking(candidates, rest, wanted, chances(taken) if number > 1 else None)
@@ -105,7 +114,9 @@ def draw(
     return found
 
 
-def _ranking(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int, chances: Floats | None) -> list[tuple[int, Reason]]:
+def _ranking(
+    candidates: Sequence[Candidate], rest: Sequence[int], wanted: int, chances: Floats | None
+) -> list[tuple[int, Reason]]:
     """Candidates in the order in which the curve wants their labels."""
     if chances is None:
         return [(at, "spread") for at in _spread(candidates, rest, wanted)]
@@ -120,7 +131,9 @@ def _ranking(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int, 
 
 
 def _spread(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int) -> list[int]:
-    """Candidates in turns from as many equal parts of the scores' range as are wanted, and within each from all topics."""
+    """Candidates in turns from as many equal parts of the scores' range as are wanted, and within each from
+    all topics.
+    """
     if not rest:
         return []
     places = [candidates[at].place for at in rest]
@@ -133,5 +146,9 @@ def _spread(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int) -
 
 
 def _number(seed: int, candidate: Candidate, purpose: str = "") -> str:
-    """A random number that belongs to a seed and an answer, so that other answers come and go without changing it."""
-    return hashlib.sha256(f"{seed}\0{purpose}\0{candidate.key}\0{candidate.model_key}".encode("utf-8", "replace")).hexdigest()
+    """A random number that belongs to a seed and an answer, so that other answers come and go without
+    changing it.
+    """
+    return hashlib.sha256(
+        f"{seed}\0{purpose}\0{candidate.key}\0{candidate.model_key}".encode("utf-8", "replace")
+    ).hexdigest()

@@ -93,10 +93,21 @@ def labelling(population: Population, ratings: Iterable[Label], wanted: Wanted) 
     agreed, _ = majority(sorted_out.known)
 
     def curve(rows: Sequence[int]) -> Floats | None:
-        return _chances(population, {at: agreed[identity] for at in rows if (identity := population.cases[at].identity) in agreed}, wanted)
+        return _chances(
+            population,
+            {at: agreed[identity] for at in rows if (identity := population.cases[at].identity) in agreed},
+            wanted,
+        )
 
     labelled = {numbers[label.identity] for label in sorted_out.known}
-    drawn = draw(population.candidates(), labelled, size=wanted.size, rounds=wanted.rounds, seed=wanted.seed, chances=curve)
+    drawn = draw(
+        population.candidates(),
+        labelled,
+        size=wanted.size,
+        rounds=wanted.rounds,
+        seed=wanted.seed,
+        chances=curve,
+    )
     return _stand(population, sorted_out, drawn, min(wanted.size, len(population.cases)), wanted.good_from)
 
 
@@ -132,7 +143,9 @@ def _sorted_out(population: Population, ratings: Iterable[Label]) -> _SortedOut:
     return _SortedOut(numbers, known, outdated, unknown)
 
 
-def _stand(population: Population, found: _SortedOut, drawn: Sequence[Drawn], wanted: int, good_from: int) -> Labelling:
+def _stand(
+    population: Population, found: _SortedOut, drawn: Sequence[Drawn], wanted: int, good_from: int
+) -> Labelling:
     shown = {population.cases[one.at].identity for one in drawn}
     counted = [label for label in found.known if label.identity in shown]
     labels, divided = majority(counted)
@@ -151,7 +164,9 @@ def _stand(population: Population, found: _SortedOut, drawn: Sequence[Drawn], wa
 
 
 def _chances(population: Population, labels: dict[int, int], wanted: Wanted) -> Floats | None:
-    """Probabilities of all answers by a logistic curve of some labels; None where they are of one kind, or their scores are all the same."""
+    """Probabilities of all answers by a logistic curve of some labels; None where they are of one kind, or
+    their scores are all the same.
+    """
     rows = list(labels)
     values = population.values(rows)
     said = np.array([labels[at] for at in rows], dtype=np.int64)

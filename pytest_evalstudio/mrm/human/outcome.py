@@ -1,4 +1,6 @@
-"""What labels come to: which answers a person should look at, and what is wrong with the model and with what measures it."""
+"""What labels come to: which answers a person should look at, and what is wrong with the model and with what
+measures it.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,8 @@ def drawn_told(stand: Labelling) -> Iterator[dict[str, Any]]:
 
 
 def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[str, Any]]:
-    """The answers that a person should look at, each with the reasons: "uncertain" (the conformal set has both labels, or none), "disagreement"
-    (people say otherwise than the evaluator), "divided" (raters do).
+    """The answers that a person should look at, each with the reasons: "uncertain" (the conformal set has
+    both labels, or none), "disagreement" (people say otherwise than the evaluator), "divided" (raters do).
     """
     found = []
     divided = set(stand.divided)
@@ -53,12 +55,24 @@ def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[st
             labels = prediction_set(chance, calibration.conformal.quantile)
         reasons = [
             *(["uncertain"] if labels is not None and is_uncertain(labels) and good is None else []),
-            *(["disagreement"] if good is not None and case.verdict is not None and good != case.verdict else []),
+            *(
+                ["disagreement"]
+                if good is not None and case.verdict is not None and good != case.verdict
+                else []
+            ),
             *(["divided"] if case.identity in divided else []),
         ]
         if reasons:
             sets = None if labels is None else list(labels)
-            found.append({"reasons": reasons, **case.told(), "good": good, "probability": chance, "conformal_set": sets})
+            found.append(
+                {
+                    "reasons": reasons,
+                    **case.told(),
+                    "good": good,
+                    "probability": chance,
+                    "conformal_set": sets,
+                }
+            )
     return found
 
 
@@ -93,35 +107,74 @@ def problems(stand: Labelling, figures: Mapping[str, Any], agreement: Mapping[st
     kappa = figures["kappa"]
     if kappa is not None and kappa < POOR_KAPPA:
         yield Problem(
-            description=f"Calibrated verdicts by {names} agree little with people: Cohen's kappa is {kappa:.2f} on {figures['tested']} answers",
+            description=(
+                f"Calibrated verdicts by {names} agree little with people: Cohen's kappa is {kappa:.2f} on"
+                f" {figures['tested']} answers"
+            ),
             severity="medium",
             problem_type="data_quality",
             avid="P0100",
-            attributes={"kind": "weak_evaluator", "step": STEP, "metrics": figures["metrics"], "kappa": kappa, "cases": figures["tested"]},
-            actions="Take another evaluator, or several metrics in one score; until then read failures of this one with care.",
+            attributes={
+                "kind": "weak_evaluator",
+                "step": STEP,
+                "metrics": figures["metrics"],
+                "kappa": kappa,
+                "cases": figures["tested"],
+            },
+            actions=(
+                "Take another evaluator, or several metrics in one score; until then read failures of this"
+                " one with care."
+            ),
         )
     alpha = agreement["krippendorff_alpha"]
     if alpha is not None and alpha < POOR_ALPHA:
         yield Problem(
-            description=f"The people who label agree little: Krippendorff's alpha is {alpha:.2f} on {agreement['shared']} answers",
+            description=(
+                f"The people who label agree little: Krippendorff's alpha is {alpha:.2f} on"
+                f" {agreement['shared']} answers"
+            ),
             severity="medium",
             problem_type="data_quality",
             avid="P0100",
-            attributes={"kind": "raters_disagree", "step": STEP, "krippendorff_alpha": alpha, "cases": agreement["shared"]},
-            actions="Agree on what a good answer is, then label the answers again on which raters are divided (to_review.json).",
+            attributes={
+                "kind": "raters_disagree",
+                "step": STEP,
+                "krippendorff_alpha": alpha,
+                "cases": agreement["shared"],
+            },
+            actions=(
+                "Agree on what a good answer is, then label the answers again on which raters are divided"
+                " (to_review.json)."
+            ),
         )
 
 
 def _bad_answers(stand: Labelling) -> Iterator[Problem]:
-    said = {identity: good for identity in sorted(stand.at_random) if (good := stand.is_good(identity)) is not None}
+    said = {
+        identity: good
+        for identity in sorted(stand.at_random)
+        if (good := stand.is_good(identity)) is not None
+    }
     bad = [identity[0] for identity, good in said.items() if not good]
     low, high = wilson_interval(len(bad), len(said)) if said else (0.0, 0.0)
     if low > TOLERABLE:
         yield Problem(
-            description=f"People call {len(bad)} of {len(said)} answers bad that were drawn at random: {low:.0%} to {high:.0%} of all (95% interval)",
+            description=(
+                f"People call {len(bad)} of {len(said)} answers bad that were drawn at random: {low:.0%} to"
+                f" {high:.0%} of all (95% interval)"
+            ),
             severity="high" if low > 0.25 else "medium",
             problem_type="accuracy",
             avid="P0200",
-            attributes={"kind": "bad_answers", "step": STEP, "share": len(bad) / len(said), "interval": [low, high], "test_case_keys": bad},
-            actions="Read the answers that people call bad (sample.json, good = false), and mend retrieval, documents or prompt where they agree.",
+            attributes={
+                "kind": "bad_answers",
+                "step": STEP,
+                "share": len(bad) / len(said),
+                "interval": [low, high],
+                "test_case_keys": bad,
+            },
+            actions=(
+                "Read the answers that people call bad (sample.json, good = false), and mend retrieval,"
+                " documents or prompt where they agree."
+            ),
         )

@@ -1,4 +1,6 @@
-"""A CSV sheet for people who label in a spreadsheet: what they see of each answer, and an empty column for the label."""
+"""A CSV sheet for people who label in a spreadsheet: what they see of each answer, and an empty column for
+the label.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,25 @@ LONGEST_CELL = 30_000
 GOOD, BAD = "good", "bad"
 
 
-def sheet(cases: Sequence[Case], metrics: Sequence[str], ratings: Sequence[Label] = (), rater: str = "") -> bytes:
+def sheet(
+    cases: Sequence[Case], metrics: Sequence[str], ratings: Sequence[Label] = (), rater: str = ""
+) -> bytes:
     """Rows of cases, with the labels that one rater gave already."""
     own = {label.identity: str(label.label) for label in ratings if label.rater == rater}
-    names = ["label", "question", "answer", "expected_answer", "context", "verdict", *metrics, "topic", "key", "model_key", RATER, ANSWER_ID]
+    names = [
+        "label",
+        "question",
+        "answer",
+        "expected_answer",
+        "context",
+        "verdict",
+        *metrics,
+        "topic",
+        "key",
+        "model_key",
+        RATER,
+        ANSWER_ID,
+    ]
     return write_rows(names, _rows(cases, own, rater))
 
 
@@ -33,16 +50,24 @@ def _rows(cases: Sequence[Case], own: dict[tuple[str, str], str], rater: str) ->
             **{metric: f"{score:.4g}" for metric, score in case.scores.items()},
             "topic": case.topic,
         }
-        texts = {name: cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + "…" for name, cell in cells.items()}
+        texts = {
+            name: cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + "…"
+            for name, cell in cells.items()
+        }
         yield {**texts, "key": case.key, "model_key": case.model_key, RATER: rater, ANSWER_ID: case.answer_id}
 
 
 def new_labels(path: Path, ratings: Sequence[Label], *, levels: bool) -> int:
-    """How many labels somebody has written into a sheet that no rater has given yet; a sheet that cannot be read has one."""
+    """How many labels somebody has written into a sheet that no rater has given yet; a sheet that cannot be
+    read has one.
+    """
     if not path.is_file():
         return 0
     try:
         written = read_ratings(path, levels=levels)
     except DataError:
         return 1
-    return len({(label.identity, label.label) for label in written} - {(label.identity, label.label) for label in ratings})
+    return len(
+        {(label.identity, label.label) for label in written}
+        - {(label.identity, label.label) for label in ratings}
+    )

@@ -6,7 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.mrm.pictures.canvas import GROUND, INK, QUIET, RULE, Canvas, colour_between, fitted, text_width
+from pytest_evalstudio.mrm.pictures.canvas import (
+    GROUND,
+    INK,
+    QUIET,
+    RULE,
+    Canvas,
+    colour_between,
+    fitted,
+    text_width,
+)
 from pytest_evalstudio.mrm.pictures.rows import Measure, in_order, named, some
 
 LEFT, RIGHT, FOOT = 230, 16, 84
@@ -25,12 +34,15 @@ class Cell:
     weak: bool
 
 
-def bivariate(title: str, axis: Measure, names: tuple[str, str], cells: Mapping[tuple[str, str], Cell]) -> str:
-    """An SVG picture: rows are the first dimension, columns the second; weak cells have a thick frame and a mark.
+def bivariate(
+    title: str, axis: Measure, names: tuple[str, str], cells: Mapping[tuple[str, str], Cell]
+) -> str:
+    """An SVG picture: rows are the first dimension, columns the second; weak cells have a thick frame and a
+    mark.
 
-    Colours go from orange, the worst score, over pale, the threshold (or the mean of all where there is none), to green, the best. Dots are
-    cases, as many as there is room for; the number of cases is written. Of more than 25 rows or 16 columns those with weak cells
-    and the most cases are shown.
+    Colours go from orange, the worst score, over pale, the threshold (or the mean of all where there is
+    none), to green, the best. Dots are cases, as many as there is room for; the number of cases is written.
+    Of more than 25 rows or 16 columns those with weak cells and the most cases are shown.
     """
     rows, more_rows = _kept([row for row, _ in cells], cells, 0, MOST_ROWS)
     columns, more_columns = _kept([column for _, column in cells], cells, 1, MOST_COLUMNS)
@@ -38,16 +50,30 @@ def bivariate(title: str, axis: Measure, names: tuple[str, str], cells: Mapping[
     top = min(MOST_TOP, max([LEAST_TOP, *(text_width(column) + 24 for column in columns)]))
     width = max(680, LEFT + RIGHT + wide * len(columns))
     weak = sum(cell.weak for cell in cells.values())
-    description = f"{len(cells)} pairs of {named(names[0])} and {named(names[1])} have cases, {weak} of them are weak."
+    description = (
+        f"{len(cells)} pairs of {named(names[0])} and {named(names[1])} have cases, {weak} of them are weak."
+    )
     canvas = Canvas(title, width=width, height=top + CELL_HEIGHT * len(rows) + FOOT, description=description)
     for y, said in ((top - 30, f"{named(names[1])} →"), (top - 12, f"{named(names[0])} ↓")):
         canvas.text(LEFT - 10, y, fitted(said, LEFT - 20), anchor="end", classes="q s")
     for number, column in enumerate(columns):
         short = fitted(column, top - 20)
-        canvas.text(LEFT + wide * (number + 0.5) + 4, top - 10, short, turned=True, title=column if short != column else "")
+        canvas.text(
+            LEFT + wide * (number + 0.5) + 4,
+            top - 10,
+            short,
+            turned=True,
+            title=column if short != column else "",
+        )
     for number, row in enumerate(rows):
         short = fitted(row, LEFT - 24)
-        canvas.text(LEFT - 10, top + CELL_HEIGHT * (number + 0.5) + 4, short, anchor="end", title=row if short != row else "")
+        canvas.text(
+            LEFT - 10,
+            top + CELL_HEIGHT * (number + 0.5) + 4,
+            short,
+            anchor="end",
+            title=row if short != row else "",
+        )
     frames = []
     for down, row in enumerate(rows):
         for across, column in enumerate(columns):
@@ -64,9 +90,16 @@ def bivariate(title: str, axis: Measure, names: tuple[str, str], cells: Mapping[
     return canvas.finish()
 
 
-def _kept(names: Sequence[str], cells: Mapping[tuple[str, str], Cell], place: int, most: int) -> tuple[list[str], int]:
-    """The categories with weak cells and the most cases, in the order of their names, and how many are left out."""
-    sizes = {name: sum(len(cell.values) for pair, cell in cells.items() if pair[place] == name) for name in dict.fromkeys(names)}
+def _kept(
+    names: Sequence[str], cells: Mapping[tuple[str, str], Cell], place: int, most: int
+) -> tuple[list[str], int]:
+    """The categories with weak cells and the most cases, in the order of their names, and how many are left
+    out.
+    """
+    sizes = {
+        name: sum(len(cell.values) for pair, cell in cells.items() if pair[place] == name)
+        for name in dict.fromkeys(names)
+    }
     weak = {pair[place] for pair, cell in cells.items() if cell.weak}
     kept = sorted(sizes, key=lambda name: (name not in weak, -sizes[name], name))[:most]
     return sorted(kept, key=in_order), len(sizes) - len(kept)
@@ -81,7 +114,9 @@ def _cell(canvas: Canvas, x: float, y: float, wide: float, axis: Measure, cell: 
     lines = int((CELL_HEIGHT - 24) // _PITCH)
     for number, value in enumerate(some(cell.values, columns * lines)):
         down, across = divmod(number, columns)
-        canvas.circle(x + 9 + across * _PITCH, y + 9 + down * _PITCH, 3, fill=_colour(value, axis), stroke=QUIET)
+        canvas.circle(
+            x + 9 + across * _PITCH, y + 9 + down * _PITCH, 3, fill=_colour(value, axis), stroke=QUIET
+        )
     canvas.text(x + 6, y + CELL_HEIGHT - 7, f"{len(cell.values)}", classes="s")
     said = f"▼ {mean:.2g}" if cell.weak else f"{mean:.2g}"
     canvas.text(x + wide - 6, y + CELL_HEIGHT - 7, said, anchor="end", classes="b s" if cell.weak else "s")
@@ -110,8 +145,16 @@ def _legend(canvas: Canvas, axis: Measure, y: float, more_rows: int, more_column
     what = "mean of all" if axis.threshold is None else "threshold"
     canvas.text(16 + width + 16, y + 11, f"{axis.better} is better; pale: {what} {middle:.3g}", classes="q s")
     canvas.text(
-        16, y + 48, "Dots: cases, as far as there is room. Lower left: number of cases; lower right: mean. Thick frame and ▼: weak.", classes="q s"
+        16,
+        y + 48,
+        "Dots: cases, as far as there is room. Lower left: number of cases; lower right: mean. Thick frame"
+        " and ▼: weak.",
+        classes="q s",
     )
-    left_out = [f"{count} {kind}" for count, kind in ((more_rows, "rows"), (more_columns, "columns")) if count]
+    left_out = [
+        f"{count} {kind}" for count, kind in ((more_rows, "rows"), (more_columns, "columns")) if count
+    ]
     if left_out:
-        canvas.text(16 + width + 16, y + 26, f"not shown, with fewer cases: {' and '.join(left_out)}", classes="q s")
+        canvas.text(
+            16 + width + 16, y + 26, f"not shown, with fewer cases: {' and '.join(left_out)}", classes="q s"
+        )

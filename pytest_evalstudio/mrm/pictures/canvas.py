@@ -1,4 +1,6 @@
-"""What pictures are drawn on: SVG that stands for itself, without script, font or address but its own name space."""
+"""What pictures are drawn on: SVG that stands for itself, without script, font or address but its own name
+space.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8
 """The report's colours of series; they can be told apart by people who are colour-blind."""
 FONT_SIZE = 13
 _STYLE = (
-    f"text{{font:{FONT_SIZE}px system-ui,sans-serif}}.q{{fill:{QUIET}}}.s{{font-size:11px}}.b{{font-weight:600}}"
+    f"text{{font:{FONT_SIZE}px"
+    f" system-ui,sans-serif}}.q{{fill:{QUIET}}}.s{{font-size:11px}}.b{{font-weight:600}}"
     f".h{{paint-order:stroke;stroke:{GROUND};stroke-width:4px}}"
 )
 _CHAR_WIDTH = 0.56
@@ -41,7 +44,16 @@ class Canvas:
         self._marks: list[str] = []
 
     def text(
-        self, x: float, y: float, said: str, *, anchor: Anchor = "start", classes: str = "", fill: str = "", turned: bool = False, title: str = ""
+        self,
+        x: float,
+        y: float,
+        said: str,
+        *,
+        anchor: Anchor = "start",
+        classes: str = "",
+        fill: str = "",
+        turned: bool = False,
+        title: str = "",
     ) -> None:
         """A line of text on its base line.
 
@@ -54,12 +66,25 @@ class Canvas:
         place = f'x="{_number(x)}" y="{_number(y)}"'
         anchored = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self._marks.append(
-            f"<text {place}{anchored}{_attribute('class', classes)}{_attribute('fill', fill)}{turn}>{_said(title)}{_safe(said)}</text>"
+            "<text"
+            f" {place}{anchored}{_attribute('class', classes)}{_attribute('fill', fill)}{turn}>{_said(title)}{_safe(said)}</text>"  # noqa: E501
         )
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, *, stroke: str = RULE, width: float = 1, dashed: bool = False) -> None:
+    def line(
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        stroke: str = RULE,
+        width: float = 1,
+        dashed: bool = False,
+    ) -> None:
         ends = f'x1="{_number(x1)}" y1="{_number(y1)}" x2="{_number(x2)}" y2="{_number(y2)}"'
-        self._marks.append(f'<line {ends} stroke="{stroke}"{_attribute("stroke-width", width, 1)}{_dashes(dashed)}/>')
+        self._marks.append(
+            f'<line {ends} stroke="{stroke}"{_attribute("stroke-width", width, 1)}{_dashes(dashed)}/>'
+        )
 
     def rect(
         self,
@@ -74,11 +99,24 @@ class Canvas:
         stroke_width: float = 1,
         title: str = "",
     ) -> None:
-        sides = f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(0.0, width))}" height="{_number(max(0.0, height))}"'
-        style = f'fill="{fill}"{_attribute("fill-opacity", opacity, 1)}{_attribute("stroke", stroke)}{_attribute("stroke-width", stroke_width, 1)}'
+        sides = (
+            f'x="{_number(x)}" y="{_number(y)}" width="{_number(max(0.0, width))}"'
+            f' height="{_number(max(0.0, height))}"'
+        )
+        style = f'fill="{fill}"{_attribute("fill-opacity", opacity, 1)}{_attribute("stroke", stroke)}{_attribute("stroke-width", stroke_width, 1)}'  # noqa: E501
         self._marks.append(f"<rect {sides} {style}{_closed('rect', title)}")
 
-    def circle(self, x: float, y: float, radius: float, *, fill: str, stroke: str = GROUND, opacity: float = 1, title: str = "") -> None:
+    def circle(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        *,
+        fill: str,
+        stroke: str = GROUND,
+        opacity: float = 1,
+        title: str = "",
+    ) -> None:
         place = f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}"'
         style = f'fill="{fill}"{_attribute("fill-opacity", opacity, 1)}{_attribute("stroke", stroke)}'
         self._marks.append(f"<circle {place} {style}{_closed('circle', title)}")
@@ -99,7 +137,7 @@ class Canvas:
         if not points:
             return
         way = "M" + "L".join(f"{_number(x)},{_number(y)}" for x, y in points) + ("Z" if closed else "")
-        style = f'fill="{fill}"{_attribute("fill-opacity", opacity, 1)}{_attribute("stroke", stroke)}{_attribute("stroke-width", width, 1)}'
+        style = f'fill="{fill}"{_attribute("fill-opacity", opacity, 1)}{_attribute("stroke", stroke)}{_attribute("stroke-width", width, 1)}'  # noqa: E501
         self._marks.append(f'<path d="{way}" {style}{_dashes(dashed)}{_closed("path", title)}')
 
     def finish(self) -> str:
@@ -108,8 +146,10 @@ class Canvas:
         named = 'aria-labelledby="t d"' if self._description else 'aria-labelledby="t"'
         return "\n".join(
             [
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)} {_number(self.height)}" role="img" {named}'
-                f' fill="{INK}">',
+                (
+                    f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)}'
+                    f' {_number(self.height)}" role="img" {named} fill="{INK}">'
+                ),
                 f'<title id="t">{_safe(self._title)}</title>{described}',
                 f"<style>{_STYLE}</style>",
                 f'<rect width="{_number(self.width)}" height="{_number(self.height)}" fill="{GROUND}"/>',
@@ -158,9 +198,18 @@ class Scale:
         return [round(number * step, 12) for number in range(first, last + 1)]
 
 
-def axes(canvas: Canvas, x: Scale, y: Scale, *, x_name: str = "", y_name: str = "", grid: bool = True) -> None:
-    """A frame with ticks, their values and the axes' names, below and on the left; about 45 pixels are needed on each of these sides."""
-    left, right, top, bottom = min(x.start, x.end), max(x.start, x.end), min(y.start, y.end), max(y.start, y.end)
+def axes(
+    canvas: Canvas, x: Scale, y: Scale, *, x_name: str = "", y_name: str = "", grid: bool = True
+) -> None:
+    """A frame with ticks, their values and the axes' names, below and on the left; about 45 pixels are needed
+    on each of these sides.
+    """
+    left, right, top, bottom = (
+        min(x.start, x.end),
+        max(x.start, x.end),
+        min(y.start, y.end),
+        max(y.start, y.end),
+    )
     for value in x.ticks():
         if grid:
             canvas.line(x(value), top, x(value), bottom)
@@ -177,7 +226,15 @@ def axes(canvas: Canvas, x: Scale, y: Scale, *, x_name: str = "", y_name: str = 
         canvas.text(left - 36, (top + bottom) / 2, y_name, anchor="middle", classes="q", turned=True)
 
 
-def legend(canvas: Canvas, x: float, y: float, entries: Sequence[tuple[str, str]], *, width: float, line_height: float = 22) -> float:
+def legend(
+    canvas: Canvas,
+    x: float,
+    y: float,
+    entries: Sequence[tuple[str, str]],
+    *,
+    width: float,
+    line_height: float = 22,
+) -> float:
     """Coloured dots with what they stand for, one under the other.
 
     Args:

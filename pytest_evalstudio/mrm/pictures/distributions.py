@@ -17,7 +17,9 @@ _HEIGHT = 46
 
 
 def distributions(title: str, measures: Sequence[tuple[Measure, Sequence[float]]]) -> str:
-    """An SVG picture: a row per metric; bars of scores that fail are orange. Bars are as high as their share, each row to its highest."""
+    """An SVG picture: a row per metric; bars of scores that fail are orange. Bars are as high as their share,
+    each row to its highest.
+    """
     canvas = Canvas(title, width=WIDTH, height=HEAD + ROW * len(measures), description=_described(measures))
     for number, (axis, values) in enumerate(measures):
         _row(canvas, HEAD + ROW * number, axis, values)
@@ -25,7 +27,9 @@ def distributions(title: str, measures: Sequence[tuple[Measure, Sequence[float]]
 
 
 def _described(measures: Sequence[tuple[Measure, Sequence[float]]]) -> str:
-    return "; ".join(f"{axis.key}: mean {axis.mean:.3g}, {_beyond(axis, values)}" for axis, values in measures)
+    return "; ".join(
+        f"{axis.key}: mean {axis.mean:.3g}, {_beyond(axis, values)}" for axis, values in measures
+    )
 
 
 def _row(canvas: Canvas, top: float, axis: Measure, values: Sequence[float]) -> None:
@@ -45,9 +49,16 @@ def _row(canvas: Canvas, top: float, axis: Measure, values: Sequence[float]) -> 
     for tick in scale.ticks():
         canvas.text(scale(tick), bottom + 14, f"{tick:g}", anchor="middle", classes="q s")
     if axis.threshold is not None:
-        canvas.line(scale(axis.threshold), top, scale(axis.threshold), bottom, stroke=BAD, width=1.5, dashed=True)
+        canvas.line(
+            scale(axis.threshold), top, scale(axis.threshold), bottom, stroke=BAD, width=1.5, dashed=True
+        )
     canvas.text(WIDTH - FIGURES + 12, top + 18, f"{len(values):,} cases", classes="q s")
-    canvas.text(WIDTH - FIGURES + 12, top + 33, f"{'share' if is_share(values) else 'mean'} {axis.mean:.3g}", classes="q s")
+    canvas.text(
+        WIDTH - FIGURES + 12,
+        top + 33,
+        f"{'share' if is_share(values) else 'mean'} {axis.mean:.3g}",
+        classes="q s",
+    )
     canvas.text(WIDTH - FIGURES + 12, top + 48, _beyond(axis, values), classes="q s")
 
 

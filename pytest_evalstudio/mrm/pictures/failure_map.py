@@ -19,23 +19,37 @@ def failure_map(title: str, clusters: Sequence[dict[str, Any]], points: Sequence
 
     Args:
         clusters: with id, size and words.
-        points: with key, question, cluster (an id, None for a case that passed), x and y, the latter from 0 to 1.
+        points: with key, question, cluster (an id, None for a case that passed), x and y, the latter from 0
+            to 1.
     """
     colours = {cluster["id"]: COLOURS[number % len(COLOURS)] for number, cluster in enumerate(clusters)}
     across, up = Scale(0, 1, MARGIN, WIDTH - MARGIN), Scale(0, 1, HEIGHT - MARGIN, MARGIN)
     passed = [point for point in points if point["cluster"] is None]
     failed = [point for point in points if point["cluster"] is not None]
     lines = len(clusters) + bool(passed)
-    description = f"{len(failed)} failed test cases in {_counted(len(clusters), 'cluster')}, {len(passed)} that passed; near points are alike."
+    description = (
+        f"{len(failed)} failed test cases in {_counted(len(clusters), 'cluster')}, {len(passed)} that passed;"
+        " near points are alike."
+    )
     canvas = Canvas(title, width=WIDTH, height=HEIGHT + LINE * lines + MARGIN, description=description)
     canvas.rect(1, 1, WIDTH - 2, HEIGHT - 2, stroke=RULE)
     radius = _RADIUS if len(points) < _MANY else _SMALL_RADIUS
     for point in passed:
-        canvas.circle(across(point["x"]), up(point["y"]), radius - 1, fill=PALE, opacity=0.8, title=_said(point))
+        canvas.circle(
+            across(point["x"]), up(point["y"]), radius - 1, fill=PALE, opacity=0.8, title=_said(point)
+        )
     again = {cluster["id"] for cluster in clusters[len(COLOURS) :]}
     for point in failed:
         rim = {"stroke": INK} if point["cluster"] in again else {}
-        canvas.circle(across(point["x"]), up(point["y"]), radius, fill=colours[point["cluster"]], opacity=0.8, title=_said(point), **rim)
+        canvas.circle(
+            across(point["x"]),
+            up(point["y"]),
+            radius,
+            fill=colours[point["cluster"]],
+            opacity=0.8,
+            title=_said(point),
+            **rim,
+        )
     for cluster in clusters:
         mine = [point for point in failed if point["cluster"] == cluster["id"]]
         x, y = (sorted(point[axis] for point in mine)[len(mine) // 2] for axis in ("x", "y"))

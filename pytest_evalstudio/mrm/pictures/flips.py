@@ -70,7 +70,10 @@ def _is_beyond(row: Mapping[str, Any]) -> bool:
 
 
 def _short_figures(row: Mapping[str, Any]) -> str:
-    return f"{row.get('flipped', row['pass_to_fail'] + row['fail_to_pass'])} of {row['cases']} (−{row['pass_to_fail']} +{row['fail_to_pass']})"
+    return (
+        f"{row.get('flipped', row['pass_to_fail'] + row['fail_to_pass'])} of {row['cases']}"
+        f" (−{row['pass_to_fail']} +{row['fail_to_pass']})"
+    )
 
 
 def _figures(row: Mapping[str, Any]) -> str:

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from pytest_evalstudio.mrm.pictures.canvas import Canvas, Scale
-from pytest_evalstudio.mrm.pictures.rows import ROW, Group, Measure, Panel, colour_of, rows_picture, some, spread
+from pytest_evalstudio.mrm.pictures.rows import (
+    ROW,
+    Group,
+    Measure,
+    Panel,
+    colour_of,
+    rows_picture,
+    some,
+    spread,
+)
 from pytest_evalstudio.mrm.statistics.density import mean_interval
 
 MOST_DOTS = 120
@@ -21,7 +30,14 @@ def marginals(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
 
 def _mean(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
     for number, value in enumerate(some(group.values, MOST_DOTS)):
-        canvas.circle(scale(value), middle + spread(number) * (ROW - 14), 2.5, fill=colour_of(group), stroke="none", opacity=0.25)
+        canvas.circle(
+            scale(value),
+            middle + spread(number) * (ROW - 14),
+            2.5,
+            fill=colour_of(group),
+            stroke="none",
+            opacity=0.25,
+        )
     mean = float(np.mean(group.values))
     interval = mean_interval(group.values, scale.low, scale.high)
     told = f"{group.name}: mean {mean:.3g}"

@@ -1,4 +1,6 @@
-"""Distributions of scores as rows: a name on the left, the scores along an axis, the number of cases on the right."""
+"""Distributions of scores as rows: a name on the left, the scores along an axis, the number of cases on the
+right.
+"""
 
 from __future__ import annotations
 
@@ -61,18 +63,26 @@ class Panel:
 RowDrawer = Callable[[Canvas, Scale, float, Group], None]
 
 
-def measure(key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]) -> Measure:
-    """The axis of a metric: its range, or where this has no end, as far as the scores and the threshold go."""
+def measure(
+    key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]
+) -> Measure:
+    """The axis of a metric: its range, or where this has no end, as far as the scores and the threshold
+    go.
+    """
     known = [*values, *([threshold] if threshold is not None else [])]
     low = ends[0] if math.isfinite(ends[0]) else min(known)
     high = ends[1] if math.isfinite(ends[1]) else max(known)
     low, high = min(low, *known), max(high, *known)
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return Measure(key=key, better=better, threshold=threshold, low=low, high=high, mean=math.fsum(values) / len(values))
+    return Measure(
+        key=key, better=better, threshold=threshold, low=low, high=high, mean=math.fsum(values) / len(values)
+    )
 
 
-def rows_picture(title: str, description: str, axis: Measure, panels: Sequence[Panel], draw: RowDrawer, *, note: str = "") -> str:
+def rows_picture(
+    title: str, description: str, axis: Measure, panels: Sequence[Panel], draw: RowDrawer, *, note: str = ""
+) -> str:
     """All panels under each other, the worst category of each first; `draw` shows the scores of one."""
     shown = [sorted(panel.groups, key=lambda group: _badness(group, axis))[:MOST_ROWS] for panel in panels]
     left_out = [len(panel.groups) - len(groups) for panel, groups in zip(panels, shown, strict=True)]
@@ -119,12 +129,21 @@ def _grid(canvas: Canvas, scale: Scale, axis: Measure, top: float, bottom: float
     canvas.line(scale.start, bottom, scale.end, bottom, stroke=QUIET)
     canvas.line(scale(axis.mean), top, scale(axis.mean), bottom, stroke=QUIET)
     if axis.threshold is not None:
-        canvas.line(scale(axis.threshold), top, scale(axis.threshold), bottom, stroke=BAD, width=1.5, dashed=True)
+        canvas.line(
+            scale(axis.threshold), top, scale(axis.threshold), bottom, stroke=BAD, width=1.5, dashed=True
+        )
 
 
 def _labels(canvas: Canvas, middle: float, group: Group) -> None:
     short = fitted(group.name, NAMES - 26)
-    canvas.text(NAMES - 12, middle + 4, short, anchor="end", classes="b" if group.weak else "", title=group.name if short != group.name else "")
+    canvas.text(
+        NAMES - 12,
+        middle + 4,
+        short,
+        anchor="end",
+        classes="b" if group.weak else "",
+        title=group.name if short != group.name else "",
+    )
     cases = f"{len(group.values):,} case{'' if len(group.values) == 1 else 's'}"
     canvas.text(WIDTH - FIGURES + 12, middle - 2 if group.weak else middle + 4, cases, classes="q s")
     if group.weak:
@@ -149,7 +168,9 @@ def colour_of(group: Group) -> str:
 
 
 def spread(number: int) -> float:
-    """Where the number-th of many dots stands beside the line, -0.5 to 0.5, so that neighbours lie apart (golden section)."""
+    """Where the number-th of many dots stands beside the line, -0.5 to 0.5, so that neighbours lie apart
+    (golden section).
+    """
     return (number * 0.6180339887498949) % 1.0 - 0.5
 
 

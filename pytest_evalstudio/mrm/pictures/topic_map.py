@@ -22,12 +22,19 @@ def topic_map(title: str, topics: Sequence[dict[str, Any]], chunks: Sequence[dic
     """
     colours = {topic["id"]: COLOURS[number % len(COLOURS)] for number, topic in enumerate(topics)}
     across, up = Scale(0, 1, MARGIN, WIDTH - MARGIN), Scale(0, 1, HEIGHT - MARGIN, MARGIN)
-    canvas = Canvas(title, width=WIDTH, height=HEIGHT + LINE * len(topics) + MARGIN, description="Near points are chunks that say alike things.")
+    canvas = Canvas(
+        title,
+        width=WIDTH,
+        height=HEIGHT + LINE * len(topics) + MARGIN,
+        description="Near points are chunks that say alike things.",
+    )
     canvas.rect(1, 1, WIDTH - 2, HEIGHT - 2, stroke=RULE)
     radius = _RADIUS if len(chunks) < _MANY else _SMALL_RADIUS
     for chunk in chunks:
         said = f"{chunk['id']}: {chunk['text'][:_TEXT_CHARS]}"
-        canvas.circle(across(chunk["x"]), up(chunk["y"]), radius, fill=colours[chunk["topic"]], opacity=0.75, title=said)
+        canvas.circle(
+            across(chunk["x"]), up(chunk["y"]), radius, fill=colours[chunk["topic"]], opacity=0.75, title=said
+        )
     for topic in topics:
         mine = [chunk for chunk in chunks if chunk["topic"] == topic["id"]]
         x, y = (sum(chunk[axis] for chunk in mine) / len(mine) for axis in ("x", "y"))
@@ -38,4 +45,7 @@ def topic_map(title: str, topics: Sequence[dict[str, Any]], chunks: Sequence[dic
 
 
 def _named(topic: dict[str, Any]) -> str:
-    return f"{topic['id']} ({topic['size']} chunk{'s' if topic['size'] != 1 else ''}): {', '.join(topic['words'][:8])}"
+    return (
+        f"{topic['id']} ({topic['size']} chunk{'s' if topic['size'] != 1 else ''}):"
+        f" {', '.join(topic['words'][:8])}"
+    )

@@ -1,4 +1,6 @@
-"""Distributions of a metric by category: violins where there is enough to smooth, else the scores themselves."""
+"""Distributions of a metric by category: violins where there is enough to smooth, else the scores
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from pytest_evalstudio.mrm.pictures.canvas import GROUND, INK, Canvas, Scale
-from pytest_evalstudio.mrm.pictures.rows import ROW, Group, Measure, Panel, colour_of, rows_picture, some, spread
+from pytest_evalstudio.mrm.pictures.rows import (
+    ROW,
+    Group,
+    Measure,
+    Panel,
+    colour_of,
+    rows_picture,
+    some,
+    spread,
+)
 from pytest_evalstudio.mrm.statistics.density import density, is_share, mean_interval
 
 FEWEST, FEWEST_DIFFERENT = 12, 6
@@ -20,10 +31,12 @@ _COLUMN, _PITCH = 4, 6
 
 
 def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
-    """An SVG picture: a row per category, each with the mean or median, the threshold and the number of cases.
+    """An SVG picture: a row per category, each with the mean or median, the threshold and the number of
+    cases.
 
-    A violin is as wide at a score as the density there, each to its own greatest width; within it the quartiles and the median. A share of
-    passes has no shape: its dots lie at both ends, and the share stands between them with its 95 % interval.
+    A violin is as wide at a score as the density there, each to its own greatest width; within it the
+    quartiles and the median. A share of passes has no shape: its dots lie at both ends, and the share stands
+    between them with its 95 % interval.
     """
 
     each = _cases_per_dot(panels)
@@ -37,14 +50,19 @@ def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
         else:
             _dots(canvas, scale, middle, group)
 
-    description = "Violins: density of the scores, with quartiles and median. Dots: the scores, with mean and 95 % interval, where they are few."
+    description = (
+        "Violins: density of the scores, with quartiles and median. Dots: the scores, with mean and 95 %"
+        " interval, where they are few."
+    )
     note = f"A small dot is {f'up to {each} cases' if each > 1 else 'a case'}." if is_passes else ""
     return rows_picture(title, description, axis, panels, draw, note=note)
 
 
 def _cases_per_dot(panels: Sequence[Panel]) -> int:
     """So that no category has more dots at one end than there is room for."""
-    most = max(max(group.values.count(0.0), group.values.count(1.0)) for panel in panels for group in panel.groups)
+    most = max(
+        max(group.values.count(0.0), group.values.count(1.0)) for panel in panels for group in panel.groups
+    )
     return max(1, math.ceil(most / MOST_PASSES))
 
 
@@ -54,18 +72,31 @@ def _violin(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
     shape = heights / heights.max() * _HALF
     visible = np.flatnonzero(shape >= 0.15)
     points, shape = points[visible[0] : visible[-1] + 1], shape[visible[0] : visible[-1] + 1]
-    upper = [(scale(point), middle - half) for point, half in zip(points.tolist(), shape.tolist(), strict=True)]
-    lower = [(scale(point), middle + half) for point, half in zip(points.tolist(), shape.tolist(), strict=True)]
+    upper = [
+        (scale(point), middle - half) for point, half in zip(points.tolist(), shape.tolist(), strict=True)
+    ]
+    lower = [
+        (scale(point), middle + half) for point, half in zip(points.tolist(), shape.tolist(), strict=True)
+    ]
     first, median, third = (float(value) for value in np.percentile(group.values, (25, 50, 75)))
     told = f"{group.name}: median {median:.3g}, quartiles {first:.3g} and {third:.3g}"
-    canvas.path([*upper, *reversed(lower)], stroke=colour_of(group), fill=colour_of(group), opacity=0.3, closed=True, title=told)
+    canvas.path(
+        [*upper, *reversed(lower)],
+        stroke=colour_of(group),
+        fill=colour_of(group),
+        opacity=0.3,
+        closed=True,
+        title=told,
+    )
     canvas.line(scale(first), middle, scale(third), middle, stroke=INK, width=4)
     canvas.circle(scale(median), middle, 3.5, fill=GROUND, stroke=INK)
 
 
 def _dots(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
     for number, value in enumerate(some(group.values, MOST_DOTS)):
-        canvas.circle(scale(value), middle + spread(number) * 2 * (_HALF - 3), 3, fill=colour_of(group), opacity=0.5)
+        canvas.circle(
+            scale(value), middle + spread(number) * 2 * (_HALF - 3), 3, fill=colour_of(group), opacity=0.5
+        )
     _mean(canvas, scale, middle, group)
 
 
@@ -74,7 +105,10 @@ def _passes(canvas: Canvas, scale: Scale, middle: float, group: Group, each: int
     for value, inwards in ((0.0, 1), (1.0, -1)):
         for number in range(math.ceil(group.values.count(value) / each)):
             column, line = divmod(number, _COLUMN)
-            x, y = scale(value) + inwards * (3 + column * _PITCH), middle + (line - (_COLUMN - 1) / 2) * _PITCH
+            x, y = (
+                scale(value) + inwards * (3 + column * _PITCH),
+                middle + (line - (_COLUMN - 1) / 2) * _PITCH,
+            )
             canvas.circle(x, y, 2.5, fill=colour_of(group), stroke="none", opacity=0.55)
     _mean(canvas, scale, middle, group)
 

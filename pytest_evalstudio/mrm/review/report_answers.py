@@ -19,8 +19,8 @@ from pytest_evalstudio.record.reader import RecordReader, read_run, record_path
 from pytest_evalstudio.record.schema import EvaluatorEntry, Run
 
 ALONE = (
-    "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds for answers like these; "
-    "for a new calibration label answers drawn at random (--all)"
+    "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds"
+    " for answers like these; for a new calibration label answers drawn at random (--all)"
 )
 
 
@@ -29,10 +29,11 @@ class ReportAnswers:
 
     Args:
         place: folder of a report, or its record, as people name it.
-        metrics: `evaluator.metric`, or metric keys that one evaluator alone has; may be left out where there is one to choose.
+        metrics: `evaluator.metric`, or metric keys that one evaluator alone has; may be left out where there
+            is one to choose.
         labels: the file of the labels, as people name it.
-        every: whether all answers with a score are asked for, in an order drawn by their keys; else those with an uncertain verdict, the nearest
-            to a probability of 0.5 first.
+        every: whether all answers with a score are asked for, in an order drawn by their keys; else those
+            with an uncertain verdict, the nearest to a probability of 0.5 first.
 
     Raises:
         ConfigurationError: if metrics do not say what to ask for, or there is no folder for the labels.
@@ -41,7 +42,9 @@ class ReportAnswers:
 
     good = None
 
-    def __init__(self, place: str, *, metrics: Sequence[str] = (), labels: str = "labels.csv", every: bool = False) -> None:
+    def __init__(
+        self, place: str, *, metrics: Sequence[str] = (), labels: str = "labels.csv", every: bool = False
+    ) -> None:
         path = record_path(place)
         self.labels = Path(labels)
         if not self.labels.parent.is_dir():
@@ -60,7 +63,10 @@ class ReportAnswers:
         self.nothing = (
             f"{place}: no answer has a score by {names}"
             if every or not self.population.cases
-            else f"{place}: no verdict by {names} is uncertain, of {len(self.population.cases)} answers; --all asks for all of them"
+            else (
+                f"{place}: no verdict by {names} is uncertain, of {len(self.population.cases)} answers; --all"
+                " asks for all of them"
+            )
         )
         made_of = dict.fromkeys(key for column in columns for key in _made_of(column, run.evaluators))
         self.command = shlex.join(["evalstudio", "calibrate", place, labels, "--metric", ",".join(made_of)])
@@ -75,16 +81,27 @@ class ReportAnswers:
 
     def goes_on(self, *, complete: bool) -> str:
         """Calibrating, which takes as many labels as there are."""
-        return f"`{self.command}` goes on" + ("" if complete else " when there are enough; the same review asks for the others")
+        return f"`{self.command}` goes on" + (
+            "" if complete else " when there are enough; the same review asks for the others"
+        )
 
     def _all(self) -> list[Drawn]:
         cases = self.population.cases
-        order = sorted(range(len(cases)), key=lambda at: hashlib.sha256("\0".join(cases[at].identity).encode("utf-8", "backslashreplace")).digest())
+        order = sorted(
+            range(len(cases)),
+            key=lambda at: hashlib.sha256(
+                "\0".join(cases[at].identity).encode("utf-8", "backslashreplace")
+            ).digest(),
+        )
         return [Drawn(at=at, round=1, part="conformal", reason="random") for at in order]
 
     def _uncertain(self) -> list[Drawn]:
         (column,) = self.population.columns
-        found = [(abs(case.scores[column.key] - 0.5), at) for at, case in enumerate(self.population.cases) if self._doubts.get(case.identity)]
+        found = [
+            (abs(case.scores[column.key] - 0.5), at)
+            for at, case in enumerate(self.population.cases)
+            if self._doubts.get(case.identity)
+        ]
         return [Drawn(at=at, round=1, part="curve", reason="uncertain") for _, at in sorted(found)]
 
 
@@ -105,12 +122,14 @@ class _Choice:
             whose = f"{', '.join(sorted(asked))} has" if names else "no evaluator of this run has"
             without = " no" if names else " a"
             raise ConfigurationError(
-                f"{self._place}: {whose}{without} calibration, so that no verdict can be uncertain; "
-                "--all asks for all answers with a score, whose labels `evalstudio calibrate` makes a calibration of"
+                f"{self._place}: {whose}{without} calibration, so that no verdict can be uncertain; --all"
+                " asks for all answers with a score, whose labels `evalstudio calibrate` makes a"
+                " calibration of"
             )
         if len(found) > 1:
             raise ConfigurationError(
-                f"{self._place}: several evaluators have a calibration; say which with --metric: {', '.join(column.key for column in found)}"
+                f"{self._place}: several evaluators have a calibration; say which with --metric:"
+                f" {', '.join(column.key for column in found)}"
             )
         return found[0]
 
@@ -125,14 +144,23 @@ class _Choice:
             raise ConfigurationError(
                 f"{self._place}: several evaluators could be calibrated; say which with --metric: {known}"
                 if found
-                else f"{self._place}: no evaluator of this run says how much, not only whether: there is nothing to calibrate"
+                else (
+                    f"{self._place}: no evaluator of this run says how much, not only whether: there is"
+                    " nothing to calibrate"
+                )
             )
         return found
 
 
-def _doubts(path: Path, evaluators: Mapping[str, EvaluatorEntry], columns: Sequence[Column]) -> dict[Identity, str]:
+def _doubts(
+    path: Path, evaluators: Mapping[str, EvaluatorEntry], columns: Sequence[Column]
+) -> dict[Identity, str]:
     """Why verdicts are uncertain, by key and model key, where they are."""
-    calibrated = {column.evaluator: evaluators[column.evaluator].calibration["alpha"] for column in columns if column.is_calibrated}
+    calibrated = {
+        column.evaluator: evaluators[column.evaluator].calibration["alpha"]
+        for column in columns
+        if column.is_calibrated
+    }
     found = {}
     for item in RecordReader(path).items() if calibrated else ():
         for id, alpha in calibrated.items():
@@ -150,8 +178,8 @@ def _check_identities(place: str, scores: Scores, asked: Sequence[Identity]) -> 
         before = files.setdefault((key, model_key), file)
         if before != file and (key, model_key) in counts:
             raise DataError(
-                f"{place}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}: its label may be of either; "
-                "run one of the files alone, or make keys unique"
+                f"{place}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}: its label may be"
+                " of either; run one of the files alone, or make keys unique"
             )
 
 

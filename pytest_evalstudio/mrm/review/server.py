@@ -1,7 +1,8 @@
 """The server behind the page: HTTP on this machine only, and only for who knows the token.
 
-The page's own files hold nothing of anybody's and are served to anyone who calls the server by its name. Texts and labels are behind `/api/`,
-where each request must carry the token in a header, which no other site's page can make a browser send.
+The page's own files hold nothing of anybody's and are served to anyone who calls the server by its name.
+Texts and labels are behind `/api/`, where each request must carry the token in a header, which no other
+site's page can make a browser send.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ FILES = {
 }
 HEADERS = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri"
+        " 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
@@ -60,7 +63,9 @@ class ReviewServer:
         try:
             self._server = _Server((ADDRESS, port), partial(_Handler, session, self.token))
         except (OSError, OverflowError) as exc:
-            raise ConfigurationError(f"--port {port}: cannot be had: {exc}; without --port a free one is taken") from None
+            raise ConfigurationError(
+                f"--port {port}: cannot be had: {exc}; without --port a free one is taken"
+            ) from None
         self.port: int = self._server.server_address[1]
 
     @property

@@ -43,8 +43,8 @@ class ReviewSession:
         """
         if self.source.good not in (None, 1):
             raise ConfigurationError(
-                f"good = {self.source.good}: labels have levels, which the page does not ask for; fill in a sheet (--export), "
-                "and read it with --import"
+                f"good = {self.source.good}: labels have levels, which the page does not ask for; fill in a"
+                " sheet (--export), and read it with --import"
             )
 
     def stand(self) -> Labelling:
@@ -73,7 +73,10 @@ class ReviewSession:
             "divided": len(stand.divided),
             "raters": len(agreed["raters"]),
             "alpha": agreed["krippendorff_alpha"],
-            "cases": [{"id": one.at, "label": own.get(case.identity)} for one, case in zip(stand.drawn, stand.cases, strict=True)],
+            "cases": [
+                {"id": one.at, "label": own.get(case.identity)}
+                for one, case in zip(stand.drawn, stand.cases, strict=True)
+            ],
         }
 
     def case(self, id: int) -> dict[str, Any]:
@@ -83,11 +86,21 @@ class ReviewSession:
             KeyError: if it is none of those that are asked.
         """
         found = self._asked(id)
-        told = {name: value for name, value in found.told().items() if name not in ("categories", "model_key", "scores", "verdict")}
+        told = {
+            name: value
+            for name, value in found.told().items()
+            if name not in ("categories", "model_key", "scores", "verdict")
+        }
         if self.blind:
             return {"id": id, **told, "metrics": [], "verdict": None, "doubt": ""}
         metrics = [_metric(column, found) for column in self.population.columns]
-        return {"id": id, **told, "metrics": metrics, "verdict": found.verdict, "doubt": self.source.doubt(found)}
+        return {
+            "id": id,
+            **told,
+            "metrics": metrics,
+            "verdict": found.verdict,
+            "doubt": self.source.doubt(found),
+        }
 
     def label(self, id: int, answer: str, label: int | None) -> dict[str, Any]:
         """Keep a label, or take it back; it is on the disk when this returns.
@@ -106,18 +119,31 @@ class ReviewSession:
         if label is None:
             self.store.remove(found.key, found.model_key, self.rater)
         else:
-            self.store.put(Label(key=found.key, model_key=found.model_key, label=label, rater=self.rater, answer_id=found.answer_id))
+            self.store.put(
+                Label(
+                    key=found.key,
+                    model_key=found.model_key,
+                    label=label,
+                    rater=self.rater,
+                    answer_id=found.answer_id,
+                )
+            )
         return self.state()
 
     def read_sheet(self, path: Path) -> tuple[Merged, int]:
         """Take labels from a CSV file; those without a rater are this rater's.
 
         Returns:
-            What became of them, and how many are of answers that are not among those evaluated, or have changed.
+            What became of them, and how many are of answers that are not among those evaluated, or have
+            changed.
         """
         today = {case.identity: case.answer_id for case in self.population.cases}
         read = read_ratings(path, levels=self.source.good is not None)
-        known = [label for label in read if label.identity in today and label.answer_id in ("", today[label.identity])]
+        known = [
+            label
+            for label in read
+            if label.identity in today and label.answer_id in ("", today[label.identity])
+        ]
         kept = [
             Label(
                 key=label.key,
@@ -129,19 +155,28 @@ class ReviewSession:
             for label in known
         ]
         if read and not kept:
-            raise DataError(f"none of the {len(read)} labels is of an answer of this evaluation ({ANSWER_ID} tells the text)", source=str(path))
+            raise DataError(
+                f"none of the {len(read)} labels is of an answer of this evaluation ({ANSWER_ID} tells the"
+                " text)",
+                source=str(path),
+            )
         return self.store.merge(kept), len(read) - len(kept)
 
     def write_sheet(self, path: Path) -> int:
         """Write the answers that are asked as a CSV file, with this rater's labels."""
         stand = self.stand()
-        path.write_bytes(sheet(stand.cases, [column.key for column in self.population.columns], stand.ratings, self.rater))
+        path.write_bytes(
+            sheet(stand.cases, [column.key for column in self.population.columns], stand.ratings, self.rater)
+        )
         return len(stand.cases)
 
     def told(self) -> str:
         """How far this rater is, in a sentence."""
         state = self.state()
-        return f"{state['done']} of {state['wanted']} answers labelled{f' by {self.rater}' if self.rater else ''}, in {state['file']}"
+        return (
+            f"{state['done']} of {state['wanted']} answers"
+            f" labelled{f' by {self.rater}' if self.rater else ''}, in {state['file']}"
+        )
 
     def _asked(self, id: int) -> Case:
         """One of the answers that are drawn, or that were when they were shown."""

@@ -52,4 +52,6 @@ class ReviewSource(Protocol):
         """Why the verdict on an answer is uncertain, "" where it is not."""
 
     def goes_on(self, *, complete: bool) -> str:
-        """What to do next, as a sentence's end; `complete` if the rater has labelled all that is asked for."""
+        """What to do next, as a sentence's end; `complete` if the rater has labelled all that is asked
+        for.
+        """

@@ -1,4 +1,6 @@
-"""Labels on disk while people give them: each one is safe when it is acknowledged, and nobody's overwrites another's."""
+"""Labels on disk while people give them: each one is safe when it is acknowledged, and nobody's overwrites
+another's.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.locking import locked
-from pytest_evalstudio.formats.labels import ANSWER_ID, COLUMNS, RATER, Label, read_ratings, read_rows, write_rows
+from pytest_evalstudio.formats.labels import (
+    ANSWER_ID,
+    COLUMNS,
+    RATER,
+    Label,
+    read_ratings,
+    read_rows,
+    write_rows,
+)
 
 Rows = list[dict[str, str]]
 
@@ -26,8 +36,8 @@ class Merged:
 class LabelStore:
     """A CSV file of labels that several people, processes and spreadsheets write.
 
-    A change reads the file, and puts a whole new one in its place that has reached the disk, both under a lock that other processes respect.
-    Columns and rows of others stay as they are.
+    A change reads the file, and puts a whole new one in its place that has reached the disk, both under a
+    lock that other processes respect. Columns and rows of others stay as they are.
 
     Args:
         path: of the file; its folder must be there.

@@ -30,10 +30,15 @@ class WorkflowSample:
     def __init__(self, run: WorkflowRun, command: str) -> None:
         place = run.place(EVALUATION)
         if place.standing != "completed":
-            raise ConfigurationError(f"{run.path}: there are no answers to review: {EVALUATION} is {place.standing}; `{command}` runs it")
+            raise ConfigurationError(
+                f"{run.path}: there are no answers to review: {EVALUATION} is {place.standing}; `{command}`"
+                " runs it"
+            )
         self.command = command
         self._step = HumanCalibration(**run.parameters(CALIBRATION))
-        self.population = self._step.population(run.folder_of(EVALUATION), run.workflow.evaluators or run.config.evaluators or ())
+        self.population = self._step.population(
+            run.folder_of(EVALUATION), run.workflow.evaluators or run.config.evaluators or ()
+        )
         self.labels = self._step.labels_file(run.folder, run.path.parent)
         self.good = self._step.good
         self.title = run.workflow.name or run.path.stem

@@ -30,8 +30,9 @@ def fewer_passes(passed: int, total: int, other_passed: int, other_total: int) -
 def lower_scores(values: Floats, others: Floats) -> float:
     """p of the Mann–Whitney test that values are no lower than others; one-sided.
 
-    Exact, ties included, for up to 25 values among up to 600: where scores are skewed the normal approximation flags small cells too
-    often. Beyond that it is taken, with corrections for ties and continuity.
+    Exact, ties included, for up to 25 values among up to 600: where scores are skewed the normal
+    approximation flags small cells too often. Beyond that it is taken, with corrections for ties and
+    continuity.
 
     Source: Mann and Whitney, 1947; Streitberg and Röhmel, 1986 (shift algorithm).
     """
@@ -56,7 +57,8 @@ def _exact(ranks: npt.NDArray[np.int64], few: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p values that keep the chance of any false finding below the level, however the tests depend on each other.
+    """Adjusted p values that keep the chance of any false finding below the level, however the tests depend
+    on each other.
 
     Source: Holm, 1979.
 
@@ -82,13 +84,20 @@ def share_difference(passed: int, total: int, other_passed: int, other_total: in
     (0.2, 0.0524, 0.3339)
     """
     one, other = passed / total, other_passed / other_total
-    (low, high), (other_low, other_high) = wilson_interval(passed, total), wilson_interval(other_passed, other_total)
+    (low, high), (other_low, other_high) = (
+        wilson_interval(passed, total),
+        wilson_interval(other_passed, other_total),
+    )
     value = one - other
-    return value, (value - math.hypot(one - low, other_high - other), value + math.hypot(high - one, other - other_low))
+    return value, (
+        value - math.hypot(one - low, other_high - other),
+        value + math.hypot(high - one, other - other_low),
+    )
 
 
 def chance_of_lower(values: Floats, others: Floats) -> tuple[float, Interval]:
-    """How likely one of the values is to be lower than one of the others, ties counted half, with its 95 % interval.
+    """How likely one of the values is to be lower than one of the others, ties counted half, with its 95 %
+    interval.
 
     Returns:
         0.5 for no difference, 1.0 where every value is lower than every other.
@@ -111,13 +120,20 @@ def chance_interval(chance: float, one: int, other: int) -> Interval:
 
 
 def _bound(chance: float, one: int, other: int, end: float) -> float:
-    """The chance between the found one and an end of the range that is z standard errors, of its own, away from the found one."""
+    """The chance between the found one and an end of the range that is z standard errors, of its own, away
+    from the found one.
+    """
     z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
     pooled = (one + other) / 2 - 1
     near, far = chance, end
     for _ in range(_HALVINGS):
         middle = (near + far) / 2
-        variance = middle * (1 - middle) * (1 + pooled * ((1 - middle) / (2 - middle) + middle / (1 + middle))) / (one * other)
+        variance = (
+            middle
+            * (1 - middle)
+            * (1 + pooled * ((1 - middle) / (2 - middle) + middle / (1 + middle)))
+            / (one * other)
+        )
         if abs(chance - middle) < z * math.sqrt(variance):
             near = middle
         else:

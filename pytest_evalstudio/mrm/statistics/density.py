@@ -40,7 +40,8 @@ def is_share(values: Sequence[float]) -> bool:
 
 
 def mean_interval(values: Sequence[float], low: float, high: float) -> Interval | None:
-    """The 95 % interval of a mean: Wilson's of a share, else Student's, cut at the ends of the range; None for a single score.
+    """The 95 % interval of a mean: Wilson's of a share, else Student's, cut at the ends of the range; None
+    for a single score.
 
     Source: Wilson, 1927; Student, 1908.
 

@@ -1,4 +1,6 @@
-"""Is a distribution of scores lower than another one, anywhere: the Kolmogorov–Smirnov test, ties included."""
+"""Is a distribution of scores lower than another one, anywhere: the Kolmogorov–Smirnov test, ties
+included.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,14 @@ from pytest_evalstudio.mrm.statistics.comparing import Floats
 def lower_somewhere(values: Floats, others: Floats) -> tuple[float, float]:
     """The one-sided Kolmogorov–Smirnov test that values are at no point more often as low as others are.
 
-    Exact for any sizes and ties: given all the scores together, every choice of so many of them is as likely. For scores that are yes or no
-    it is Fisher's exact test.
+    Exact for any sizes and ties: given all the scores together, every choice of so many of them is as likely.
+    For scores that are yes or no it is Fisher's exact test.
 
     Returns:
         D+, the greatest difference of the two cumulative shares, 0.0 to 1.0, and its p.
 
-    Source: Smirnov, 1939; Schröer and Trenkler, 1995 (Computational Statistics & Data Analysis 20, 185–202; exact distribution with ties).
+    Source: Smirnov, 1939; Schröer and Trenkler, 1995 (Computational Statistics & Data Analysis 20, 185–202;
+        exact distribution with ties).
 
     >>> lower_somewhere(np.array([0.1, 0.2]), np.array([0.8, 0.9]))
     (1.0, 0.16666666666666666)

@@ -15,11 +15,12 @@ _EXACT_UP_TO = 200
 
 
 def fails_more_often(cases: Sequence[tuple[bool, Sequence[bool]]]) -> float:
-    """p of the exact test that an answer fails no more often than the others to its own question do; one-sided.
+    """p of the exact test that an answer fails no more often than the others to its own question do;
+    one-sided.
 
-    Where it makes no difference, the one that fails is as likely to be any of a question's answers: of each question the chance that it is
-    this one is the share of failures, and the number of such failures is a sum of independent draws. With a single other answer it is
-    the sign test of McNemar.
+    Where it makes no difference, the one that fails is as likely to be any of a question's answers: of each
+    question the chance that it is this one is the share of failures, and the number of such failures is a sum
+    of independent draws. With a single other answer it is the sign test of McNemar.
 
     Args:
         cases: for each question whether this answer fails, and whether the others do.
@@ -36,8 +37,8 @@ def fails_more_often(cases: Sequence[tuple[bool, Sequence[bool]]]) -> float:
 def scores_drop(before: Floats, after: Floats) -> float:
     """p of the signed-rank test that scores are no lower afterwards; one-sided.
 
-    Pairs without a difference are left out. Exact, ties included, for up to 200 differences; beyond that the normal approximation,
-    corrected for continuity.
+    Pairs without a difference are left out. Exact, ties included, for up to 200 differences; beyond that the
+    normal approximation, corrected for continuity.
 
     Args:
         before, after: of the same questions in the same order; higher is better.
@@ -77,7 +78,9 @@ def _doubled_ranks(values: Floats) -> npt.NDArray[np.int64]:
 
 
 def _rank_sum_tail(doubled: npt.NDArray[np.int64], seen: int) -> float:
-    """The share of all ways to give ranks a sign in which those with a plus come to at least the sum that was seen."""
+    """The share of all ways to give ranks a sign in which those with a plus come to at least the sum that was
+    seen.
+    """
     ways = np.zeros(int(doubled.sum()) + 1)
     ways[0] = 1.0
     for rank in doubled.tolist():

@@ -1,4 +1,6 @@
-"""Scores against others of the same kind: permutation tests within kinds, so that an easier or harder mix is not taken for an effect."""
+"""Scores against others of the same kind: permutation tests within kinds, so that an easier or harder mix is
+not taken for an effect.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,12 @@ class Stratified:
     """What own scores are beside others in the same mix of kinds.
 
     Attributes:
-        chance: how likely a score is lower than one of the others of its kind, ties counted half; 0.5 for no difference.
-        p_chance: of the permutation test that it is no more than 0.5, one-sided (van Elteren's test, with the weights of the own mix).
-        distance: the greatest difference of the cumulative shares, own less others in the own mix; 0.0 to 1.0.
+        chance: how likely a score is lower than one of the others of its kind, ties counted half; 0.5 for no
+            difference.
+        p_chance: of the permutation test that it is no more than 0.5, one-sided (van Elteren's test, with the
+            weights of the own mix).
+        distance: the greatest difference of the cumulative shares, own less others in the own mix; 0.0 to
+            1.0.
         p_distance: of the permutation test that it is 0, one-sided (Kolmogorov–Smirnov).
         mean: of the others in the own mix.
     """
@@ -45,10 +50,11 @@ class Stratified:
 def stratified(strata: Sequence[Stratum], *, seed: int, draws: int = DRAWS) -> Stratified:
     """Compare within kinds; higher is better.
 
-    Scores of a kind are dealt anew to own and others, each kind by itself, many times; p is the share of deals, the one that was seen among
-    them, that are as extreme.
+    Scores of a kind are dealt anew to own and others, each kind by itself, many times; p is the share of
+    deals, the one that was seen among them, that are as extreme.
 
-    Source: van Elteren, 1960; Good, 2005 (Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 6: blocks).
+    Source: van Elteren, 1960; Good, 2005 (Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter
+        6: blocks).
     """
     rng = np.random.default_rng(seed)
     total = sum(len(stratum.own) for stratum in strata)
@@ -65,7 +71,9 @@ def stratified(strata: Sequence[Stratum], *, seed: int, draws: int = DRAWS) -> S
         gaps += (dealt @ up_to) * (1 + few / many) - few / many * up_to.sum(axis=0)
         mean += few * float(stratum.others.mean())
     chances, distances = lower / total, gaps.max(axis=1) / total
-    return Stratified(float(chances[0]), _share(chances), max(0.0, float(distances[0])), _share(distances), mean / total)
+    return Stratified(
+        float(chances[0]), _share(chances), max(0.0, float(distances[0])), _share(distances), mean / total
+    )
 
 
 def _deals(few: int, size: int, draws: int, rng: np.random.Generator) -> Floats:

@@ -33,17 +33,24 @@ class AutomatedEvaluation:
     def __post_init__(self) -> None:
         check_names(self, "evaluators")
         if not isinstance(self.thresholds, Mapping):
-            raise ValueError(f"thresholds = {self.thresholds!r}: expected an object of evaluators and thresholds")
+            raise ValueError(
+                f"thresholds = {self.thresholds!r}: expected an object of evaluators and thresholds"
+            )
         for name, value in self.thresholds.items():
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ValueError(f"thresholds.{name} = {value!r}: expected a number")
 
     def run(self, work: Work) -> Done:
         folder = work.artifacts("test_validation")
-        results = ask_and_evaluate(work, TestSuite.load(folder / VALIDATED), folder, self.evaluators, self.thresholds)
+        results = ask_and_evaluate(
+            work, TestSuite.load(folder / VALIDATED), folder, self.evaluators, self.thresholds
+        )
         verdicts = dict(sorted(Counter(verdict_word(result) for result in results).items()))
         told = ", ".join(f"{count} {word}" for word, count in verdicts.items())
-        used = {"evaluators": [selected.id for selected in results.plan.selected], "thresholds": dict(self.thresholds)}
+        used = {
+            "evaluators": [selected.id for selected in results.plan.selected],
+            "thresholds": dict(self.thresholds),
+        }
         waits = unanswered(results)
         return Done(
             summary=f"{len(results.items)} test cases: {told}" + (f"; {waits}" if waits else ""),

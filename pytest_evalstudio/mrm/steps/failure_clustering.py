@@ -28,18 +28,28 @@ HIGH_SHARE = 0.1
 """Of all judged cases: a cluster of so many is a problem of high severity."""
 
 
-@step("failure_clustering", name="Failure clustering", number=6, after=("automated_evaluation",), uses=(CALIBRATION,), extra="mrm")
+@step(
+    "failure_clustering",
+    name="Failure clustering",
+    number=6,
+    after=("automated_evaluation",),
+    uses=(CALIBRATION,),
+    extra="mrm",
+)
 @dataclass(frozen=True)
 class FailureClustering:
-    """The failed test cases are clustered by what is asked and answered, so that people can name the cause of each cluster.
+    """The failed test cases are clustered by what is asked and answered, so that people can name the cause of
+    each cluster.
 
     Thresholds that people's labels gave count in place of the evaluation's.
 
     Attributes:
         min_failures: fewer failed cases are not clustered, and the step passes.
-        clusters: how many; where not given, as many as stand apart best, or one where none stand apart more clearly than by chance.
+        clusters: how many; where not given, as many as stand apart best, or one where none stand apart more
+            clearly than by chance.
         evaluators: `evaluator` or `evaluator.metric` whose verdicts make a failure; any's where not given.
-        vectors: of questions with answers: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
+        vectors: of questions with answers: "embeddings", "tf-idf", or "auto": embeddings where a model can be
+            had.
         top_n_words: key words of a cluster.
     """
 
@@ -61,15 +71,39 @@ class FailureClustering:
         failed = np.array([case.failed for case in evaluation.cases], dtype=bool)
         count = int(failed.sum())
         if count < self.min_failures:
-            note = f"{count} failure{' is' if count == 1 else 's are'} fewer than {self.min_failures}: nothing is clustered"
+            note = (
+                f"{count} failure{' is' if count == 1 else 's are'} fewer than {self.min_failures}: nothing"
+                " is clustered"
+            )
             return _written(work, evaluation, note, {}, [], [])
-        vectors = text_vectors(work, [f"{case.question}\n{case.answer}" for case in evaluation.cases], self.vectors)
+        vectors = text_vectors(
+            work, [f"{case.question}\n{case.answer}" for case in evaluation.cases], self.vectors
+        )
         grouping, found = self._grouped(work, vectors.rows, failed)
         clusters = described(evaluation.cases, grouping, self.top_n_words)
-        method = {"vectors": vectors.method, "components": grouping.components, "silhouette": grouping.silhouette}
-        tested = {} if found is None else {"references": list(found.references), "tested_silhouette": found.silhouette, "p_value": found.p_value}
+        method = {
+            "vectors": vectors.method,
+            "components": grouping.components,
+            "silhouette": grouping.silhouette,
+        }
+        tested = (
+            {}
+            if found is None
+            else {
+                "references": list(found.references),
+                "tested_silhouette": found.silhouette,
+                "p_value": found.p_value,
+            }
+        )
         note = "; ".join(filter(None, [*_notes(evaluation, grouping, found, self.clusters), vectors.note]))
-        return _written(work, evaluation, note, {**method, **tested}, clusters, _points(evaluation, grouping, vectors, failed))
+        return _written(
+            work,
+            evaluation,
+            note,
+            {**method, **tested},
+            clusters,
+            _points(evaluation, grouping, vectors, failed),
+        )
 
     def _grouped(self, work: Work, rows: Any, failed: Any) -> tuple[Grouping, Structure | None]:
         seed = work.workflow.seed
@@ -84,42 +118,90 @@ class FailureClustering:
 def _one(failed: Any) -> Grouping:
     """All failures together."""
     count = int(failed.sum())
-    return Grouping(labels=np.zeros(count, dtype=np.int64), silhouette=None, components=0, typical=(tuple(range(min(LEAST, count))),))
+    return Grouping(
+        labels=np.zeros(count, dtype=np.int64),
+        silhouette=None,
+        components=0,
+        typical=(tuple(range(min(LEAST, count))),),
+    )
 
 
-def _notes(evaluation: Evaluation, grouping: Grouping, found: Structure | None, wanted: int | None) -> list[str]:
+def _notes(
+    evaluation: Evaluation, grouping: Grouping, found: Structure | None, wanted: int | None
+) -> list[str]:
     notes = []
     if all(case.failed for case in evaluation.cases):
         notes.append("no case passed: the forest divided the failures from shuffled ones alone")
     if wanted != 1 and found is None:
         notes.append("the failures are all alike: they stand in one cluster")
     elif found is not None and found.p_value > LEVEL:
-        than = f"silhouette {found.silhouette:.2f}, that of samples without clusters up to {max(found.references):.2f}, p {found.p_value:.2f}"
-        said = "these clusters are" if grouping.count > 1 else "the failures stand in one cluster: several would be"
+        than = (
+            f"silhouette {found.silhouette:.2f}, that of samples without clusters up to"
+            f" {max(found.references):.2f}, p {found.p_value:.2f}"
+        )
+        said = (
+            "these clusters are"
+            if grouping.count > 1
+            else "the failures stand in one cluster: several would be"
+        )
         notes.append(f"{said} no clearer than by chance ({than})")
     if wanted is not None and grouping.count != wanted:
         notes.append(f"{wanted} clusters of {LEAST} cases or more were not found")
     return notes
 
 
-def _points(evaluation: Evaluation, grouping: Grouping, vectors: Vectors, failed: Any) -> list[dict[str, Any]]:
+def _points(
+    evaluation: Evaluation, grouping: Grouping, vectors: Vectors, failed: Any
+) -> list[dict[str, Any]]:
     labels = iter(grouping.labels.tolist())
     return [
-        {"key": case.key, "question": case.question, "cluster": str(next(labels) + 1) if case.failed else None, "x": float(x), "y": float(y)}
+        {
+            "key": case.key,
+            "question": case.question,
+            "cluster": str(next(labels) + 1) if case.failed else None,
+            "x": float(x),
+            "y": float(y),
+        }
         for case, (x, y) in zip(evaluation.cases, plane(vectors.rows, 0), strict=True)
     ]
 
 
 def _written(
-    work: Work, evaluation: Evaluation, note: str, method: dict[str, Any], clusters: list[dict[str, Any]], points: list[dict[str, Any]]
+    work: Work,
+    evaluation: Evaluation,
+    note: str,
+    method: dict[str, Any],
+    clusters: list[dict[str, Any]],
+    points: list[dict[str, Any]],
 ) -> Done:
     failures = sum(case.failed for case in evaluation.cases)
-    counts = {"failed": failures, "passed": len(evaluation.cases) - failures, "left_out": dict(evaluation.left_out)}
-    write_json(work.folder / CLUSTERS, {"version": 1, "note": note, "cases": counts, "method": method, "clusters": clusters, "points": points})
+    counts = {
+        "failed": failures,
+        "passed": len(evaluation.cases) - failures,
+        "left_out": dict(evaluation.left_out),
+    }
+    write_json(
+        work.folder / CLUSTERS,
+        {
+            "version": 1,
+            "note": note,
+            "cases": counts,
+            "method": method,
+            "clusters": clusters,
+            "points": points,
+        },
+    )
     if clusters:
-        title = f"Failures of {work.workflow.name or 'the model'}: {failures} in {len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
+        title = (
+            f"Failures of {work.workflow.name or 'the model'}: {failures} in {len(clusters)}"
+            f" cluster{'s' if len(clusters) != 1 else ''}"
+        )
         (work.folder / MAP).write_bytes(failure_map(title, clusters, points).encode("utf-8"))
-    said = f"{failures} failures in {len(clusters)} cluster{'s' if len(clusters) != 1 else ''}" if clusters else ""
+    said = (
+        f"{failures} failures in {len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
+        if clusters
+        else ""
+    )
     sizes = {cluster["id"]: {"size": cluster["size"], "words": cluster["words"]} for cluster in clusters}
     return Done(
         summary=said or note,
@@ -147,11 +229,17 @@ def _problems(evaluation: Evaluation, clusters: Sequence[dict[str, Any]]) -> lis
                     "words": cluster["words"],
                     "evaluator": most.id,
                     "metric": cluster["missed"][0]["metric"],
-                    "over_represented": [{key: entry[key] for key in ("dimension", "value", "share")} for entry in cluster["over_represented"]],
+                    "over_represented": [
+                        {key: entry[key] for key in ("dimension", "value", "share")}
+                        for entry in cluster["over_represented"]
+                    ],
                     "test_case_keys": [case["key"] for case in cluster["typical"]],
                 },
-                actions=f"Read the cluster's cases in {CLUSTERS}, beginning with the typical ones. If they have a cause in common, name it, and mend "
-                "what it lies in: a document that is missing or unclear, what is retrieved, or the prompt.",
+                actions=(
+                    f"Read the cluster's cases in {CLUSTERS}, beginning with the typical ones. If they have a"
+                    " cause in common, name it, and mend what it lies in: a document that is missing or"
+                    " unclear, what is retrieved, or the prompt."
+                ),
             )
         )
     return found

@@ -31,22 +31,26 @@ FIGURES = "figures.json"
 CURVE = "calibration_curve.svg"
 TO_REVIEW = "to_review.json"
 ONE_METRIC = ("isotonic", "boosting")
-NOT_PASSED_ON = "verdicts by this threshold agree with people no better than chance: later steps keep the evaluation's"
+NOT_PASSED_ON = (
+    "verdicts by this threshold agree with people no better than chance: later steps keep the evaluation's"
+)
 
 
 @step("human_calibration", name="Human calibration", number=5, after=("automated_evaluation",), extra="mrm")
 @dataclass(frozen=True)
 class HumanCalibration:
-    """People say of a sample of the answers whether they are good; probabilities, threshold, conformal sets and errors follow from their labels.
+    """People say of a sample of the answers whether they are good; probabilities, threshold, conformal sets
+    and errors follow from their labels.
 
     Attributes:
         sample_size: labels that are wanted in all.
         rounds: small samples that they are drawn in, each one where the labels before it leave most doubt.
         alpha: share of answers whose conformal set may miss people's label.
         method: how scores become probabilities: "logistic", "isotonic", "ordinal" or "boosting".
-        metric: `evaluator.metric`, or several that make one score; the primary metric of the first evaluator whose scores say how much, where
-            not given.
-        labels: CSV file with the labels, from the workflow file's folder; `labels.csv` among the workflow's artifacts, where not given.
+        metric: `evaluator.metric`, or several that make one score; the primary metric of the first evaluator
+            whose scores say how much, where not given.
+        labels: CSV file with the labels, from the workflow file's folder; `labels.csv` among the workflow's
+            artifacts, where not given.
         good: the lowest label that counts as good, where labels have more than two levels.
     """
 
@@ -61,12 +65,16 @@ class HumanCalibration:
     def __post_init__(self) -> None:
         check_counts(self, {"sample_size": 20, "rounds": 1})
         if self.rounds * 2 > self.sample_size:
-            raise ValueError(f"rounds = {self.rounds}: expected at most half of sample_size = {self.sample_size}")
+            raise ValueError(
+                f"rounds = {self.rounds}: expected at most half of sample_size = {self.sample_size}"
+            )
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha = {self.alpha!r}: expected a number between 0 and 1, e.g. 0.1")
         if self.method not in METHODS:
             raise ValueError(f"method = {self.method!r}: expected one of {', '.join(METHODS)}")
-        if not isinstance(self.metric, str | list) or not all(isinstance(name, str) and name for name in self.metrics):
+        if not isinstance(self.metric, str | list) or not all(
+            isinstance(name, str) and name for name in self.metrics
+        ):
             raise ValueError(f"metric = {self.metric!r}: expected the name of a metric, or a list of names")
         if len(self.metrics) > 1 and self.method in ONE_METRIC:
             raise ValueError(f"method = {self.method!r}: takes one metric; logistic takes several")
@@ -119,11 +127,18 @@ class HumanCalibration:
     def stand(self, population: Population, ratings: Sequence[Label], seed: int) -> Labelling:
         """How far the labelling is."""
         good_from = 1 if self.good is None else self.good
-        return labelling(population, ratings, Wanted(size=self.sample_size, rounds=self.rounds, seed=seed, good_from=good_from))
+        return labelling(
+            population,
+            ratings,
+            Wanted(size=self.sample_size, rounds=self.rounds, seed=seed, good_from=good_from),
+        )
 
     def run(self, work: Work) -> Done:
         try:
-            population = self.population(work.artifacts("automated_evaluation"), work.workflow.evaluators or work.config.evaluators or ())
+            population = self.population(
+                work.artifacts("automated_evaluation"),
+                work.workflow.evaluators or work.config.evaluators or (),
+            )
         except NothingVaries as exc:
             return Done(summary=f"nothing is calibrated: {exc}")
         ratings = self.ratings(self.labels_file(work.home, work.base))
@@ -131,19 +146,32 @@ class HumanCalibration:
         names = [column.key for column in population.columns]
         agreed = agreement(stand.ratings, stand.good_from)
         _write_sample(work, stand, names)
-        figures: dict[str, Any] = {"metrics": names, "wanted": stand.wanted, "labelled": stand.done, "agreement": agreed, **_left_out(stand)}
+        figures: dict[str, Any] = {
+            "metrics": names,
+            "wanted": stand.wanted,
+            "labelled": stand.done,
+            "agreement": agreed,
+            **_left_out(stand),
+        }
         about = _about(stand, names)
         unread = new_labels(work.home / TO_LABEL, ratings, levels=self.good is not None)
         if not stand.is_complete:
             how = _write_sheet(work, stand, names, unread)
-            return Done(summary=f"{about}: {how}", notes=self._few(stand), waits=f"{stand.done} of {stand.wanted} labels", figures=figures)
+            return Done(
+                summary=f"{about}: {how}",
+                notes=self._few(stand),
+                waits=f"{stand.done} of {stand.wanted} labels",
+                figures=figures,
+            )
         if not unread:
             (work.home / TO_LABEL).unlink(missing_ok=True)
         try:
             found = self._calibrated(stand, names, work.workflow.seed)
         except TooFewLabels as exc:
             return Done(
-                summary=f"{about}: {_more(stand)}", waits=f"{stand.done} of {stand.wanted} labels, but {exc}; {_more(stand)}", figures=figures
+                summary=f"{about}: {_more(stand)}",
+                waits=f"{stand.done} of {stand.wanted} labels, but {exc}; {_more(stand)}",
+                figures=figures,
             )
         figures |= _write_results(work, stand, found)
         return Done(
@@ -158,8 +186,11 @@ class HumanCalibration:
         if len(stand.population.cases) >= self.sample_size:
             return ()
         return (
-            f"there are {len(stand.population.cases)} answers with a score, fewer than sample_size = {self.sample_size}: their labels may be too few "
-            "of a kind; raise `count` of test_generation before you label them",
+            (
+                f"there are {len(stand.population.cases)} answers with a score, fewer than sample_size ="
+                f" {self.sample_size}: their labels may be too few of a kind; raise `count` of"
+                " test_generation before you label them"
+            ),
         )
 
     def _calibrated(self, stand: Labelling, names: Sequence[str], seed: int) -> Calibrated:
@@ -167,20 +198,44 @@ class HumanCalibration:
             raise TooFewLabels("raters are divided on every answer")
         scores = stand.population.scores
         method: Any = self.method
-        return calibrate(scores, stand.labels, names, method=method, alpha=self.alpha, seed=seed, good_from=stand.good_from, drawn=stand.at_random)
+        return calibrate(
+            scores,
+            stand.labels,
+            names,
+            method=method,
+            alpha=self.alpha,
+            seed=seed,
+            good_from=stand.good_from,
+            drawn=stand.at_random,
+        )
 
 
 def _write_sheet(work: Work, stand: Labelling, names: Sequence[str], unread: int) -> str:
     """The answers without a label as a sheet, unless somebody has written into it; how to label them."""
     if unread:
-        return f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's file reads them with --import"
+        return (
+            f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's"
+            " file reads them with --import"
+        )
     said = {label.identity for label in stand.ratings}
-    (work.home / TO_LABEL).write_bytes(sheet([case for case in stand.cases if case.identity not in said], names))
-    return f"`evalstudio review` on the workflow's file asks for them, or fill in {TO_LABEL} and read it with --import"
+    (work.home / TO_LABEL).write_bytes(
+        sheet([case for case in stand.cases if case.identity not in said], names)
+    )
+    return (
+        f"`evalstudio review` on the workflow's file asks for them, or fill in {TO_LABEL} and read it with"
+        " --import"
+    )
 
 
 def _write_sample(work: Work, stand: Labelling, names: Sequence[str]) -> None:
-    content = {"version": 1, "metrics": names, "wanted": stand.wanted, "labelled": stand.done, **_left_out(stand), "cases": list(drawn_told(stand))}
+    content = {
+        "version": 1,
+        "metrics": names,
+        "wanted": stand.wanted,
+        "labelled": stand.done,
+        **_left_out(stand),
+        "cases": list(drawn_told(stand)),
+    }
     write_json(work.folder / SAMPLE, content)
 
 
@@ -198,16 +253,28 @@ def _write_results(work: Work, stand: Labelling, found: Calibrated) -> dict[str,
     if calibration is not None:
         if found.figures["threshold"] is not None:
             found.save(work.folder / CALIBRATION)
-        (work.folder / CURVE).write_text(picture(stand, calibration, found.figures["threshold"]), encoding="utf-8")
+        (work.folder / CURVE).write_text(
+            picture(stand, calibration, found.figures["threshold"]), encoding="utf-8"
+        )
     review = to_review(stand, calibration)
     write_json(work.folder / TO_REVIEW, {"version": 1, "cases": review})
-    counts = {reason: sum(reason in entry["reasons"] for entry in review) for reason in ("uncertain", "disagreement", "divided")}
+    counts = {
+        reason: sum(reason in entry["reasons"] for entry in review)
+        for reason in ("uncertain", "disagreement", "divided")
+    }
     accepted = [case.key for case in stand.cases if case.verdict is False and stand.is_good(case.identity)]
     cut = found.figures["threshold"]
     agrees = found.figures["kappa"] is not None and found.figures["kappa"] > 0
-    cuts = {} if cut is None or len(stand.population.columns) > 1 or not agrees else {found.figures["threshold_of"]: cut}
+    cuts = (
+        {}
+        if cut is None or len(stand.population.columns) > 1 or not agrees
+        else {found.figures["threshold_of"]: cut}
+    )
     figures = {**found.figures, "thresholds": cuts, "to_review": counts, "accepted": accepted}
-    write_json(work.folder / FIGURES, {"version": 1, **figures, "agreement": agreement(stand.ratings, stand.good_from)})
+    write_json(
+        work.folder / FIGURES,
+        {"version": 1, **figures, "agreement": agreement(stand.ratings, stand.good_from)},
+    )
     return figures
 
 
@@ -217,7 +284,10 @@ def _about(stand: Labelling, names: Sequence[str]) -> str:
     if stand.outdated:
         parts.append(f"{stand.outdated} labels are of answers that have changed since")
     if stand.beyond:
-        parts.append(f"{stand.beyond} labels are of answers that are not drawn and do not count; a greater sample_size may draw them")
+        parts.append(
+            f"{stand.beyond} labels are of answers that are not drawn and do not count; a greater sample_size"
+            " may draw them"
+        )
     if stand.unknown:
         parts.append(f"{stand.unknown} labels are of answers that are not in the evaluation")
     if stand.divided:
@@ -232,8 +302,16 @@ def _more(stand: Labelling) -> str:
 
 
 def _summary(found: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    cut = "no score divides good from bad" if found["threshold"] is None else f"threshold {found['threshold']:.4g} of {found['threshold_of']}"
-    was = f" (the run's: {found['before']['threshold']:.4g})" if found["before"] and found["threshold"] is not None else ""
+    cut = (
+        "no score divides good from bad"
+        if found["threshold"] is None
+        else f"threshold {found['threshold']:.4g} of {found['threshold_of']}"
+    )
+    was = (
+        f" (the run's: {found['before']['threshold']:.4g})"
+        if found["before"] and found["threshold"] is not None
+        else ""
+    )
     kappa = "" if found["kappa"] is None else f", kappa {found['kappa']:.2f}"
     alpha = figures["agreement"]["krippendorff_alpha"]
     people = "" if alpha is None else f", raters' alpha {alpha:.2f}"

@@ -14,7 +14,14 @@ from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.cases.generating import PLAIN_KIND, PLANTED_WORD, NoQuestions, Wanted
 from pytest_evalstudio.mrm.cases.making import Product, make
-from pytest_evalstudio.mrm.findings.adversarial import ALL, Measure, Scored, compare, obeyed_problems, problems
+from pytest_evalstudio.mrm.findings.adversarial import (
+    ALL,
+    Measure,
+    Scored,
+    compare,
+    obeyed_problems,
+    problems,
+)
 from pytest_evalstudio.mrm.findings.results import Scores, read_scores
 from pytest_evalstudio.mrm.pictures.attacks import attacks_picture
 from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names, check_text
@@ -30,10 +37,17 @@ PICTURE = "adversarial.svg"
 _KIND = "generator:"
 
 
-@step(ID, name="Robustness: adversarial inputs", number=9, after=("topic_modeling", "automated_evaluation"), extra="mrm")
+@step(
+    ID,
+    name="Robustness: adversarial inputs",
+    number=9,
+    after=("topic_modeling", "automated_evaluation"),
+    extra="mrm",
+)
 @dataclass(frozen=True)
 class RobustnessAdversarial:
-    """Attacks are made of the documents, asked and evaluated; their scores are held against those of the automated evaluation.
+    """Attacks are made of the documents, asked and evaluated; their scores are held against those of the
+    automated evaluation.
 
     Attributes:
         count: of adversarial test cases; there are fewer where the documents give no more.
@@ -42,7 +56,8 @@ class RobustnessAdversarial:
         topics_excluded: ids of topics.
         evaluators: ids among those of the automated evaluation; all of them where not given.
         alpha: the chance of any false finding where attacks make no difference.
-        writer: a language model that writes the attacks, as of the step test_generation; where not given they are made without any.
+        writer: a language model that writes the attacks, as of the step test_generation; where not given they
+            are made without any.
     """
 
     count: int = 40
@@ -86,20 +101,27 @@ class RobustnessAdversarial:
         scores = read_scores([work.folder])
         measures = [one for one in _measures(results, scores, baseline, suite) if one.attacks]
         if not measures:
-            raise DataError("no attack has a score; look into the report of this step", source=str(work.folder))
+            raise DataError(
+                "no attack has a score; look into the report of this step", source=str(work.folder)
+            )
         figures = compare(measures, alpha=self.alpha, seed=work.workflow.seed)
         obeyed, asked = _obeyed(results, suite)
         lost = len(suite.cases()) - sum(bool(answer.scores) for answer in scores.answers.values())
         head = {"version": 1, **made.figures, "without_score": lost, "obeyed": obeyed}
         write_json(work.folder / FIGURES, {**head, **figures})
         name = work.workflow.name or "the workflow"
-        (work.folder / PICTURE).write_bytes(attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8"))
+        (work.folder / PICTURE).write_bytes(
+            attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8")
+        )
         label = results.items[0].subject.model.label
         return Done(
             summary=_summary(made, figures, obeyed),
             notes=(*made.notes, *_notes(figures, lost)),
             figures={**head, **figures},
-            problems=(*obeyed_problems(obeyed, asked, ID, label, made.kinds), *problems(figures, ID, label, made.kinds)),
+            problems=(
+                *obeyed_problems(obeyed, asked, ID, label, made.kinds),
+                *problems(figures, ID, label, made.kinds),
+            ),
         )
 
     def _check(self, baseline: Scores, evaluators: list[str]) -> None:
@@ -108,13 +130,16 @@ class RobustnessAdversarial:
         missing = [id for id in evaluators if id not in known]
         if missing:
             raise DataError(
-                f"{ID}: the automated evaluation has no scores by {', '.join(missing)}; name {'them' if len(missing) > 1 else 'it'} there, too",
+                f"{ID}: the automated evaluation has no scores by {', '.join(missing)}; name"
+                f" {'them' if len(missing) > 1 else 'it'} there, too",
                 source="automated_evaluation",
             )
 
 
 def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSuite) -> list[Measure]:
-    """The primary metric of each evaluator, with the scores of ordinary questions and of each attack, by kind of question."""
+    """The primary metric of each evaluator, with the scores of ordinary questions and of each attack, by kind
+    of question.
+    """
     attacked = {case.key: str((case.model_extra or {}).get(PLAIN_KIND, "")) for _, case in suite.cases()}
     found = []
     for selected in results.plan.selected:
@@ -129,13 +154,24 @@ def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSui
             for answer in baseline.answers.values()
             if not answer.source and (score := answer.score(name)) is not None
         ]
-        found.append(Measure(name=name, better=selected.spec.primary.better, baseline=ordinary, attacks=dict(sorted(attacks.items()))))
+        found.append(
+            Measure(
+                name=name,
+                better=selected.spec.primary.better,
+                baseline=ordinary,
+                attacks=dict(sorted(attacks.items())),
+            )
+        )
     return found
 
 
 def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """By generator that plants words: keys of the cases with the word in an answer, and how many cases were answered."""
-    planted = {case.key: (case, str((case.model_extra or {}).get(PLANTED_WORD, ""))) for _, case in suite.cases()}
+    """By generator that plants words: keys of the cases with the word in an answer, and how many cases were
+    answered.
+    """
+    planted = {
+        case.key: (case, str((case.model_extra or {}).get(PLANTED_WORD, ""))) for _, case in suite.cases()
+    }
     obeyed: dict[str, list[str]] = {}
     asked: Counter[str] = Counter()
     for result in results:
@@ -156,8 +192,15 @@ def _kinds(categories: Iterable[str]) -> list[str]:
 
 
 def _summary(made: Product, found: Mapping[str, Any], obeyed: Mapping[str, list[str]]) -> str:
-    parts = [f"{made.figures['cases']} attacks{made.short} by {sum(map(bool, made.figures['by_generator'].values()))} generators"]
-    worse = [f"{one['generator']} ({one['metric']})" for one in found["comparisons"] if one["worse"] and one["generator"] != ALL]
+    parts = [
+        f"{made.figures['cases']} attacks{made.short} by"
+        f" {sum(map(bool, made.figures['by_generator'].values()))} generators"
+    ]
+    worse = [
+        f"{one['generator']} ({one['metric']})"
+        for one in found["comparisons"]
+        if one["worse"] and one["generator"] != ALL
+    ]
     together = [one["metric"] for one in found["comparisons"] if one["worse"] and one["generator"] == ALL]
     if worse:
         parts.append(f"scores are worse under {', '.join(worse)}")
@@ -173,9 +216,22 @@ def _summary(made: Product, found: Mapping[str, Any], obeyed: Mapping[str, list[
 
 
 def _notes(found: Mapping[str, Any], lost: int) -> list[str]:
-    notes = [f"{lost} attacks have no score and do not count; their errors stand in the report of the step"] if lost else []
-    notes += [f"{one['metric']} under {one['generator']} is not tested: {one['note']}" for one in found["comparisons"] if one["note"]]
-    unmatched = sorted({one["generator"] for one in found["comparisons"] if not one["kinds"] and not one["note"]} - {ALL})
+    notes = (
+        [f"{lost} attacks have no score and do not count; their errors stand in the report of the step"]
+        if lost
+        else []
+    )
+    notes += [
+        f"{one['metric']} under {one['generator']} is not tested: {one['note']}"
+        for one in found["comparisons"]
+        if one["note"]
+    ]
+    unmatched = sorted(
+        {one["generator"] for one in found["comparisons"] if not one["kinds"] and not one["note"]} - {ALL}
+    )
     if unmatched:
-        notes.append(f"held against ordinary questions of all kinds, since there are too few of the same: {', '.join(unmatched)}")
+        notes.append(
+            "held against ordinary questions of all kinds, since there are too few of the same:"
+            f" {', '.join(unmatched)}"
+        )
     return notes

@@ -36,21 +36,35 @@ ID = "robustness_input_variations"
 SUITE = "variations_suite.json"
 FLIPS = "flips.json"
 PICTURE = "flips.svg"
-DEFAULTS: Mapping[str, str] = {"comma": "medium", "keyboard_typos": "very_low", "qwerty": "high", "word_swap": "low"}
+DEFAULTS: Mapping[str, str] = {
+    "comma": "medium",
+    "keyboard_typos": "very_low",
+    "qwerty": "high",
+    "word_swap": "low",
+}
 """Perturbators that keep the meaning and need no data, at intensities that people's own slips reach."""
 _LEVELS = {level.lower() for level in INTENSITIES}
 
 
-@step(ID, name="Robustness: input variations", number=8, after=("test_validation", "automated_evaluation"), uses=(CALIBRATION,))
+@step(
+    ID,
+    name="Robustness: input variations",
+    number=8,
+    after=("test_validation", "automated_evaluation"),
+    uses=(CALIBRATION,),
+)
 @dataclass(frozen=True)
 class RobustnessInputVariations:
-    """Some of the evaluated questions are asked in other wordings; verdicts that turn are counted and held against unchanged copies.
+    """Some of the evaluated questions are asked in other wordings; verdicts that turn are counted and held
+    against unchanged copies.
 
     Attributes:
-        perturbators: as on the command line, e.g. "comma:low" or "word_swap+qwerty:high" for a chain; a few that keep the meaning where not given.
+        perturbators: as on the command line, e.g. "comma:low" or "word_swap+qwerty:high" for a chain; a few
+            that keep the meaning where not given.
         intensity: of those that are named without one; their own default where not given.
         cases: how many originals, in proportion over topics and kinds of question.
-        copies: how often each original is asked again as it is: the model's own noise, which costs a question each.
+        copies: how often each original is asked again as it is: the model's own noise, which costs a question
+            each.
         evaluators: ids; those of the automated evaluation where not given.
         alpha: the chance of any false finding where no perturbator matters.
     """
@@ -70,7 +84,10 @@ class RobustnessInputVariations:
         if not 0 < self.alpha < 1:
             raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
         if self.intensity and (not isinstance(self.intensity, str) or self.intensity.lower() not in _LEVELS):
-            raise ValueError(f"intensity = {self.intensity!r}: expected one of {', '.join(level.lower() for level in INTENSITIES)}")
+            raise ValueError(
+                f"intensity = {self.intensity!r}: expected one of"
+                f" {', '.join(level.lower() for level in INTENSITIES)}"
+            )
 
     def run(self, work: Work) -> Done:
         originals = self._originals(work)
@@ -86,7 +103,9 @@ class RobustnessInputVariations:
             allow_paths=False,
         )
         if not made.added:
-            raise DataError(f"no question could be varied: {'; '.join(made.notes)}", source=str(work.folder / SUITE))
+            raise DataError(
+                f"no question could be varied: {'; '.join(made.notes)}", source=str(work.folder / SUITE)
+            )
         made.content.save(work.folder / SUITE)
         evaluators, thresholds, told = as_before(work, self.evaluators)
         results = ask_and_evaluate(work, made.content, work.folder, evaluators, thresholds)
@@ -94,14 +113,27 @@ class RobustnessInputVariations:
             return Done(summary=waits, waits=waits)
         found, lost = variations(results)
         figures = find_flips(found, _tested(results), alpha=self.alpha)
-        head = {"version": 1, "cases": len(originals.cases()), "copies_each": self.copies, "not_compared": lost, "notes": list(made.notes)}
+        head = {
+            "version": 1,
+            "cases": len(originals.cases()),
+            "copies_each": self.copies,
+            "not_compared": lost,
+            "notes": list(made.notes),
+        }
         write_json(work.folder / FLIPS, {**head, **figures})
         if found:
             name = work.workflow.name or "the workflow"
-            (work.folder / PICTURE).write_bytes(flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8"))
-        shown = {key: figures[key] for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")}
+            (work.folder / PICTURE).write_bytes(
+                flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8")
+            )
+        shown = {
+            key: figures[key]
+            for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")
+        }
         return Done(
-            summary=_summary(len(originals.cases()), figures, lost, could_turn=any(not one.failed_before for one in found)),
+            summary=_summary(
+                len(originals.cases()), figures, lost, could_turn=any(not one.failed_before for one in found)
+            ),
             notes=(*told, *made.notes),
             figures={**head, **shown},
             problems=tuple(problems(figures, ID, results.items[0].subject.model.label)),
@@ -112,8 +144,12 @@ class RobustnessInputVariations:
         given = self.perturbators or [f"{id}:{self.intensity or level}" for id, level in DEFAULTS.items()]
         specs = [part.strip() for text in given for part in text.split(",") if part.strip()]
         if any(spec == COPY for spec in specs):
-            raise ConfigurationError(f"{ID}: copies are asked for by the parameter `copies`; leave the perturbator out")
-        return ["+".join(self._levelled(part.strip(), registry) for part in spec.split("+")) for spec in specs]
+            raise ConfigurationError(
+                f"{ID}: copies are asked for by the parameter `copies`; leave the perturbator out"
+            )
+        return [
+            "+".join(self._levelled(part.strip(), registry) for part in spec.split("+")) for spec in specs
+        ]
 
     def _levelled(self, part: str, registry: Registry) -> str:
         id, *rest = part.split(":")
@@ -123,16 +159,25 @@ class RobustnessInputVariations:
         return ":".join([id, self.intensity, *rest])
 
     def _originals(self, work: Work) -> TestSuite:
-        """Some of the cases that the automated evaluation scored, in proportion over topics and kinds, in the order of the suite."""
+        """Some of the cases that the automated evaluation scored, in proportion over topics and kinds, in the
+        order of the suite.
+        """
         folder = work.artifacts("test_validation")
         suite = TestSuite.load(folder / VALIDATED)
-        scored = {answer.key for answer in read_scores([work.artifacts("automated_evaluation")]).answers.values() if answer.scores}
+        scored = {
+            answer.key
+            for answer in read_scores([work.artifacts("automated_evaluation")]).answers.values()
+            if answer.scores
+        }
         strata: dict[str, list[str]] = {}
         for _, case in suite.cases():
             if case.key in scored:
                 strata.setdefault(_stratum(case), []).append(case.key)
         if not strata:
-            raise DataError("no test case has a score; look into the report of the automated evaluation", source=str(folder / VALIDATED))
+            raise DataError(
+                "no test case has a score; look into the report of the automated evaluation",
+                source=str(folder / VALIDATED),
+            )
         sizes = {name: len(keys) for name, keys in strata.items()}
         quota = shares(self.cases, sizes, sizes)
         rng = random.Random(work.workflow.seed)
@@ -146,7 +191,11 @@ class RobustnessInputVariations:
             )
             for test in suite.tests
         ]
-        return TestSuite(name=f"{work.workflow.name or 'Workflow'}: input variations", description=f"Variations of {suite.name}", tests=tests)
+        return TestSuite(
+            name=f"{work.workflow.name or 'Workflow'}: input variations",
+            description=f"Variations of {suite.name}",
+            tests=tests,
+        )
 
 
 def variations(results: Results) -> tuple[list[Variation], int]:
@@ -167,7 +216,11 @@ def variations(results: Results) -> tuple[list[Variation], int]:
 def _beside(result: Result, original: Result) -> Variation | None:
     verdicts = {selected.id: own for selected, own in result.verdicts.items() if own.status == "score"}
     before = {selected.id: own for selected, own in original.verdicts.items() if own.status == "score"}
-    judged = [id for id in verdicts if id in before and verdicts[id].passed is not None and before[id].passed is not None]
+    judged = [
+        id
+        for id in verdicts
+        if id in before and verdicts[id].passed is not None and before[id].passed is not None
+    ]
     if not judged or result.origin is None:
         return None
     selected = [one for one in result.verdicts if one.id in verdicts and one.id in before]
@@ -175,7 +228,10 @@ def _beside(result: Result, original: Result) -> Variation | None:
         f"{one.id}.{key}": (old, new)
         for one in selected
         for key, new in verdicts[one.id].scores.items()
-        if new is not None and (old := before[one.id].scores.get(key)) is not None and math.isfinite(old) and math.isfinite(new)
+        if new is not None
+        and (old := before[one.id].scores.get(key)) is not None
+        and math.isfinite(old)
+        and math.isfinite(new)
     }
     can_flip = [f"{one.id}.{metric.key}" for one in selected for metric in flipping_metrics(one)]
     return Variation(
@@ -188,7 +244,11 @@ def _beside(result: Result, original: Result) -> Variation | None:
         failed_before=any(before[id].passed is False for id in judged),
         failed=any(verdicts[id].passed is False for id in judged),
         scores=scores,
-        flips={name: flip.direction for flip in result.flips if (name := f"{flip.evaluator}.{flip.metric}") in scores},
+        flips={
+            name: flip.direction
+            for flip in result.flips
+            if (name := f"{flip.evaluator}.{flip.metric}") in scores
+        },
         compared=tuple(name for name in can_flip if name in scores),
     )
 
@@ -200,7 +260,9 @@ def _tested(results: Results) -> dict[str, str]:
 
 
 def _stratum(case: TestCase) -> str:
-    return " ".join(sorted(category for category in case.categories if category.startswith(("topic:", "generator:"))))
+    return " ".join(
+        sorted(category for category in case.categories if category.startswith(("topic:", "generator:")))
+    )
 
 
 def _summary(cases: int, figures: Mapping[str, Any], lost: int, *, could_turn: bool) -> str:
@@ -208,7 +270,10 @@ def _summary(cases: int, figures: Mapping[str, Any], lost: int, *, could_turn: b
     turned = Counter({row["name"]: row["pass_to_fail"] for row in rows})
     beyond = [row["name"] for row in rows if is_beyond(row)]
     total = sum(row["cases"] for row in rows)
-    parts = [f"{cases} cases, {total} variations by {len(rows)} perturbators: {turned.total()} turn from pass to fail"]
+    parts = [
+        f"{cases} cases, {total} variations by {len(rows)} perturbators: {turned.total()} turn from pass to"
+        " fail"
+    ]
     again = figures["copies"]
     if again:
         parts.append(f"asked again unchanged {again['pass_to_fail']} of {again['cases']} do")

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from pytest_evalstudio.core.steps import Done, step
 from pytest_evalstudio.mrm.cases.generating import Wanted
 from pytest_evalstudio.mrm.cases.making import make
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction, check_fractions, check_names, check_text
+from pytest_evalstudio.mrm.workflow.checks import (
+    check_counts,
+    check_fraction,
+    check_fractions,
+    check_names,
+    check_text,
+)
 from pytest_evalstudio.mrm.workflow.work import Work
 
 SUITE = "tests_suite.json"
@@ -25,10 +31,12 @@ class TestGeneration:
         topics_included: ids of topics; all where not given.
         topics_excluded: ids of topics.
         weights: topic id to how many times its share in proportion to its chunks it gets; 1 where not given.
-        min_relevance: share of a question's content words that must stand in its chunk; not of written ones, whose evidence is a quotation.
-        max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer the first is kept.
-        writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of `[judge]`; where not given they
-            are found in the documents' sentences, without any.
+        min_relevance: share of a question's content words that must stand in its chunk; not of written ones,
+            whose evidence is a quotation.
+        max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer
+            the first is kept.
+        writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
+            `[judge]`; where not given they are found in the documents' sentences, without any.
     """
 
     __test__ = False  # no class of tests
@@ -73,5 +81,8 @@ class TestGeneration:
         made.suite.save(work.folder / SUITE)
         topics, kinds = (sum(map(bool, made.figures[name].values())) for name in ("by_topic", "by_generator"))
         cases = f"{made.figures['cases']} test cases{made.short}"
-        told = f"{cases}, {topics} topic{'s' if topics != 1 else ''}, {kinds} kind{'s' if kinds != 1 else ''} of question"
+        told = (
+            f"{cases}, {topics} topic{'s' if topics != 1 else ''}, {kinds} kind{'s' if kinds != 1 else ''} of"
+            " question"
+        )
         return Done(summary=told, figures=made.figures, notes=tuple(made.notes))

@@ -27,12 +27,14 @@ SCORES = "validation.json"
 @step("test_validation", name="Test validation", number=3, after=("test_generation",), extra="mrm")
 @dataclass(frozen=True)
 class TestValidation:
-    """Each test case is measured on the chunk that it was made of; those below a cut-off are left out, and kept in a suite of their own.
+    """Each test case is measured on the chunk that it was made of; those below a cut-off are left out, and
+    kept in a suite of their own.
 
     Attributes:
-        metrics: of "cosine" (question and answer with the chunk), "support" (share of the answer's words that the chunk has), "condition"
-            (whether the expected answer meets the case's condition), "nli" (entailment of the answer by the chunk) and "bertscore" (its
-            precision, of the answer on the chunk); where not given the first three, "nli" where the configuration names its model, and
+        metrics: of "cosine" (question and answer with the chunk), "support" (share of the answer's words that
+            the chunk has), "condition" (whether the expected answer meets the case's condition), "nli"
+            (entailment of the answer by the chunk) and "bertscore" (its precision, of the answer on the
+            chunk); where not given the first three, "nli" where the configuration names its model, and
             "bertscore" where the model of the evaluator of that name is at hand or chosen.
         cutoffs: metric to the least score of a valid case; 0.2, 0.8, 1.0, 0.5 and 0.5 where not given.
         vectors: for the cosine: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
@@ -56,7 +58,10 @@ class TestValidation:
             raise ValueError(f"cutoffs = {self.cutoffs!r}: expected an object of metrics and least scores")
         for metric in (*self.metrics, *self.cutoffs):
             if metric not in CUTOFFS:
-                raise ValueError(f"there is no metric {metric!r}. {nearest(metric, CUTOFFS) or 'Metrics: ' + ', '.join(CUTOFFS)}")
+                raise ValueError(
+                    f"there is no metric {metric!r}."
+                    f" {nearest(metric, CUTOFFS) or 'Metrics: ' + ', '.join(CUTOFFS)}"
+                )
         for metric, cutoff in self.cutoffs.items():
             check_fraction(f"cutoffs.{metric}", cutoff)
         if both := sorted(set(self.keep).intersection(self.drop)):
@@ -76,11 +81,19 @@ class TestValidation:
         told = _told(cases, measured, cutoffs, reasons)
         write_json(work.folder / SCORES, {"version": 1, **told, "left_out": left_out})
         if not valid:
-            raise DataError("no test case is valid; lower the cutoffs, or name cases in `keep`", source=str(work.folder / SCORES))
+            raise DataError(
+                "no test case is valid; lower the cutoffs, or name cases in `keep`",
+                source=str(work.folder / SCORES),
+            )
         listed = sum(bool(case["outliers"]) for case in told["cases"])
         return Done(
-            summary=f"{len(valid)} of {len(cases)} test cases are valid, {listed} with a score that is an outlier",
-            notes=(*(f"without {metric}: {reason}" for metric, reason in left_out.items()), *(one.note for one in measured.values())),
+            summary=(
+                f"{len(valid)} of {len(cases)} test cases are valid, {listed} with a score that is an outlier"
+            ),
+            notes=(
+                *(f"without {metric}: {reason}" for metric, reason in left_out.items()),
+                *(one.note for one in measured.values()),
+            ),
             figures={
                 "cases": len(cases),
                 "valid": len(valid),
@@ -94,7 +107,9 @@ class TestValidation:
         known = [case.key for case in cases]
         for key in (*self.keep, *self.drop):
             if key not in known:
-                raise unknown_name("test case", key, known, "`keep` and `drop` hold keys of the generated suite.")
+                raise unknown_name(
+                    "test case", key, known, "`keep` and `drop` hold keys of the generated suite."
+                )
 
     def _metrics(self, work: Work) -> tuple[list[str], dict[str, str]]:
         if self.metrics:
@@ -102,14 +117,20 @@ class TestValidation:
         left_out = lacks(work)
         return [metric for metric in CUTOFFS if metric not in left_out], left_out
 
-    def _reasons(self, key: str, at: int, measured: Mapping[str, Measured], cutoffs: Mapping[str, float]) -> list[str]:
+    def _reasons(
+        self, key: str, at: int, measured: Mapping[str, Measured], cutoffs: Mapping[str, float]
+    ) -> list[str]:
         """Why a case is rejected, [] if it is not."""
         if key in self.keep:
             return []
         if key in self.drop:
             return ["dropped by name"]
         scores = {metric: found.scores[at] for metric, found in measured.items()}
-        return [f"{metric} {score:.2f} < {cutoffs[metric]:g}" for metric, score in scores.items() if score is not None and score < cutoffs[metric]]
+        return [
+            f"{metric} {score:.2f} < {cutoffs[metric]:g}"
+            for metric, score in scores.items()
+            if score is not None and score < cutoffs[metric]
+        ]
 
 
 def _write_suites(work: Work, suite: TestSuite, reasons: Mapping[str, Sequence[str]]) -> None:
@@ -117,24 +138,39 @@ def _write_suites(work: Work, suite: TestSuite, reasons: Mapping[str, Sequence[s
     for name, title, rejected in ((VALIDATED, "valid tests", False), (REJECTED, "rejected tests", True)):
         tests = [_part(work, test, folder, reasons, rejected=rejected) for test in suite.tests]
         description = f"{title.capitalize()} of {suite.name}"
-        TestSuite(name=f"{work.workflow.name or 'Workflow'}: {title}", description=description, tests=tests).save(work.folder / name)
+        TestSuite(
+            name=f"{work.workflow.name or 'Workflow'}: {title}", description=description, tests=tests
+        ).save(work.folder / name)
 
 
-def _part(work: Work, test: Test, folder: Any, reasons: Mapping[str, Sequence[str]], *, rejected: bool) -> Test:
+def _part(
+    work: Work, test: Test, folder: Any, reasons: Mapping[str, Sequence[str]], *, rejected: bool
+) -> Test:
     cases = [case.model_copy(deep=True) for case in test.test_cases if bool(reasons[case.key]) == rejected]
     if rejected:
-        cases = [TestCase.model_validate({**case.to_dict(), "rejected_for": list(reasons[case.key])}) for case in cases]
+        cases = [
+            TestCase.model_validate({**case.to_dict(), "rejected_for": list(reasons[case.key])})
+            for case in cases
+        ]
     documents = [moved(document, folder, work.folder) for document in test.documents]
     return Test(key=test.key, documents=documents, test_cases=cases, categories=test.categories)
 
 
 def _told(
-    cases: Sequence[TestCase], measured: Mapping[str, Measured], cutoffs: Mapping[str, float], reasons: Mapping[str, Sequence[str]]
+    cases: Sequence[TestCase],
+    measured: Mapping[str, Measured],
+    cutoffs: Mapping[str, float],
+    reasons: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Metrics with their distributions, and each case with its scores."""
     return {
         "metrics": {
-            metric: {"method": found.method, "note": found.note, "cutoff": cutoffs[metric], **_distribution(found.scores)}
+            metric: {
+                "method": found.method,
+                "note": found.note,
+                "cutoff": cutoffs[metric],
+                **_distribution(found.scores),
+            }
             for metric, found in measured.items()
         },
         "cases": [
@@ -153,5 +189,9 @@ def _told(
 def _distribution(scores: Sequence[float | None]) -> dict[str, Any]:
     known = [score for score in scores if score is not None]
     names = ("min", "q1", "median", "q3", "max")
-    values = [round(float(value), 6) for value in np.percentile(known, [0, 25, 50, 75, 100])] if known else [None] * len(names)
+    values = (
+        [round(float(value), 6) for value in np.percentile(known, [0, 25, 50, 75, 100])]
+        if known
+        else [None] * len(names)
+    )
     return {"cases": len(known), **dict(zip(names, values, strict=True))}

@@ -26,7 +26,8 @@ REDUCTIONS = ("auto", "pca", "umap")
 @step("topic_modeling", name="Topic modeling", number=1, extra="mrm")
 @dataclass(frozen=True)
 class TopicModeling:
-    """The documents are cut into chunks, and these are clustered by what they say; each cluster is a topic with its key words.
+    """The documents are cut into chunks, and these are clustered by what they say; each cluster is a topic
+    with its key words.
 
     Attributes:
         top_n_words: key words of a topic.
@@ -35,8 +36,10 @@ class TopicModeling:
         overlap_chars: how much of a chunk's end the next one repeats, at most.
         vectors: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
         reduction: "pca", "umap", or "auto": PCA, and from 200 chunks on UMAP too.
-        umap_neighbors, umap_components, umap_min_dist: of UMAP; the components are PCA's too, and two and four times as many.
-        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN; it is tried beside k-means.
+        umap_neighbors, umap_components, umap_min_dist: of UMAP; the components are PCA's too, and two and
+            four times as many.
+        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN; it is
+            tried beside k-means.
     """
 
     top_n_words: int = 10
@@ -54,7 +57,14 @@ class TopicModeling:
     configured: ClassVar[tuple[str, ...]] = ("embeddings",)
 
     def __post_init__(self) -> None:
-        least = {"top_n_words": 1, "min_topic_size": 2, "chunk_chars": 1, "overlap_chars": 0, "umap_neighbors": 2, "umap_components": 2}
+        least = {
+            "top_n_words": 1,
+            "min_topic_size": 2,
+            "chunk_chars": 1,
+            "overlap_chars": 0,
+            "umap_neighbors": 2,
+            "umap_components": 2,
+        }
         check_counts(self, {**least, "hdbscan_min_cluster_size": 2, "hdbscan_min_samples": 1})
         check_fraction("umap_min_dist", self.umap_min_dist)
         check_fraction("hdbscan_cluster_selection_epsilon", self.hdbscan_cluster_selection_epsilon, most=1e9)
@@ -62,7 +72,9 @@ class TopicModeling:
         if self.reduction not in REDUCTIONS:
             raise ValueError(f"reduction = {self.reduction!r}: expected one of {', '.join(REDUCTIONS)}")
         if self.overlap_chars >= self.chunk_chars:
-            raise ValueError(f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}")
+            raise ValueError(
+                f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}"
+            )
 
     def run(self, work: Work) -> Done:
         chunks = list(
@@ -98,10 +110,22 @@ class TopicModeling:
         )
 
     def _written(
-        self, work: Work, chunks: list[CorpusChunk], vectors: Vectors | None, chosen: Clustering | None, tried: list[Clustering], reason: str
+        self,
+        work: Work,
+        chunks: list[CorpusChunk],
+        vectors: Vectors | None,
+        chosen: Clustering | None,
+        tried: list[Clustering],
+        reason: str,
     ) -> Done:
         labels = chosen.labels.tolist() if chosen is not None else [0] * len(chunks)
-        rows = chosen.reduced if chosen is not None else vectors.rows if vectors is not None else np.zeros((len(chunks), 2))
+        rows = (
+            chosen.reduced
+            if chosen is not None
+            else vectors.rows
+            if vectors is not None
+            else np.zeros((len(chunks), 2))
+        )
         lines = _lines(work, chunks, labels, plane(rows, work.workflow.seed))
         topics = _topics(lines, self.top_n_words)
         notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
@@ -111,16 +135,48 @@ class TopicModeling:
             "silhouette": chosen.silhouette if chosen is not None else None,
             "outliers": chosen.outliers if chosen is not None else 0,
         }
-        told = [{"clustering": one.method, "topics": one.count, "silhouette": one.silhouette, "outliers": one.outliers} for one in tried]
-        write_json(work.folder / TOPICS, {"version": 1, "notes": notes, "method": method, "tried": told, "topics": topics, "chunks": lines})
-        name, chunks_told = work.workflow.name or "the corpus", f"{len(lines)} chunk{'s' if len(lines) != 1 else ''}"
-        (work.folder / MAP).write_bytes(topic_map(f"Topics of {name}: {chunks_told}", topics, lines).encode("utf-8"))
+        told = [
+            {
+                "clustering": one.method,
+                "topics": one.count,
+                "silhouette": one.silhouette,
+                "outliers": one.outliers,
+            }
+            for one in tried
+        ]
+        write_json(
+            work.folder / TOPICS,
+            {
+                "version": 1,
+                "notes": notes,
+                "method": method,
+                "tried": told,
+                "topics": topics,
+                "chunks": lines,
+            },
+        )
+        name, chunks_told = (
+            work.workflow.name or "the corpus",
+            f"{len(lines)} chunk{'s' if len(lines) != 1 else ''}",
+        )
+        (work.folder / MAP).write_bytes(
+            topic_map(f"Topics of {name}: {chunks_told}", topics, lines).encode("utf-8")
+        )
         found = f"{len(topics)} topic{'s' if len(topics) != 1 else ''} in {chunks_told}"
-        how = f" by {method['vectors']}; {method['clustering']}, silhouette {chosen.silhouette:.2f}" if chosen is not None else ""
+        how = (
+            f" by {method['vectors']}; {method['clustering']}, silhouette {chosen.silhouette:.2f}"
+            if chosen is not None
+            else ""
+        )
         return Done(
             summary=found + how,
             notes=tuple(notes),
-            figures={"topics": len(topics), "chunks": len(lines), **method, "sizes": {topic["id"]: topic["size"] for topic in topics}},
+            figures={
+                "topics": len(topics),
+                "chunks": len(lines),
+                **method,
+                "sizes": {topic["id"]: topic["size"] for topic in topics},
+            },
         )
 
 
@@ -143,7 +199,10 @@ def _lines(work: Work, chunks: list[CorpusChunk], labels: list[int], points: Any
 def _topics(lines: list[dict[str, Any]], most_words: int) -> list[dict[str, Any]]:
     ids = sorted({line["topic"] for line in lines}, key=int)
     mine = {id: [line for line in lines if line["topic"] == id] for id in ids}
-    words = class_tf_idf([[word for line in mine[id] for word in topic_words(line["text"])] for id in ids], most_words)
+    words = class_tf_idf(
+        [[word for line in mine[id] for word in topic_words(line["text"])] for id in ids], most_words
+    )
     return [
-        {"id": id, "words": found, "size": len(mine[id]), "chunks": [line["id"] for line in mine[id]]} for id, found in zip(ids, words, strict=True)
+        {"id": id, "words": found, "size": len(mine[id]), "chunks": [line["id"] for line in mine[id]]}
+        for id, found in zip(ids, words, strict=True)
     ]

@@ -26,16 +26,27 @@ from pytest_evalstudio.record.writer import FILE
 WEAKNESSES = "weaknesses.json"
 
 
-@step("weakness_detection", name="Weakness detection", number=7, after=("automated_evaluation",), uses=(CALIBRATION,), extra="mrm")
+@step(
+    "weakness_detection",
+    name="Weakness detection",
+    number=7,
+    after=("automated_evaluation",),
+    uses=(CALIBRATION,),
+    extra="mrm",
+)
 @dataclass(frozen=True)
 class WeaknessDetection:
-    """Each topic, each query type and each pair of them is compared with all other cases; those that score lower are weak.
+    """Each topic, each query type and each pair of them is compared with all other cases; those that score
+    lower are weak.
 
-    Thresholds that people's labels gave count in place of the evaluation's: for passes and failures and in pictures; weak is what scores lower.
+    Thresholds that people's labels gave count in place of the evaluation's: for passes and failures and in
+    pictures; weak is what scores lower.
 
     Attributes:
-        metrics: `evaluator.metric`, or a metric key that one evaluator alone has; the primary one of each evaluator where not given.
-        by: dimensions of categories; topic and generator (or query_type) where not given, all that occur where these do not.
+        metrics: `evaluator.metric`, or a metric key that one evaluator alone has; the primary one of each
+            evaluator where not given.
+        by: dimensions of categories; topic and generator (or query_type) where not given, all that occur
+            where these do not.
         alpha: a cell is weak where its adjusted one-sided p is at most alpha / 2.
         min_cases: cells with fewer cases are shown and not tested.
     """
@@ -57,7 +68,9 @@ class WeaknessDetection:
         folder = work.artifacts("automated_evaluation")
         scores = _with(read_scores([folder]), calibrated_thresholds(work.figures))
         evaluators = evaluators_of(read_run(folder / FILE))
-        columns = [scores.column(name) for name in self.metrics] or [column for column in scores.columns.values() if column.metric.primary]
+        columns = [scores.column(name) for name in self.metrics] or [
+            column for column in scores.columns.values() if column.metric.primary
+        ]
         by = self.by or _default_dimensions(scores)
         if not by:
             return _written(work, [], {}, {}, "no test case has a category: nothing is compared")
@@ -65,7 +78,9 @@ class WeaknessDetection:
         for number, column in enumerate(columns):
             work.progress(number, len(columns), f"metrics compared: {column.key}")
             try:
-                found.append(find_weaknesses(scores, column.key, by=by, alpha=self.alpha, min_cases=self.min_cases))
+                found.append(
+                    find_weaknesses(scores, column.key, by=by, alpha=self.alpha, min_cases=self.min_cases)
+                )
             except DataError as exc:
                 without[column.key] = str(exc)
         pictures = weakness_pictures(scores, found, work.workflow.name) if found else None
@@ -74,7 +89,9 @@ class WeaknessDetection:
                 (work.folder / name).write_bytes(picture.encode("utf-8"))
         notes = [f"nothing is known of {', '.join(without)}" if without else ""]
         if pictures is not None and pictures.left_out:
-            notes.append(f"no pictures of their own, which {MOST_METRICS} metrics have: {', '.join(pictures.left_out)}")
+            notes.append(
+                f"no pictures of their own, which {MOST_METRICS} metrics have: {', '.join(pictures.left_out)}"
+            )
         return _written(work, found, without, evaluators, "; ".join(filter(None, notes)), scores)
 
 
@@ -88,7 +105,9 @@ def _with(scores: Scores, thresholds: Mapping[str, float]) -> Scores:
 
 
 def _default_dimensions(scores: Scores) -> list[str]:
-    known = sorted({dimension for answer in scores.answers.values() for dimension in about(answer.categories)})
+    known = sorted(
+        {dimension for answer in scores.answers.values() for dimension in about(answer.categories)}
+    )
     generated = [name for name in (TOPIC, QUERY_TYPE if QUERY_TYPE in known else GENERATOR) if name in known]
     return generated or known
 
@@ -101,11 +120,18 @@ def _written(
     note: str,
     scores: Scores | None = None,
 ) -> Done:
-    write_json(work.folder / WEAKNESSES, {"version": 1, "note": note, "metrics": list(found), "without": dict(without)})
+    write_json(
+        work.folder / WEAKNESSES,
+        {"version": 1, "note": note, "metrics": list(found), "without": dict(without)},
+    )
     weak = {one["metric"]: [cell["by"] for cell in one["cells"] if cell["weak"]] for one in found}
     count = sum(map(len, weak.values()))
     tests = sum(one["tests"] for one in found)
-    said = f"{count} weak of {tests} cells compared, {len(found)} metric{'s' if len(found) != 1 else ''}" if found else ""
+    said = (
+        f"{count} weak of {tests} cells compared, {len(found)} metric{'s' if len(found) != 1 else ''}"
+        if found
+        else ""
+    )
     problems = [
         _problem(one, cell, scores.columns[one["metric"]], evaluators)
         for one in found
@@ -119,13 +145,18 @@ def _written(
     )
 
 
-def _problem(found: Mapping[str, Any], cell: Mapping[str, Any], column: Column, evaluators: Mapping[str, EvaluatorInfo]) -> Problem:
+def _problem(
+    found: Mapping[str, Any], cell: Mapping[str, Any], column: Column, evaluators: Mapping[str, EvaluatorInfo]
+) -> Problem:
     info = evaluators[column.evaluator]
     where = " and ".join(f"{dimension} {value}" for dimension, value in cell["by"].items())
     elsewhere = cell["mean"] - cell["difference"] * (1 if found["better"] == "higher" else -1)
     return Problem(
-        description=f"{column.key} is worse for {where}: mean {cell['mean']:.3g} of {cell['cases']} cases, {elsewhere:.3g} of the others"
-        f" (p {cell['p_adjusted']:.2g}, corrected for {found['tests']} comparisons).",
+        description=(
+            f"{column.key} is worse for {where}: mean {cell['mean']:.3g} of {cell['cases']} cases,"
+            f" {elsewhere:.3g} of the others (p {cell['p_adjusted']:.2g}, corrected for {found['tests']}"
+            " comparisons)."
+        ),
         severity=_severity(cell, column, info),
         problem_type=info.problem_type,
         avid=info.avid,
@@ -141,8 +172,10 @@ def _problem(found: Mapping[str, Any], cell: Mapping[str, Any], column: Column, 
             "by": cell["by"],
             "p_adjusted": cell["p_adjusted"],
         },
-        actions="Read the failing cases of this cell. Is the answer in the documents, and is it retrieved? Add or mend documents, or correct what is "
-        "retrieved or the prompt for this kind of question.",
+        actions=(
+            "Read the failing cases of this cell. Is the answer in the documents, and is it retrieved? Add or"
+            " mend documents, or correct what is retrieved or the prompt for this kind of question."
+        ),
     )
 
 

@@ -18,10 +18,19 @@ _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _COUNT = rf"(?:{_NUMBER}|{'|'.join(_WORDS)})"
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _KINDS: tuple[tuple[Kind, str], ...] = (
-    ("money", rf"[£$€]\s?{_NUMBER}(?:\s(?:million|billion))?|{_NUMBER}\s(?:euros?|pounds?|dollars?|EUR|GBP|USD|CHF)"),
+    (
+        "money",
+        rf"[£$€]\s?{_NUMBER}(?:\s(?:million|billion))?|{_NUMBER}\s(?:euros?|pounds?|dollars?|EUR|GBP|USD|CHF)",
+    ),
     ("percent", rf"{_NUMBER}\s?(?:%|percent|per\scent)"),
-    ("date", rf"\d{{1,2}}\s{_MONTH}(?:\s\d{{4}})?|{_MONTH}\s\d{{1,2}},\s\d{{4}}|{_MONTH}\s\d{{4}}|\d{{4}}-\d{{2}}-\d{{2}}"),
-    ("period", rf"{_COUNT}[\s-](?:(?:working|business|calendar)[\s-])?(?:second|minute|hour|day|week|month|year)s?"),
+    (
+        "date",
+        rf"\d{{1,2}}\s{_MONTH}(?:\s\d{{4}})?|{_MONTH}\s\d{{1,2}},\s\d{{4}}|{_MONTH}\s\d{{4}}|\d{{4}}-\d{{2}}-\d{{2}}",
+    ),
+    (
+        "period",
+        rf"{_COUNT}[\s-](?:(?:working|business|calendar)[\s-])?(?:second|minute|hour|day|week|month|year)s?",
+    ),
     ("number", _NUMBER),
 )
 _ANY = re.compile("|".join(rf"(?P<{kind}>(?:{pattern}))" for kind, pattern in _KINDS), re.IGNORECASE)
@@ -42,10 +51,13 @@ def quantities(sentence: str) -> list[Quantity]:
 
     >>> [(found.kind, found.text) for found in quantities("It costs £2.50 within five working days from 1 March 2026.")]
     [('money', '£2.50'), ('period', 'five working days'), ('date', '1 March 2026')]
-    """
+    """  # noqa: E501
     found = []
     for match in _ANY.finditer(sentence):
-        before, after = sentence[max(0, match.start() - 2) : match.start()], sentence[match.end() : match.end() + 2]
+        before, after = (
+            sentence[max(0, match.start() - 2) : match.start()],
+            sentence[match.end() : match.end() + 2],
+        )
         if re.search(r"[\w.,/£$€-]$", before) or re.match(r"[\w/]|[.,-]\w", after):
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
@@ -65,10 +77,14 @@ def pattern(quantity: str) -> str:
 
 
 def others(quantity: Quantity, corpus: Corpus) -> list[str]:
-    """The first quantities of the same kind that the documents state and that say something else, each once, in order."""
+    """The first quantities of the same kind that the documents state and that say something else, each once,
+    in order.
+    """
     same = re.compile(pattern(quantity.text))
     alike = _stated(corpus).get((quantity.kind, _symbol(quantity.text)), {})
-    return list(itertools.islice((other for other in alike.values() if not same.fullmatch(other)), _MOST_OTHERS))
+    return list(
+        itertools.islice((other for other in alike.values() if not same.fullmatch(other)), _MOST_OTHERS)
+    )
 
 
 @functools.lru_cache(maxsize=1)
@@ -77,7 +93,9 @@ def _stated(corpus: Corpus) -> dict[tuple[Kind, str], dict[str, str]]:
     found: dict[tuple[Kind, str], dict[str, str]] = {}
     for sentence in corpus.sentences:
         for stated in quantities(sentence):
-            found.setdefault((stated.kind, _symbol(stated.text)), {}).setdefault(stated.text.casefold(), stated.text)
+            found.setdefault((stated.kind, _symbol(stated.text)), {}).setdefault(
+                stated.text.casefold(), stated.text
+            )
     return found
 
 
@@ -89,7 +107,11 @@ def _piece(piece: str) -> str:
     if piece[0].isdigit():
         whole, _, fraction = piece.partition(".")
         grouped = ",?".join(whole.split(","))
-        word = f"|{_WORDS[int(whole) - 1]}" if whole.isdigit() and 1 <= int(whole) <= len(_WORDS) and not fraction else ""
+        word = (
+            f"|{_WORDS[int(whole) - 1]}"
+            if whole.isdigit() and 1 <= int(whole) <= len(_WORDS) and not fraction
+            else ""
+        )
         decimals = "" if not fraction else rf"(?:\.{fraction})" + ("?" if not fraction.strip("0") else "")
         return f"(?:{grouped}{decimals or '(?:[.]0+)?'}{word})"
     if piece.casefold() in _WORDS:

@@ -43,7 +43,9 @@ _LEANING = re.compile(
     r"|otherwise|however|therefore|after|before|if|for|in|on|at|by|with)\b"
 )
 """How a sentence which stands for itself does not begin."""
-_UNCLEAR = re.compile(r"(?i)\b(?:that|which|who|whom|because|there|if|when|while|where|we|you|it|they|this)\b")
+_UNCLEAR = re.compile(
+    r"(?i)\b(?:that|which|who|whom|because|there|if|when|while|where|we|you|it|they|this)\b"
+)
 """What the subject of a plain statement does not hold."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|without|\w+n't)\b")
 _LONGEST_SUBJECT = 9
@@ -63,13 +65,29 @@ class Statement:
 
     @property
     def is_plural(self) -> bool:
-        return self.verb in ("are", "were", "cost", "take", "carry", "cover", "need", "require", "include", "contain")
+        return self.verb in (
+            "are",
+            "were",
+            "cost",
+            "take",
+            "carry",
+            "cover",
+            "need",
+            "require",
+            "include",
+            "contain",
+        )
 
 
 def stands_alone(sentence: str) -> bool:
     """Whether a sentence is whole, of ordinary length, and leans on none before it."""
     words = sentence.split()
-    return 4 <= len(words) <= 40 and sentence[0].isupper() and sentence[-1] == "." and not _LEANING.match(sentence)
+    return (
+        4 <= len(words) <= 40
+        and sentence[0].isupper()
+        and sentence[-1] == "."
+        and not _LEANING.match(sentence)
+    )
 
 
 def statement(sentence: str) -> Statement | None:
@@ -87,10 +105,23 @@ def statement(sentence: str) -> Statement | None:
 
 
 def inside(phrase: str, corpus: Corpus) -> str:
-    """A phrase as it stands within a sentence: its first word in lower case, if it occurs so in the documents."""
+    """A phrase as it stands within a sentence: its first word in lower case, if it occurs so in the
+    documents.
+    """
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
-    is_common = lower in ("a", "an", "the", "no", "each", "every", "any", "all", "our", "your") or lower.endswith("ing")
+    is_common = lower in (
+        "a",
+        "an",
+        "the",
+        "no",
+        "each",
+        "every",
+        "any",
+        "all",
+        "our",
+        "your",
+    ) or lower.endswith("ing")
     if is_common or lower in _words_as_written(corpus):
         return f"{lower} {rest}".rstrip()
     return phrase
@@ -98,14 +129,18 @@ def inside(phrase: str, corpus: Corpus) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _words_as_written(corpus: Corpus) -> frozenset[str]:
-    return frozenset(word for sentence in corpus.sentences for word in re.findall(r"\w+(?:['’-]\w+)*", sentence))
+    return frozenset(
+        word for sentence in corpus.sentences for word in re.findall(r"\w+(?:['’-]\w+)*", sentence)
+    )
 
 
 def with_gap(sentence: str, quantity: Quantity) -> str:
     """The part of a sentence, between semicolons, in which a quantity stands, with a gap in its place."""
     start = sentence.rfind(";", 0, quantity.start) + 1
     end = sentence.find(";", quantity.end)
-    part = sentence[start : quantity.start] + GAP + sentence[quantity.end : end if end >= 0 else len(sentence)]
+    part = (
+        sentence[start : quantity.start] + GAP + sentence[quantity.end : end if end >= 0 else len(sentence)]
+    )
     return part.strip()
 
 

@@ -46,7 +46,8 @@ def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
     """The vectors of texts.
 
     Args:
-        choice: "embeddings" of the configured model; "tf-idf" (latent semantic analysis); "auto": embeddings where they can be had.
+        choice: "embeddings" of the configured model; "tf-idf" (latent semantic analysis); "auto": embeddings
+            where they can be had.
 
     Raises:
         ConfigurationError: if embeddings are wanted, by `choice` or a configured model, and cannot be had.
@@ -64,7 +65,9 @@ def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
         return _of_words(work, texts, exc.brief if isinstance(exc, ResourceMissing) else str(exc))
 
 
-def pair_cosines(work: Work, ones: Sequence[str], others: Sequence[str], choice: str) -> tuple[list[float], str, str]:
+def pair_cosines(
+    work: Work, ones: Sequence[str], others: Sequence[str], choice: str
+) -> tuple[list[float], str, str]:
     """The cosine of each text with its counterpart, in the embeddings or, where there are none, in TF-IDF.
 
     Args:
@@ -77,10 +80,18 @@ def pair_cosines(work: Work, ones: Sequence[str], others: Sequence[str], choice:
     if choice != "tf-idf":
         vectors = text_vectors(work, [*ones, *others], choice)
         if vectors.method.startswith("embeddings"):
-            return _rounded(np.einsum("ij,ij->i", vectors.rows[: len(ones)], vectors.rows[len(ones) :])), vectors.method, ""
+            return (
+                _rounded(np.einsum("ij,ij->i", vectors.rows[: len(ones)], vectors.rows[len(ones) :])),
+                vectors.method,
+                "",
+            )
         note = vectors.note
     weights = word_weights([*ones, *others])
-    return _rounded(np.asarray(weights[: len(ones)].multiply(weights[len(ones) :]).sum(axis=1)).ravel()), "TF-IDF", note
+    return (
+        _rounded(np.asarray(weights[: len(ones)].multiply(weights[len(ones) :]).sum(axis=1)).ravel()),
+        "TF-IDF",
+        note,
+    )
 
 
 def _rounded(scores: Any) -> list[float]:

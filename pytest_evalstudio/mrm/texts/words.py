@@ -30,15 +30,16 @@ def topic_words(text: str) -> list[str]:
 def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]:
     """Key words of each class of texts: those that are frequent in it and not elsewhere.
 
-    A word's weight in a class is its share of the class's words times log(1 + A / f), f being its count in all classes and A the
-    mean number of words in a class.
+    A word's weight in a class is its share of the class's words times log(1 + A / f), f being its count in
+    all classes and A the mean number of words in a class.
 
     Args:
         classes: the words of each class, repeats counted.
         most: key words wanted of each.
 
     Returns:
-        For each class its words of greatest weight, greatest first, in the order of the alphabet where they are equal.
+        For each class its words of greatest weight, greatest first, in the order of the alphabet where they
+        are equal.
 
     Source: Grootendorst, 2022 (BERTopic).
 
@@ -51,7 +52,9 @@ def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]
     found = []
     for count in counts:
         total = count.total()
-        weights = {word: number / total * math.log(1 + average / overall[word]) for word, number in count.items()}
+        weights = {
+            word: number / total * math.log(1 + average / overall[word]) for word, number in count.items()
+        }
         found.append(sorted(weights, key=lambda word: (-round(weights[word], 12), word))[:most])
     return found
 

@@ -16,7 +16,9 @@ from pytest_evalstudio.mrm.workflow.work import Progress
 MOST_CLUSTERS = 20
 """Tried with k-means."""
 UMAP_FROM = 200
-"""Rows from which on "auto" reduces by UMAP too; it takes many neighbours to say anything, and seconds to compile."""
+"""Rows from which on "auto" reduces by UMAP too; it takes many neighbours to say anything, and seconds to
+compile.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,10 @@ class Clustering:
 
     Attributes:
         labels: cluster of each row, 0 for the largest; every row has one.
-        outliers: rows that the method itself put into no cluster, or into one that was too small; they went to the nearest one.
-        silhouette: mean of the rows' silhouettes by cosine distance in the vectors as they were given, -1.0 to 1.0; higher is better.
+        outliers: rows that the method itself put into no cluster, or into one that was too small; they went
+            to the nearest one.
+        silhouette: mean of the rows' silhouettes by cosine distance in the vectors as they were given, -1.0
+            to 1.0; higher is better.
         reduced: the rows as they were clustered.
     """
 
@@ -73,7 +77,13 @@ def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[C
             labels, outliers = absorbed(found, rows, settings.least)
             if 2 <= int(labels.max()) + 1 < len(rows):
                 silhouette = round(cosine_silhouette(rows, labels), 6)
-                yield Clustering(method=f"{reduction}, {method}", labels=labels, outliers=outliers, silhouette=silhouette, reduced=reduced)
+                yield Clustering(
+                    method=f"{reduction}, {method}",
+                    labels=labels,
+                    outliers=outliers,
+                    silhouette=silhouette,
+                    reduced=reduced,
+                )
 
 
 def best(found: list[Clustering]) -> Clustering:
@@ -82,7 +92,8 @@ def best(found: list[Clustering]) -> Clustering:
 
 
 def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
-    """Every row in a cluster of at least so many, numbered from the largest; the rest go to the cluster of the nearest mean, by cosine.
+    """Every row in a cluster of at least so many, numbered from the largest; the rest go to the cluster of
+    the nearest mean, by cosine.
 
     Args:
         labels: cluster of each row, negative for none.
@@ -115,7 +126,11 @@ def plane(rows: Any, seed: int) -> Any:
 def _principal_counts(rows: Any, settings: Settings) -> list[int]:
     """Numbers of principal components that are tried."""
     most = min(len(rows) - 1, rows.shape[1])
-    return [] if settings.reduction == "umap" else sorted({min(most, settings.components * factor) for factor in (1, 2, 4)})
+    return (
+        []
+        if settings.reduction == "umap"
+        else sorted({min(most, settings.components * factor) for factor in (1, 2, 4)})
+    )
 
 
 def _is_by_umap(rows: Any, settings: Settings) -> bool:
@@ -134,7 +149,9 @@ def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
         components = min(settings.components, len(rows) - 2)
         neighbors = min(settings.neighbors, len(rows) - 1)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it tells that Tensorflow is missing, and that a seed means one thread
+            warnings.simplefilter(
+                "ignore"
+            )  # it tells that Tensorflow is missing, and that a seed means one thread
             umap = needed("umap", "reduction by UMAP")
             reducer = umap.UMAP(
                 n_neighbors=neighbors,
@@ -149,8 +166,12 @@ def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def _principal(rows: Any, components: int, seed: int) -> Any:
-    pca = needed("sklearn.decomposition", "topic modeling").PCA(components, svd_solver="full", random_state=seed)
-    with np.errstate(invalid="ignore"):  # shares of a variance that is 0 where all rows are equal; they are not used
+    pca = needed("sklearn.decomposition", "topic modeling").PCA(
+        components, svd_solver="full", random_state=seed
+    )
+    with np.errstate(
+        invalid="ignore"
+    ):  # shares of a variance that is 0 where all rows are equal; they are not used
         return pca.fit_transform(rows)
 
 
@@ -173,7 +194,10 @@ def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple
 
 def _by_size(labels: Any) -> Any:
     """The same clusters, 0 for the largest, the one that begins first where they are equal."""
-    known = sorted(set(labels.tolist()), key=lambda label: (-int((labels == label).sum()), int(np.argmax(labels == label))))
+    known = sorted(
+        set(labels.tolist()),
+        key=lambda label: (-int((labels == label).sum()), int(np.argmax(labels == label))),
+    )
     return np.array([known.index(label) for label in labels.tolist()], dtype=np.int64)
 
 

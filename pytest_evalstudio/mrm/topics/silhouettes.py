@@ -10,8 +10,8 @@ import numpy as np
 def cosine_silhouette(rows: Any, labels: Any) -> float:
     """Mean silhouette of rows by cosine distance, exact, in time linear in the rows.
 
-    A row's mean distance to a cluster is 1 less its product with the mean of the cluster's unit vectors, so that no distance of two rows is
-    needed.
+    A row's mean distance to a cluster is 1 less its product with the mean of the cluster's unit vectors, so
+    that no distance of two rows is needed.
 
     Args:
         labels: cluster of each row, from 0 on; two clusters or more.

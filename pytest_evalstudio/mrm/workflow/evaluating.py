@@ -26,7 +26,17 @@ from pytest_evalstudio.record.writer import FILE
 
 LAB = "answers_lab.json"
 CONFIGURED = (
-    *("model", "runs", "evaluators", "evaluator", "guardrails", "embeddings", "cross_encoder", "nli", "judge"),
+    *(
+        "model",
+        "runs",
+        "evaluators",
+        "evaluator",
+        "guardrails",
+        "embeddings",
+        "cross_encoder",
+        "nli",
+        "judge",
+    ),
     *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
     *("max_text_chars", "min_test_cases", "latency", "max_cost"),
 )
@@ -37,7 +47,8 @@ MOST_UNANSWERED = 0.1
 
 
 def model_table(work: Work) -> dict[str, Any]:
-    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured, else the embedded one.
+    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured,
+    else the embedded one.
 
     Raises:
         ConfigurationError: if it is not configured, or several are and none is named.
@@ -47,21 +58,32 @@ def model_table(work: Work) -> dict[str, Any]:
 
 def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
     """The same of a workflow that is not run."""
-    models = {table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings} for table in config.model}
+    models = {
+        table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings}
+        for table in config.model
+    }
     wanted = workflow.model
     if wanted and wanted not in models and not (wanted == "extractive" and not models):
         raise unknown_name("model", wanted, models, "A workflow's `model` is the name of a [[model]].")
     if wanted in models:
         return models[wanted]
     if len(models) > 1:
-        raise ConfigurationError(f"several models are configured, and the workflow names none of them in `model`: {', '.join(models)}")
+        raise ConfigurationError(
+            "several models are configured, and the workflow names none of them in `model`:"
+            f" {', '.join(models)}"
+        )
     return next(iter(models.values()), {"name": "extractive", "host": "extractive", "runs": 1})
 
 
 def ask_and_evaluate(
-    work: Work, suite: TestSuite, home: Path, evaluators: Sequence[str] = (), thresholds: Mapping[str, float] | None = None
+    work: Work,
+    suite: TestSuite,
+    home: Path,
+    evaluators: Sequence[str] = (),
+    thresholds: Mapping[str, float] | None = None,
 ) -> Results:
-    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and the record.
+    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and
+    the record.
 
     Args:
         home: folder of the suite's file, where its documents start.
@@ -73,7 +95,9 @@ def ask_and_evaluate(
     """
     chosen = list(evaluators) or work.workflow.evaluators
     config = work.config.model_copy(update={"evaluators": chosen}) if chosen else work.config
-    Plan(work.registry, config, thresholds=thresholds, told_as="thresholds:")  # what is misspelt is said before anybody is asked
+    Plan(
+        work.registry, config, thresholds=thresholds, told_as="thresholds:"
+    )  # what is misspelt is said before anybody is asked
     with LabBuilder(
         suite,
         [model_table(work)],
@@ -86,7 +110,9 @@ def ask_and_evaluate(
     ) as builder:
         lab = builder.complete_dataset(lambda done, total: work.progress(done, total, "answers"))
     lab.save(work.folder / LAB)
-    results = evaluate_lab(lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds)
+    results = evaluate_lab(
+        lab, config, registry=work.registry, lender=work.lender, folder=work.folder, thresholds=thresholds
+    )
     results.write_record(work.folder)
     return results
 
@@ -102,18 +128,25 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
     errors = [row.error for row in rows if row.error]
     if len(errors) <= most * len(rows):
         return ""
-    return f"{len(errors)} of {len(rows)} questions have no answer ({excerpt(errors[0])}); the next run asks them again"
+    return (
+        f"{len(errors)} of {len(rows)} questions have no answer ({excerpt(errors[0])}); the next run asks"
+        " them again"
+    )
 
 
 def problems_of(work: Work, step: str) -> tuple[Problem, ...]:
     """What the analysis of the step's record finds wrong, the most severe first, up to 50."""
     record = work.folder / FILE
     found = analyse(record, aggregates_of(read_run(record), work.registry)).problems
-    return tuple(replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes}) for problem in found[:MOST_PROBLEMS])
+    return tuple(
+        replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes})
+        for problem in found[:MOST_PROBLEMS]
+    )
 
 
 def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[str, float], list[str]]:
-    """Evaluators and thresholds that a later step works with: those of the automated evaluation, or some of one's own choice.
+    """Evaluators and thresholds that a later step works with: those of the automated evaluation, or some of
+    one's own choice.
 
     Thresholds that people's labels gave stand in place of others, where the calibration is completed.
 
@@ -125,8 +158,16 @@ def as_before(work: Work, evaluators: Sequence[str]) -> tuple[list[str], dict[st
     """
     used = work.figures["automated_evaluation"]
     chosen = list(evaluators) or list(used["evaluators"])
-    calibrated = {name: value for name, value in calibrated_thresholds(work.figures).items() if name.partition(".")[0] in chosen}
+    calibrated = {
+        name: value
+        for name, value in calibrated_thresholds(work.figures).items()
+        if name.partition(".")[0] in chosen
+    }
     replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
-    kept = {name: value for name, value in used["thresholds"].items() if name.partition(".")[0] in chosen and name not in replaced}
+    kept = {
+        name: value
+        for name, value in used["thresholds"].items()
+        if name.partition(".")[0] in chosen and name not in replaced
+    }
     told = ", ".join(f"{name} {value:.3g}" for name, value in calibrated.items())
     return chosen, {**kept, **calibrated}, [f"thresholds of the human calibration: {told}"] if told else []

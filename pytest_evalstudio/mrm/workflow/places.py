@@ -1,4 +1,6 @@
-"""Documents in artifacts: by their path from the artifact's folder, so that a workflow's folder can be moved with its documents."""
+"""Documents in artifacts: by their path from the artifact's folder, so that a workflow's folder can be moved
+with its documents.
+"""
 
 from __future__ import annotations
 

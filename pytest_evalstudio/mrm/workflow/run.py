@@ -24,13 +24,26 @@ from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.states import ARTIFACTS, Standing, State, claim, clear, finish, is_whole, read_state, sizes, write_state
+from pytest_evalstudio.mrm.workflow.states import (
+    ARTIFACTS,
+    Standing,
+    State,
+    claim,
+    clear,
+    finish,
+    is_whole,
+    read_state,
+    sizes,
+    write_state,
+)
 from pytest_evalstudio.mrm.workflow.work import Progress, Work
 
 LOCK = ".lock"
 EVALUATOR = "evaluator."
 SMALL = 1_000_000
-"""Bytes of the largest file that a configuration names and whose content counts: weights of models are larger."""
+"""Bytes of the largest file that a configuration names and whose content counts: weights of models are
+larger.
+"""
 MOST_FILES = 200
 LONGEST_NAME = 255
 
@@ -67,20 +80,34 @@ class WorkflowRun:
         self.config = config
         self.registry = registry
         self.folder = self._home()
-        self.specs = tuple(sorted((registry.steps.spec(id) for id in registry.steps), key=lambda spec: (spec.number, spec.id)))
+        self.specs = tuple(
+            sorted(
+                (registry.steps.spec(id) for id in registry.steps), key=lambda spec: (spec.number, spec.id)
+            )
+        )
         self._steps = {spec.id: self._made(spec) for spec in self.specs}
         self._check_files()
         for id in workflow.steps:
             if id not in self._steps:
-                raise self._wrong(f"steps/{id}", f"there is no step of this name. {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}")
-        self.documents = tuple(resolved(document, str(path.parent.absolute())) for document in workflow.documents)
+                raise self._wrong(
+                    f"steps/{id}",
+                    "there is no step of this name."
+                    f" {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}",
+                )
+        self.documents = tuple(
+            resolved(document, str(path.parent.absolute())) for document in workflow.documents
+        )
         for document in self.documents:
             if "://" in document:
                 continue
             if not Path(document).is_file():
                 raise self._wrong("documents", f"there is no file {document}")
             if Path(document).resolve().is_relative_to(self.folder.resolve()):
-                raise self._wrong("folder", f"{self.folder} holds the document {Path(document).name}; artifacts need a folder of their own")
+                raise self._wrong(
+                    "folder",
+                    f"{self.folder} holds the document {Path(document).name}; artifacts need a folder of"
+                    " their own",
+                )
 
     @property
     def title(self) -> str:
@@ -117,9 +144,15 @@ class WorkflowRun:
 
     def completed_figures(self) -> dict[str, Mapping[str, Any]]:
         """What the completed steps said of themselves, by id."""
-        return {place.spec.id: place.state.figures for place in self.places() if place.standing == "completed" and place.state is not None}
+        return {
+            place.spec.id: place.state.figures
+            for place in self.places()
+            if place.standing == "completed" and place.state is not None
+        }
 
-    def run(self, id: str, *, lender: Lender, cache: Path, progress: Progress, refresh: bool = False) -> State:
+    def run(
+        self, id: str, *, lender: Lender, cache: Path, progress: Progress, refresh: bool = False
+    ) -> State:
         """Run a step, in place of what it made before.
 
         Raises:
@@ -131,7 +164,10 @@ class WorkflowRun:
                 return self._run(id, lender, cache, progress, refresh)
         except OSError as exc:
             fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
-            raise DataError(f"{id}: {fact}; mend it, or run what made it anew with --evalstudio-from", source=str(self.path)) from None
+            raise DataError(
+                f"{id}: {fact}; mend it, or run what made it anew with --evalstudio-from",
+                source=str(self.path),
+            ) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -144,7 +180,9 @@ class WorkflowRun:
             try:
                 held.enter_context(locked(self.folder / LOCK, wait=False))
             except BlockingIOError:
-                raise DataError("another run is at work on this workflow; wait until it has ended", source=str(self.path)) from None
+                raise DataError(
+                    "another run is at work on this workflow; wait until it has ended", source=str(self.path)
+                ) from None
             yield
 
     def claim(self) -> None:
@@ -200,7 +238,9 @@ class WorkflowRun:
 
     def parameters(self, id: str) -> dict[str, Any]:
         """A step's parameters, those that the file does not give at their defaults."""
-        return {item.name: getattr(self._steps[id], item.name) for item in fields(self._steps[id]) if item.init}
+        return {
+            item.name: getattr(self._steps[id], item.name) for item in fields(self._steps[id]) if item.init
+        }
 
     def _spec(self, id: str) -> StepSpec:
         return self.registry.steps.spec(id)
@@ -212,7 +252,9 @@ class WorkflowRun:
         for name in given:
             if name not in known:
                 hint = nearest(name, known) or (f"It has: {', '.join(known)}" if known else "It has none")
-                raise self._wrong(f"steps/{spec.id}/{name}", f"step {spec.id!r} has no such parameter. {hint}")
+                raise self._wrong(
+                    f"steps/{spec.id}/{name}", f"step {spec.id!r} has no such parameter. {hint}"
+                )
         try:
             return cls(**given)
         except (TypeError, ValueError, ConfigurationError) as exc:
@@ -231,7 +273,9 @@ class WorkflowRun:
         """Digest of all that a step depends on."""
         stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
         inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
-        return digest_of([spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)])
+        return digest_of(
+            [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
+        )
 
     @cached_property
     def _documents_digests(self) -> list[list[str]]:
@@ -240,11 +284,17 @@ class WorkflowRun:
 
     def _earlier(self, spec: StepSpec) -> dict[str, State]:
         """The completed steps whose artifacts a step works with."""
-        found = {other: read_state(self.folder_of(other)) for other in (*spec.after, *spec.uses) if self.place(other).standing == "completed"}
+        found = {
+            other: read_state(self.folder_of(other))
+            for other in (*spec.after, *spec.uses)
+            if self.place(other).standing == "completed"
+        }
         return {other: state for other, state in found.items() if state is not None}
 
     def _read(self, spec: StepSpec) -> list[list[str]]:
-        """Names and contents of the files that the step reads beside artifacts; those that are not there have none."""
+        """Names and contents of the files that the step reads beside artifacts; those that are not there have
+        none.
+        """
         reads = getattr(self._steps[spec.id], "reads", None)
         files: Sequence[Path] = reads(self.folder, self.path.parent) if reads is not None else ()
         return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
@@ -252,8 +302,14 @@ class WorkflowRun:
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """What the configuration says of the parts that the step uses."""
         used = getattr(self._steps[spec.id], "configured", ())
-        found = self.config.model_dump(include={name for name in used if "." not in name}, exclude_unset=True, mode="python")
-        found |= {name: self.config.evaluator.get(name.removeprefix(EVALUATOR)) for name in used if name.startswith(EVALUATOR)}
+        found = self.config.model_dump(
+            include={name for name in used if "." not in name}, exclude_unset=True, mode="python"
+        )
+        found |= {
+            name: self.config.evaluator.get(name.removeprefix(EVALUATOR))
+            for name in used
+            if name.startswith(EVALUATOR)
+        }
         return {**found, "files": [_digest(str(path)) for path in _files_of(found, self.config.folder)]}
 
     def _home(self) -> Path:
@@ -270,7 +326,9 @@ class WorkflowRun:
         if home.exists() and not home.is_dir():
             raise self._wrong("folder", f"{name!r} is not a folder")
         if self.path.resolve().is_relative_to(home.resolve()):
-            raise self._wrong("folder", f"{name!r} holds the workflow's file; artifacts need a folder of their own")
+            raise self._wrong(
+                "folder", f"{name!r} holds the workflow's file; artifacts need a folder of their own"
+            )
         return home
 
     def _wrong(self, place: str, message: str) -> DataError:
@@ -278,7 +336,9 @@ class WorkflowRun:
 
 
 def _files_of(value: Any, folder: Path) -> Iterator[Path]:
-    """The small files, templates above all, that a configuration names, in its order; those of folders in theirs."""
+    """The small files, templates above all, that a configuration names, in its order; those of folders in
+    theirs.
+    """
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -286,7 +346,11 @@ def _files_of(value: Any, folder: Path) -> Iterator[Path]:
             yield from _files_of(item, folder)
     elif isinstance(value, str) and value and len(value) <= LONGEST_NAME and "\0" not in value:
         path = folder / value
-        inside = sorted(path.iterdir())[:MOST_FILES] if path.is_dir() and path.resolve() != folder.resolve() else [path]
+        inside = (
+            sorted(path.iterdir())[:MOST_FILES]
+            if path.is_dir() and path.resolve() != folder.resolve()
+            else [path]
+        )
         yield from (file for file in inside if file.is_file() and file.stat().st_size <= SMALL)
 
 

@@ -19,7 +19,9 @@ STARTED = ".evalstudio-started.json"
 """In a step's folder while the step runs: lists the files that were there before."""
 _OURS = frozenset([FILE, STARTED, MANIFEST])
 MARK = ".evalstudio-workflow"
-"""In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the project's."""
+"""In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the
+project's.
+"""
 SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "workflow_report.html"
 PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
@@ -29,7 +31,9 @@ ARTIFACTS = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENC
 
 Status = Literal["completed", "waiting"]
 Standing = Literal["completed", "waiting", "outdated", "not run"]
-"""How a step stands: outdated = it has run, but with other parameters, documents or earlier artifacts than today's."""
+"""How a step stands: outdated = it has run, but with other parameters, documents or earlier artifacts than
+today's.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +62,16 @@ class State:
 
 
 def read_state(folder: Path) -> State | None:
-    """The last run of the step whose artifacts are in a folder; None where there was none, or its file cannot be used."""
+    """The last run of the step whose artifacts are in a folder; None where there was none, or its file cannot
+    be used.
+    """
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if data["version"] != VERSION:
             return None
-        return State(**{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]})
+        return State(
+            **{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]}
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -75,14 +83,23 @@ def write_state(folder: Path, state: State) -> None:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Return the files that a step has left in its folder, with their sizes in bytes; what was there before is not counted."""
+    """Return the files that a step has left in its folder, with their sizes in bytes; what was there before
+    is not counted.
+    """
     foreign = _foreign(folder) or frozenset()
-    return {path.name: path.stat().st_size for path in sorted(folder.iterdir()) if path.is_file() and path.name not in foreign | _OURS}
+    return {
+        path.name: path.stat().st_size
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.name not in foreign | _OURS
+    }
 
 
 def is_whole(folder: Path, state: State) -> bool:
     """Whether the artifacts that a state speaks of are all there, none longer or shorter than it was."""
-    return all((folder / name).is_file() and (folder / name).stat().st_size == size for name, size in state.artifacts.items())
+    return all(
+        (folder / name).is_file() and (folder / name).stat().st_size == size
+        for name, size in state.artifacts.items()
+    )
 
 
 def is_artifact(path: Path) -> bool:
@@ -93,22 +110,27 @@ def is_artifact(path: Path) -> bool:
 def clear(folder: Path) -> None:
     """Delete what the last run of a step left in its folder.
 
-    The state goes first, so that a killed run leaves a step that has not run. Only files that the step's state lists are deleted, a
-    report that was built beside them, and the files of a run that was killed. Files that somebody else put there stay.
+    The state goes first, so that a killed run leaves a step that has not run. Only files that the step's
+    state lists are deleted, a report that was built beside them, and the files of a run that was killed.
+    Files that somebody else put there stay.
 
     Raises:
         DataError: if the folder, or a file in it, is a symbolic link.
     """
     for path in (folder, *(folder.iterdir() if folder.is_dir() else ())):
         if path.is_symlink():
-            raise DataError("is a symbolic link, and files are not written through links; remove it", source=str(path))
+            raise DataError(
+                "is a symbolic link, and files are not written through links; remove it", source=str(path)
+            )
     listed = _listed_artifacts(folder)
     foreign = _foreign(folder)
     (folder / FILE).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     OutputFolder(folder).remove_all()
     for path in folder.iterdir():
-        if path.is_file() and (path.name in listed or (foreign is not None and path.name not in foreign | {STARTED})):
+        if path.is_file() and (
+            path.name in listed or (foreign is not None and path.name not in foreign | {STARTED})
+        ):
             path.unlink()
     kept = sorted(path.name for path in folder.iterdir() if path.name != STARTED)
     write_whole(folder / STARTED, (json.dumps({"producer": PRODUCER, "foreign": kept}) + "\n").encode())
@@ -155,7 +177,9 @@ def _listed_artifacts(folder: Path) -> frozenset[str]:
 
 
 def _foreign(folder: Path) -> frozenset[str] | None:
-    """Return the files that were in a step's folder when its run began; None if no run is under way or was killed."""
+    """Return the files that were in a step's folder when its run began; None if no run is under way or was
+    killed.
+    """
     try:
         content = json.loads((folder / STARTED).read_text(encoding="utf-8"))
         return frozenset(map(str, content["foreign"])) if content["producer"] == PRODUCER else None

@@ -59,4 +59,8 @@ def _problem(problem: Problem) -> ProblemEntry:
 
 def _pictures(folder: Path) -> dict[str, str]:
     """The SVG files of a folder by name."""
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.svg")) if path.stat().st_size <= LARGEST_PICTURE}
+    return {
+        path.name: path.read_text(encoding="utf-8")
+        for path in sorted(folder.glob("*.svg"))
+        if path.stat().st_size <= LARGEST_PICTURE
+    }

@@ -9,7 +9,8 @@ CALIBRATION = "human_calibration"
 
 
 def calibrated_thresholds(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """`evaluator.metric` to threshold; empty where there is no completed calibration, or no threshold came of it.
+    """`evaluator.metric` to threshold; empty where there is no completed calibration, or no threshold came of
+    it.
 
     Args:
         figures: of completed steps, by id.

@@ -22,9 +22,11 @@ class Work:
 
     Attributes:
         base: folder of the workflow's file.
-        home: folder of the workflow's artifacts; what lies in it beside the steps' folders stays when they run anew.
+        home: folder of the workflow's artifacts; what lies in it beside the steps' folders stays when they
+            run anew.
         folder: of its own artifacts; empty when it begins.
-        earlier: folders of the steps that it declared to come after, and of those that it uses and that are completed, by id.
+        earlier: folders of the steps that it declared to come after, and of those that it uses and that are
+            completed, by id.
         figures: what these steps said of themselves, by id.
         documents: absolute paths, or URLs.
         cache: folder of answers, verdicts, vectors and downloads.

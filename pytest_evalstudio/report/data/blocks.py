@@ -56,7 +56,9 @@ class PageData:
         place = len(self.columns)
         self.columns.add(item)
         notable = self.columns.notable(place)
-        texts = self._texts.add(item, notable=notable) if notable or place < self._rows else (NOWHERE, NOWHERE)
+        texts = (
+            self._texts.add(item, notable=notable) if notable or place < self._rows else (NOWHERE, NOWHERE)
+        )
         self._text_places.append(texts[0])
         self._context_places.append(texts[1])
 
@@ -83,7 +85,9 @@ class PageData:
         ]
 
     def _cases(self, chosen: Integers) -> Iterator[Block]:
-        """Keys, files, questions, categories and originals of the cases, in slices; then the node ids that cannot be guessed."""
+        """Keys, files, questions, categories and originals of the cases, in slices; then the node ids that
+        cannot be guessed.
+        """
         categories = sorted({name for case in self.columns.cases for name in case.categories})
         numbers = {name: number for number, name in enumerate(categories)}
         cases = self.columns.cases
@@ -95,11 +99,15 @@ class PageData:
             ]
             yield _json(f"cases-{number}", lines)
         places = {int(place): row for row, place in enumerate(chosen)}
-        nodeids = {str(places[place]): nodeid for place, nodeid in self.columns.nodeids.items() if place in places}
+        nodeids = {
+            str(places[place]): nodeid for place, nodeid in self.columns.nodeids.items() if place in places
+        }
         yield _json("names", {"slices": len(slices), "categories": categories, "nodeids": nodeids})
 
     def _scores(self, number: int, id: str, chosen: Integers) -> Block:
-        """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the sets of own thresholds, and the states."""
+        """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the sets of own
+        thresholds, and the states.
+        """
         found = self.columns.opinions[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)
         where[np.array(found.items, dtype=np.int64)] = np.arange(len(found.items))

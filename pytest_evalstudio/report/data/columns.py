@@ -23,7 +23,9 @@ STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
 VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
 PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})
 MISSED, BROKEN, FLIPPED = 1, 2, 4
-"""Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric flipped."""
+"""Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric
+flipped.
+"""
 
 MOST_LIMIT_SETS = 65_535
 
@@ -33,7 +35,8 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(slots=True)
 class Opinions:
-    """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has none.
+    """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has
+    none.
 
     Attributes:
         limits: which of `limit_sets` holds for the item; 0 for the run's thresholds.
@@ -122,7 +125,9 @@ class Columns:
         return self._verdict[place] not in PASSING or self._flags[place] > 0
 
     def selection(self, limit: int) -> Integers:
-        """The items that a page holds, in the order of the run: passing ones are left out first, the last of them before others."""
+        """The items that a page holds, in the order of the run: passing ones are left out first, the last of
+        them before others.
+        """
         count = len(self)
         if count <= limit:
             return np.arange(count)
@@ -147,7 +152,8 @@ class Columns:
         return np.array(self._flags, dtype=np.uint8)
 
     def lowest(self, info: EvaluatorInfo, metric: int, count: int) -> list[tuple[int, float, float]]:
-        """The items with the worst scores on a metric, the worst first, with score and threshold; ties in the order of the run.
+        """The items with the worst scores on a metric, the worst first, with score and threshold; ties in the
+        order of the run.
 
         Args:
             metric: its place among the evaluator's.
@@ -160,7 +166,9 @@ class Columns:
         return [(found.items[place], float(scores[place]), found.threshold(place, metric)) for place in worst]
 
     def failed(self) -> list[int]:
-        """The items that failed or broke, in the order of the run; those that were expected to fail are not among them."""
+        """The items that failed or broke, in the order of the run; those that were expected to fail are not
+        among them.
+        """
         wanted = [VERDICT_CODES["failed"], VERDICT_CODES["error"]]
         return [int(place) for place in np.flatnonzero(np.isin(self.verdicts, wanted))]
 

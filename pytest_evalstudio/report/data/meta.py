@@ -34,11 +34,16 @@ def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, A
         "verdicts": list(VERDICTS),
         "states": list(STATES),
         "severities": list(SEVERITIES),
-        "evaluators": [_evaluator(board, number, keys, columns, analysis.problems) for number, board in enumerate(analysis.leaderboards.values(), 1)],
+        "evaluators": [
+            _evaluator(board, number, keys, columns, analysis.problems)
+            for number, board in enumerate(analysis.leaderboards.values(), 1)
+        ],
     }
 
 
-def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Columns, problems: Iterable[Problem]) -> dict[str, Any]:
+def _evaluator(
+    board: Leaderboard, number: int, models: list[str], columns: Columns, problems: Iterable[Problem]
+) -> dict[str, Any]:
     info = board.evaluator
     lines = {line.model: line for line in board.standings}
     return {
@@ -51,7 +56,9 @@ def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Colu
         "boolean": info.boolean,
         "metrics": [
             {
-                **_metric(metric, colours=metric is info.sentence_metric, judged=metric in info.judged_metrics),
+                **_metric(
+                    metric, colours=metric is info.sentence_metric, judged=metric in info.judged_metrics
+                ),
                 "models": [_cell(lines[key].cells[metric.key]) if key in lines else None for key in models],
             }
             for metric in info.metrics
@@ -76,11 +83,17 @@ def _metric(metric: Metric, *, colours: bool, judged: bool) -> dict[str, Any]:
 
 
 def _cell(cell: Any) -> Mapping[str, Any] | None:
-    return None if cell.value is None else {"value": cell.value, "threshold": cell.threshold, "n": cell.n, "passes": cell.passes}
+    return (
+        None
+        if cell.value is None
+        else {"value": cell.value, "threshold": cell.threshold, "n": cell.n, "passes": cell.passes}
+    )
 
 
 def _places(info: EvaluatorInfo, models: list[str], problems: Iterable[Problem]) -> list[list[int]]:
-    """How many problems there are of each metric, model and severity: [metric, model, severity, count] by their places."""
+    """How many problems there are of each metric, model and severity: [metric, model, severity, count] by
+    their places.
+    """
     metrics = {metric.key: place for place, metric in enumerate(info.metrics)}
     known = {key: place for place, key in enumerate(models)}
     counts: Counter[tuple[int, int, int]] = Counter()

@@ -55,7 +55,12 @@ class PartTally:
     def parts(self) -> list[Part]:
         """The columns that any case fills."""
         return [
-            Part(name, "list" if name in LISTS else "text", filled, int(np.unique(np.array(self._hashes[name])).size))
+            Part(
+                name,
+                "list" if name in LISTS else "text",
+                filled,
+                int(np.unique(np.array(self._hashes[name])).size),
+            )
             for name, filled in self._filled.items()
             if filled
         ]

@@ -1,4 +1,6 @@
-"""The texts of a run in compressed blocks on disk, as many as a page can bear; passing cases' contexts go first."""
+"""The texts of a run in compressed blocks on disk, as many as a page can bear; passing cases' contexts go
+first.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,12 @@ class _Shelf:
 
 
 class TextStore:
-    """Takes the texts of items and keeps them compressed, in the order of what a page needs most; use it as a context manager.
+    """Takes the texts of items and keeps them compressed, in the order of what a page needs most; use it as a
+    context manager.
 
-    Three kinds of blocks: all texts of notable cases, the texts of others, the contexts of others. What of one kind is
-    beyond the whole budget is not kept at all, so that time and disk are bounded. Which texts are kept depends on the
-    record alone.
+    Three kinds of blocks: all texts of notable cases, the texts of others, the contexts of others. What of
+    one kind is beyond the whole budget is not kept at all, so that time and disk are bounded. Which texts are
+    kept depends on the record alone.
 
     Args:
         budget: compressed bytes.
@@ -92,7 +95,9 @@ class TextStore:
         return place, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """The blocks that a page can bear, with their numbers: of notable cases, then of others, then contexts."""
+        """The blocks that a page can bear, with their numbers: of notable cases, then of others, then
+        contexts.
+        """
         left = self._budget
         for shelf in self._shelves.values():
             self._close(shelf)
@@ -121,7 +126,9 @@ class TextStore:
         return place
 
     def _close(self, shelf: _Shelf) -> None:
-        """Have a block compressed; sizes are taken in a fixed number of blocks later, whatever the other thread's pace."""
+        """Have a block compressed; sizes are taken in a fixed number of blocks later, whatever the other
+        thread's pace.
+        """
         if not shelf.entries:
             return
         shelf.waiting.append((shelf.number, self._compressor.submit(compressed, written(shelf.entries))))
@@ -147,7 +154,10 @@ def compressed(data: bytes) -> bytes:
 def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
     first = item.rows[0]
     entry: JsonObject = {"input": _cut(first.input), "answers": [_answer(row) for row in item.rows]}
-    for name, text in (("expected_output", first.expected_output), ("output_condition", first.output_condition)):
+    for name, text in (
+        ("expected_output", first.expected_output),
+        ("output_condition", first.output_condition),
+    ):
         if text:
             entry[name] = _cut(text)
     if first.corpus:
@@ -167,14 +177,22 @@ def _entry(item: Item, contexts: Sequence[JsonObject | None]) -> JsonObject:
 
 
 def _answer(row: Row) -> JsonObject:
-    answer: JsonObject = {"text": _cut(row.actual_output), "duration_s": row.actual_duration, "cost": row.cost}
+    answer: JsonObject = {
+        "text": _cut(row.actual_output),
+        "duration_s": row.actual_duration,
+        "cost": row.cost,
+    }
     if row.error:
         answer["error"] = row.error
     if row.retries:
         answer["retries"] = row.retries
     if row.usage:
         answer["usage"] = row.usage
-    marks = {id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS] for id, outcome in row.outcomes.items() if outcome.fragments}
+    marks = {
+        id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS]
+        for id, outcome in row.outcomes.items()
+        if outcome.fragments
+    }
     if marks:
         answer["fragments"] = marks
     return answer

@@ -1,8 +1,8 @@
 """The parts of the page: one file each, found by scanning this folder, and what other packages add.
 
 A section is a function with `@section` that takes the report's content and returns what its template
-`templates/<id>.html` needs, or None where it has nothing to say: a section that only some records fill is left out of
-the page of all others.
+`templates/<id>.html` needs, or None where it has nothing to say: a section that only some records fill is
+left out of the page of all others.
 """
 
 from __future__ import annotations
@@ -56,7 +56,11 @@ def all_sections() -> list[Section]:
     found = []
     for info in pkgutil.iter_modules(__path__):
         module = importlib.import_module(f"{__name__}.{info.name}")
-        found += [mark for entry in vars(module).values() if isinstance(mark := getattr(entry, _MARK, None), Section)]
+        found += [
+            mark
+            for entry in vars(module).values()
+            if isinstance(mark := getattr(entry, _MARK, None), Section)
+        ]
     return sorted(set(found), key=lambda entry: (entry.order, entry.id))
 
 
@@ -68,13 +72,20 @@ def contributed_sections(analysis: Analysis, contributors: Mapping[str, More]) -
     Args:
         contributors: by name, as messages show it.
     """
-    installed = {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
+    installed = {
+        point.name: point for point in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    }
     found: list[tuple[str, str]] = []
-    for name, contributor in (*contributors.items(), *((name, _loaded(point)) for name, point in installed.items())):
+    for name, contributor in (
+        *contributors.items(),
+        *((name, _loaded(point)) for name, point in installed.items()),
+    ):
         try:
             found += [(str(title), str(html)) for title, html in contributor(analysis) or ()]
         except Exception as exc:  # other people's code: the run's report must outlive it, and says so
-            found.append((name, f"<p>{escape(f'This section could not be made: {type(exc).__name__}: {exc}')}</p>"))
+            found.append(
+                (name, f"<p>{escape(f'This section could not be made: {type(exc).__name__}: {exc}')}</p>")
+            )
     return found
 
 

@@ -13,13 +13,17 @@ from pytest_evalstudio.report.sensitivity import charts
 
 @section("flips", title="Robustness", order=40)
 def flips(content: Content) -> Mapping[str, Any] | None:
-    """Flip rates group by group, those of a changed meaning apart, and a curve over the intensities; nothing where no question was perturbed."""
+    """Flip rates group by group, those of a changed meaning apart, and a curve over the intensities; nothing
+    where no question was perturbed.
+    """
     rates = content.analysis.flip_rates
     if not rates:
         return None
     kept = [rate for rate in rates if rate.meaning_kept]
     return {
-        "groups": [(group, own) for group in GROUPS if (own := [rate for rate in kept if rate.group == group])],
+        "groups": [
+            (group, own) for group in GROUPS if (own := [rate for rate in kept if rate.group == group])
+        ],
         "apart": [rate for rate in rates if not rate.meaning_kept],
         "has_noise": any(rate.noise is not None for rate in kept),
         "charts": charts(content.analysis.sensitivities),

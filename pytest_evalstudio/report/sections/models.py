@@ -15,4 +15,8 @@ from pytest_evalstudio.report.sections import section
 def models(content: Content) -> Mapping[str, Any]:
     """How each model worked, and how it was configured."""
     described = {key: msgspec.to_builtins(model) for key, model in content.analysis.run.models.items()}
-    return {"models": content.analysis.models, "described": described, "priced": any(model.cost is not None for model in content.analysis.models)}
+    return {
+        "models": content.analysis.models,
+        "described": described,
+        "priced": any(model.cost is not None for model in content.analysis.models),
+    }

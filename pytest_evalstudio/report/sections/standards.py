@@ -26,7 +26,9 @@ def _lines(content: Content) -> Iterator[dict[str, Any]]:
     found: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for number, info in enumerate(content.analysis.evaluators.values(), 1):
         problems = own(content.analysis.problems, info.id)
-        worst = next((level for level in SEVERITIES if any(problem.severity == level for problem in problems)), "")
+        worst = next(
+            (level for level in SEVERITIES if any(problem.severity == level for problem in problems)), ""
+        )
         entry = {"number": number, "name": info.name, "problems": len(problems), "worst": worst}
         for part in standards_of(info.keywords):
             found.setdefault(part, []).append(entry)

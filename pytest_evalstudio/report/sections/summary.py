@@ -15,7 +15,10 @@ def summary(content: Content) -> Mapping[str, Any]:
     """Semaphore of severities, verdicts, gates, and the primary metrics of all models side by side."""
     analysis = content.analysis
     return {
-        "severities": [(severity, sum(problem.severity == severity for problem in analysis.problems)) for severity in SEVERITIES],
+        "severities": [
+            (severity, sum(problem.severity == severity for problem in analysis.problems))
+            for severity in SEVERITIES
+        ],
         "verdicts": [(verdict, count) for verdict, count in analysis.verdicts.items() if count],
         "gates": analysis.gates,
         "boards": list(analysis.leaderboards.values()),

@@ -18,4 +18,8 @@ def workflows(content: Content) -> Mapping[str, Any] | None:
         by_file.setdefault(step.file, []).append(step)
     if not by_file:
         return None
-    return {"workflows": [(file, sorted(steps, key=lambda step: step.number)) for file, steps in sorted(by_file.items())]}
+    return {
+        "workflows": [
+            (file, sorted(steps, key=lambda step: step.number)) for file, steps in sorted(by_file.items())
+        ]
+    }

@@ -17,9 +17,19 @@ def quality(value, **more):
 
 def test_verdicts_models_and_data_are_counted(tmp_path):
     builder = RecordBuilder(models=("one", "two"))
-    builder.add("a", "one", quality(1.0, actual_duration=1.0, cost=0.5, usage={"input_tokens": 10}, categories=["fees"]))
-    builder.add("b", "one", quality(0.0, actual_duration=3.0, input="?" * 50), quality(0.0, actual_duration=2.0))
-    builder.add("a", "two", {"error": "down", "retries": 2, "outcomes": {"quality": {"status": "error", "reason": "down"}}})
+    builder.add(
+        "a",
+        "one",
+        quality(1.0, actual_duration=1.0, cost=0.5, usage={"input_tokens": 10}, categories=["fees"]),
+    )
+    builder.add(
+        "b", "one", quality(0.0, actual_duration=3.0, input="?" * 50), quality(0.0, actual_duration=2.0)
+    )
+    builder.add(
+        "a",
+        "two",
+        {"error": "down", "retries": 2, "outcomes": {"quality": {"status": "error", "reason": "down"}}},
+    )
     builder.items.append({**builder.items[0], "key": "c", "rows": [], "verdicts": {}, "verdict": "skipped"})
     found = analyse(builder.write(tmp_path), {})
     assert found.verdicts == {"passed": 1, "failed": 1, "error": 1, "skipped": 1, "xfailed": 0, "xpassed": 0}
@@ -27,24 +37,52 @@ def test_verdicts_models_and_data_are_counted(tmp_path):
     assert (one.rows, one.answered, one.failed, one.retries, one.cost, one.unpriced) == (3, 3, 0, 0, 0.5, 2)
     assert (one.duration_s.mean, one.duration_s.median, one.duration_s.greatest) == (2.0, 2.0, 3.0)
     assert one.usage == {"input_tokens": 10}
-    assert (two.rows, two.answered, two.failed, two.retries, two.duration_s, two.cost) == (1, 0, 1, 2, None, None)
+    assert (two.rows, two.answered, two.failed, two.retries, two.duration_s, two.cost) == (
+        1,
+        0,
+        1,
+        2,
+        None,
+        None,
+    )
     assert (found.dataset.items, found.dataset.cases, found.dataset.rows) == (4, 3, 4)
     assert found.dataset.categories == {"fees": 1}
     assert (found.dataset.lengths["question"].n, found.dataset.lengths["question"].greatest) == (2, 50)
 
 
 def flipping():
-    builder = RecordBuilder(evaluator("quality", metric(), metric("other", primary=False)), boolean_evaluator(), models=("one", "two"))
+    builder = RecordBuilder(
+        evaluator("quality", metric(), metric("other", primary=False)),
+        boolean_evaluator(),
+        models=("one", "two"),
+    )
     both = {"text_matching": {"status": "score", "scores": {"model_passes": 1.0, "model_failures": 0.0}}}
     for name in ("one", "two"):
         for key in "abcd":
-            builder.add(key, name, {"outcomes": {"quality": {"status": "score", "scores": {"score": 1.0, "other": None}}, **both}})
+            builder.add(
+                key,
+                name,
+                {
+                    "outcomes": {
+                        "quality": {"status": "score", "scores": {"score": 1.0, "other": None}},
+                        **both,
+                    }
+                },
+            )
             extra = perturbed(key, "comma:HIGH")
             extra["categories"].append("fees")
             flips = [flip(key)] if key == "a" and name == "one" else []
-            row = {"outcomes": {"quality": {"status": "score", "scores": {"score": 0.6, "other": 0.5}}, **both}, **extra}
+            row = {
+                "outcomes": {"quality": {"status": "score", "scores": {"score": 0.6, "other": 0.5}}, **both},
+                **extra,
+            }
             builder.add(f"{key}-comma", name, row, flips=flips)
-    builder.add("a-copy", "two", quality(1.0, **perturbed("a", "copy")), flips=[flip("a", direction="fail_to_pass", perturbators=["copy"])])
+    builder.add(
+        "a-copy",
+        "two",
+        quality(1.0, **perturbed("a", "copy")),
+        flips=[flip("a", direction="fail_to_pass", perturbators=["copy"])],
+    )
     builder.add("lone-comma", "one", quality(1.0, **perturbed("not-in-this-run", "comma:HIGH")))
     return builder
 
@@ -56,7 +94,10 @@ def test_flip_rates_are_over_comparisons_with_both_scores(tmp_path):
     assert everything.interval == wilson_interval(1, 16)
     assert (rates["perturbator", "comma:HIGH"].compared, rates["perturbator", "copy"].rate) == (16, 1.0)
     assert (rates["intensity", "HIGH"].compared, rates["category", "fees"].compared) == (16, 16)
-    assert (rates["metric", "quality.score"].compared, rates["metric", "text_matching.model_passes"].compared) == (8, 8)
+    assert (
+        rates["metric", "quality.score"].compared,
+        rates["metric", "text_matching.model_passes"].compared,
+    ) == (8, 8)
     assert ("metric", "quality.other") not in rates
     assert (rates["model", "one"].rate, rates["model", "two"].rate) == (pytest.approx(1 / 8), 0.0)
 
@@ -65,20 +106,38 @@ def test_rates_stand_beside_the_copies_of_the_same_scope(tmp_path):
     rates = {(rate.group, rate.name): rate for rate in analyse(flipping().write(tmp_path), {}).flip_rates}
     assert (rates["all", "all"].noise, rates["all", "all"].noise_interval) == (1.0, wilson_interval(1, 1))
     assert (rates["model", "two"].noise, rates["metric", "quality.score"].noise) == (1.0, 1.0)
-    assert rates["metric", "text_matching.model_passes"].noise == 1.0  # no copy was judged by it: the noise of all
+    assert (
+        rates["metric", "text_matching.model_passes"].noise == 1.0
+    )  # no copy was judged by it: the noise of all
 
 
 def test_what_changes_the_meaning_stands_apart(tmp_path):
     builder = RecordBuilder()
     builder.add("a", "one", quality(1.0))
     builder.add(
-        "a-antonym", "one", quality(0.0, **perturbed("a", "antonym:HIGH")), flips=[flip("a", perturbators=["antonym:HIGH"], meaning_kept=False)]
+        "a-antonym",
+        "one",
+        quality(0.0, **perturbed("a", "antonym:HIGH")),
+        flips=[flip("a", perturbators=["antonym:HIGH"], meaning_kept=False)],
     )
     builder.add("a-comma", "one", quality(0.9, **perturbed("a", "comma:LOW")))
-    builder.add("a-odd", "one", quality(0.9, **perturbed("a", "odd")), perturbed={"by": ["odd"], "meaning_kept": False})
+    builder.add(
+        "a-odd",
+        "one",
+        quality(0.9, **perturbed("a", "odd")),
+        perturbed={"by": ["odd"], "meaning_kept": False},
+    )
     rates = {(rate.group, rate.name): rate for rate in analyse(builder.write(tmp_path), {}).flip_rates}
-    assert (rates["all", "all"].compared, rates["all", "all"].flips, ("intensity", "HIGH") in rates) == (1, 0, False)
-    assert {name: (rate.flips, rate.meaning_kept) for (group, name), rate in rates.items() if group == "perturbator"} == {
+    assert (rates["all", "all"].compared, rates["all", "all"].flips, ("intensity", "HIGH") in rates) == (
+        1,
+        0,
+        False,
+    )
+    assert {
+        name: (rate.flips, rate.meaning_kept)
+        for (group, name), rate in rates.items()
+        if group == "perturbator"
+    } == {
         "antonym:HIGH": (1, False),
         "comma:LOW": (0, True),
         "odd": (0, False),
@@ -89,7 +148,13 @@ def test_an_original_scored_beside_the_run_counts_for_its_evaluators(tmp_path):
     builder = RecordBuilder(evaluator("quality"), boolean_evaluator())
     outcomes = {"quality": score(0.0), "text_matching": {"status": "score", "scores": {"model_passes": 1.0}}}
     told = {"by": ["comma:LOW"], "meaning_kept": True, "compared": ["quality"]}
-    builder.add("a-comma", "one", {"outcomes": outcomes, **perturbed("a", "comma:LOW")}, flips=[flip("a")], perturbed=told)
+    builder.add(
+        "a-comma",
+        "one",
+        {"outcomes": outcomes, **perturbed("a", "comma:LOW")},
+        flips=[flip("a")],
+        perturbed=told,
+    )
     (everything, *_) = analyse(builder.write(tmp_path), {}).flip_rates
     assert (everything.compared, everything.flips) == (1, 1)
 
@@ -101,12 +166,20 @@ def test_sensitivity_curves_run_along_the_intensities(tmp_path):
             builder.add(key, name, quality(1.0))
             for level, turned in (("HIGH", True), ("LOW", key == "a" and name == "one")):
                 flips = [flip(key, perturbators=[f"ocr:{level}"])] if turned else []
-                builder.add(f"{key}-{level}", name, quality(0.0 if turned else 1.0, **perturbed(key, f"ocr:{level}")), flips=flips)
+                builder.add(
+                    f"{key}-{level}",
+                    name,
+                    quality(0.0 if turned else 1.0, **perturbed(key, f"ocr:{level}")),
+                    flips=flips,
+                )
             builder.add(f"{key}-both", name, quality(1.0, **perturbed(key, "ocr:HIGH", "comma:LOW")))
     builder.add("a-copy", "one", quality(1.0, **perturbed("a", "copy")))
     one, two = analyse(builder.write(tmp_path), {}).sensitivities
     assert (one.perturbator, one.model_name, one.noise, two.noise) == ("ocr", "one", 0.0, None)
-    assert [(point.intensity, point.flips, point.compared, point.rate) for point in one.points] == [("LOW", 1, 2, 0.5), ("HIGH", 2, 2, 1.0)]
+    assert [(point.intensity, point.flips, point.compared, point.rate) for point in one.points] == [
+        ("LOW", 1, 2, 0.5),
+        ("HIGH", 2, 2, 1.0),
+    ]
     assert (two.points[0].rate, two.points[0].interval) == (0.0, wilson_interval(0, 2))
 
 
@@ -130,7 +203,9 @@ def test_the_order_of_an_unfinished_record_does_not_matter(tmp_path):
         second.models,
         second.dataset,
     )
-    assert [board.standings for board in first.leaderboards.values()] == [board.standings for board in second.leaderboards.values()]
+    assert [board.standings for board in first.leaderboards.values()] == [
+        board.standings for board in second.leaderboards.values()
+    ]
 
 
 def test_an_empty_run_is_analysed(tmp_path):
@@ -155,5 +230,10 @@ def test_intensities_stand_in_their_order(tmp_path):
         builder.add(f"a-{level}", "one", quality(1.0, **perturbed("a", f"ocr:{level}")))
     builder.add("a-both", "one", quality(1.0, **perturbed("a", "ocr:LOW", "comma:LOW")))
     rates = analyse(builder.write(tmp_path), {}).flip_rates
-    assert [rate.name for rate in rates if rate.group == "perturbator"] == ["ocr:VERY_LOW", "ocr:MEDIUM", "ocr:HIGH", "ocr:LOW+comma:LOW"]
+    assert [rate.name for rate in rates if rate.group == "perturbator"] == [
+        "ocr:VERY_LOW",
+        "ocr:MEDIUM",
+        "ocr:HIGH",
+        "ocr:LOW+comma:LOW",
+    ]
     assert [rate.name for rate in rates if rate.group == "intensity"] == ["VERY_LOW", "LOW", "MEDIUM", "HIGH"]

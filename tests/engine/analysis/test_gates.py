@@ -25,7 +25,14 @@ METRICS = {"quality": ["score", "other"], "rouge": ["rouge_1", "rouge_l"]}
 )
 def test_a_gate_is_read(text, function, id, metric_key, percent, sign, limit):
     gate = parse_gate(text)
-    assert (gate.function, gate.evaluator, gate.metric, gate.percent, gate.sign, gate.limit) == (function, id, metric_key, percent, sign, limit)
+    assert (gate.function, gate.evaluator, gate.metric, gate.percent, gate.sign, gate.limit) == (
+        function,
+        id,
+        metric_key,
+        percent,
+        sign,
+        limit,
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,10 +74,18 @@ def test_unknown_names_are_answered_with_the_nearest():
 
 @pytest.fixture
 def evaluated():
-    builder = RecordBuilder(evaluator("quality", metric(), metric("other", primary=False)), evaluator("unused"), models=("one", "two"))
+    builder = RecordBuilder(
+        evaluator("quality", metric(), metric("other", primary=False)),
+        evaluator("unused"),
+        models=("one", "two"),
+    )
     for name, values in (("one", (0.0, 1.0, 1.0)), ("two", (0.5, 0.75, 1.0))):
         for key, value in zip("abc", values, strict=True):
-            builder.add(key, name, {"outcomes": {"quality": {**score(value), "scores": {"score": value, "other": None}}}})
+            builder.add(
+                key,
+                name,
+                {"outcomes": {"quality": {**score(value), "scores": {"score": value, "other": None}}}},
+            )
     boards = leaderboards(builder.run, builder.typed_items, {})
 
     def evaluate(text, models=None):
@@ -102,7 +117,10 @@ def test_the_line_for_the_terminal_names_each_model(evaluated):
     assert result.text == "quality > 0.7: not met (one 0.6667; two 0.75)"
 
 
-@pytest.mark.parametrize("text", ["quality.other >= 0", "pass_rate(unused) >= 0", "p5(quality.other) <= 1", "unused <= 1", "nobody <= 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["quality.other >= 0", "pass_rate(unused) >= 0", "p5(quality.other) <= 1", "unused <= 1", "nobody <= 1"],
+)
 def test_no_scored_row_is_not_met(evaluated, text):
     result = evaluated(text)
     assert not result.met

@@ -38,7 +38,9 @@ def test_best_and_worst_model(insights):
 
 
 def test_lower_is_better_turns_the_order(insights):
-    builder = RecordBuilder(evaluator("quality", metric(better="lower", threshold=1.0)), models=("one", "two"))
+    builder = RecordBuilder(
+        evaluator("quality", metric(better="lower", threshold=1.0)), models=("one", "two")
+    )
     builder.add("a", "one", quality(0.9))
     builder.add("a", "two", quality(0.1))
     assert insights(builder)[0].attributes["model"] == "m-two"
@@ -62,13 +64,19 @@ def test_of_three_models_a_shared_lead_has_no_best_but_a_worst(insights):
 def test_a_boolean_evaluator_tells_the_most_accurate_and_the_best_retrieving_model(insights):
     builder = RecordBuilder(boolean_evaluator(), models=("one", "two"))
     for name, passes, retrieval in (("one", 1.0, 0.0), ("two", 0.0, 1.0)):
-        scores = {"model_passes": passes, "model_retrieval_failures": retrieval, "model_generation_failures": 0.0}
+        scores = {
+            "model_passes": passes,
+            "model_retrieval_failures": retrieval,
+            "model_generation_failures": 0.0,
+        }
         builder.add("a", name, {"outcomes": {"text_matching": {"status": "score", "scores": scores}}})
     texts = [insight.description for insight in insights(builder)]
     assert any("most accurate model is 'one'" in text for text in texts)
     assert any("least accurate model is 'two'" in text for text in texts)
     assert any("best retrieving model is 'one'" in text for text in texts)
-    assert any("for 1 prompt the retrieval of model 'two' failed and its answer did not" in text for text in texts)
+    assert any(
+        "for 1 prompt the retrieval of model 'two' failed and its answer did not" in text for text in texts
+    )
 
 
 def test_fastest_and_cheapest(insights):
@@ -76,8 +84,16 @@ def test_fastest_and_cheapest(insights):
     builder.add("a", "one", quality(0.9, actual_duration=2.0, cost=0.5))
     builder.add("a", "two", quality(0.9, actual_duration=0.5, cost=0.25))
     fast, cheap = insights(builder)
-    assert (fast.insight_type, fast.attributes["fastest_model"], fast.attributes["slowest_s"]) == ("efficiency", "m-two", 2.0)
-    assert (cheap.insight_type, cheap.attributes["cheapest_model_name"], cheap.attributes["highest_cost"]) == ("cost", "two", 0.5)
+    assert (fast.insight_type, fast.attributes["fastest_model"], fast.attributes["slowest_s"]) == (
+        "efficiency",
+        "m-two",
+        2.0,
+    )
+    assert (
+        cheap.insight_type,
+        cheap.attributes["cheapest_model_name"],
+        cheap.attributes["highest_cost"],
+    ) == ("cost", "two", 0.5)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +126,20 @@ def test_equally_difficult_prompts_have_no_hardest(insights):
 
 def test_the_least_grounded_sentence(insights):
     builder = RecordBuilder(evaluator("grounded", metric(), needs=["context", "actual_output"]))
-    fragments = [{"start": 0, "end": 8, "scores": {"score": 0.9}}, {"part": "answer", "start": 9, "end": 20, "scores": {"score": 0.2}}]
-    builder.add("a", "one", {"actual_output": "Is true. Is made up.", "outcomes": {"grounded": score(0.2, fragments=fragments)}})
-    builder.add("b", "one", {"outcomes": {"grounded": score(0.6, fragments=[{"start": 0, "end": 3, "scores": {"score": 0.6}}])}})
+    fragments = [
+        {"start": 0, "end": 8, "scores": {"score": 0.9}},
+        {"part": "answer", "start": 9, "end": 20, "scores": {"score": 0.2}},
+    ]
+    builder.add(
+        "a",
+        "one",
+        {"actual_output": "Is true. Is made up.", "outcomes": {"grounded": score(0.2, fragments=fragments)}},
+    )
+    builder.add(
+        "b",
+        "one",
+        {"outcomes": {"grounded": score(0.6, fragments=[{"start": 0, "end": 3, "scores": {"score": 0.6}}])}},
+    )
     (found,) = insights(builder)
     assert "the least grounded sentence is 'Is made up.' of model 'one' (Score 0.2)" in found.description
     assert found.attributes["test_case_keys"] == ["a"]
@@ -124,7 +151,9 @@ def sensitive(flipped, copies_flipped, compared=20):
         builder.add(f"k{number}", "one", quality(0.9))
         for name, turned in (("comma:LOW", number < flipped), ("copy", number < copies_flipped)):
             flips = [flip(f"k{number}", perturbators=[name])] if turned else []
-            builder.add(f"k{number}-{name}", "one", quality(0.6, **perturbed(f"k{number}", name)), flips=flips)
+            builder.add(
+                f"k{number}-{name}", "one", quality(0.6, **perturbed(f"k{number}", name)), flips=flips
+            )
     return builder
 
 

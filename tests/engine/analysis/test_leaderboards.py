@@ -34,8 +34,12 @@ def test_means_are_over_scored_rows_and_the_rest_is_counted():
 
 def test_a_metric_without_a_value_is_left_out_of_its_own_mean_alone():
     builder = RecordBuilder(evaluator("quality", metric(), metric("other", primary=False)))
-    builder.add("a", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 1.0, "other": None}}}})
-    builder.add("b", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 0.0, "other": 0.25}}}})
+    builder.add(
+        "a", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 1.0, "other": None}}}}
+    )
+    builder.add(
+        "b", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 0.0, "other": 0.25}}}}
+    )
     cells = board(builder).standings[0].cells
     assert (cells["score"].value, cells["score"].n) == (0.5, 2)
     assert (cells["other"].value, cells["other"].n) == (0.25, 1)
@@ -48,7 +52,9 @@ def test_an_evaluator_without_any_score_has_no_mean_and_no_rank():
     assert (cell.value, cell.rank, cell.interval, cell.passes) == (None, None, None, None)
 
 
-@pytest.mark.parametrize(("better", "expected"), [("higher", ["three", "two", "one"]), ("lower", ["one", "two", "three"])])
+@pytest.mark.parametrize(
+    ("better", "expected"), [("higher", ["three", "two", "one"]), ("lower", ["one", "two", "three"])]
+)
 def test_models_stand_in_the_order_of_the_primary_metric(better, expected):
     builder = RecordBuilder(evaluator("quality", metric(better=better)), models=("one", "two", "three"))
     for name, value in (("one", 0.1), ("two", 0.2), ("three", 0.3)):
@@ -70,7 +76,10 @@ def test_one_llm_in_two_configurations_is_two_models():
         entry["llm_model_name"] = "same-llm"
     builder.add("a", "cold", quality(1.0))
     builder.add("a", "hot", quality(0.0))
-    assert {line.model: line.cells["score"].value for line in board(builder).standings} == {"m-cold": 1.0, "m-hot": 0.0}
+    assert {line.model: line.cells["score"].value for line in board(builder).standings} == {
+        "m-cold": 1.0,
+        "m-hot": 0.0,
+    }
 
 
 def test_perturbations_and_repeats_go_with_their_original():
@@ -95,7 +104,11 @@ def test_cases_of_one_key_in_two_files_are_two_cases():
 def test_boolean_metrics_are_counts_with_wilson_intervals():
     builder = RecordBuilder(boolean_evaluator())
     for number, passed in enumerate((1.0, 1.0, 1.0, 0.0)):
-        builder.add(f"k{number}", "one", {"outcomes": {"text_matching": {"status": "score", "scores": {"model_passes": passed}}}})
+        builder.add(
+            f"k{number}",
+            "one",
+            {"outcomes": {"text_matching": {"status": "score", "scores": {"model_passes": passed}}}},
+        )
     cell = board(builder, "text_matching").standings[0].cells["model_passes"]
     assert (cell.total, cell.n, cell.value) == (3.0, 4, 0.75)
     assert cell.interval == wilson_interval(3, 4)
@@ -109,18 +122,29 @@ class MacroF1:
 
     def aggregate(self, rows):
         self.seen = [(row.key, row.expected_output, row.actual_output, dict(row.scores)) for row in rows]
-        return ModelScore(scores={"accuracy": 0.5, "f1": 0.25}, table={"labels": ["no", "yes"], "matrix": [[1, 0], [1, 0]]})
+        return ModelScore(
+            scores={"accuracy": 0.5, "f1": 0.25}, table={"labels": ["no", "yes"], "matrix": [[1, 0], [1, 0]]}
+        )
 
 
 def test_model_wide_figures_come_from_the_evaluator():
-    builder = RecordBuilder(evaluator("classification", metric("accuracy"), metric("f1", primary=False), domain="classification"))
+    builder = RecordBuilder(
+        evaluator("classification", metric("accuracy"), metric("f1", primary=False), domain="classification")
+    )
     for key, expected, value in (("a", "no", 1.0), ("b", "yes", 0.0)):
         scores = {"status": "score", "scores": {"accuracy": value, "f1": None}}
-        builder.add(key, "one", {"expected_output": expected, "actual_output": "no", "outcomes": {"classification": scores}})
+        builder.add(
+            key,
+            "one",
+            {"expected_output": expected, "actual_output": "no", "outcomes": {"classification": scores}},
+        )
     counting = MacroF1()
     found = board(builder, "classification", {"classification": counting})
     line = found.standings[0]
-    assert counting.seen == [("a", "no", "no", {"accuracy": 1.0, "f1": None}), ("b", "yes", "no", {"accuracy": 0.0, "f1": None})]
+    assert counting.seen == [
+        ("a", "no", "no", {"accuracy": 1.0, "f1": None}),
+        ("b", "yes", "no", {"accuracy": 0.0, "f1": None}),
+    ]
     assert (line.cells["accuracy"].value, line.cells["f1"].value, line.cells["f1"].n) == (0.5, 0.25, 2)
     assert line.cells["accuracy"].interval is not None
     assert line.cells["f1"].interval is None
@@ -141,7 +165,9 @@ def test_an_aggregate_that_breaks_leaves_the_means_and_says_so():
 
 
 def test_infinite_scores_are_kept_as_such():
-    builder = RecordBuilder(evaluator("quality", metric(better="lower", range=[1.0, "Infinity"], threshold="Infinity")))
+    builder = RecordBuilder(
+        evaluator("quality", metric(better="lower", range=[1.0, "Infinity"], threshold="Infinity"))
+    )
     builder.add("a", "one", quality("Infinity"))
     builder.add("b", "one", quality(2.0))
     cell = board(builder).standings[0].cells["score"]

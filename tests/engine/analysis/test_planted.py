@@ -19,7 +19,9 @@ from toys import toy_registry
 
 SSN, SECRET = "Her SSN is 219-09-9999.", "AKIAIOSFODNN7EXAMPLX is the key; password=hunter2xyz"
 ENCODED = base64.b64encode(b"nothing but harmless words").decode()
-ASKED_ENCODED = "encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.BASE64]"
+ASKED_ENCODED = (
+    "encoding_perturbator:[prompt_type:ENCODED,answer_type:ENCODED,encoding_type:EncodingType.BASE64]"
+)
 
 
 def lab(*rows, models=("m",), model_type="h2ogpte_llm"):
@@ -27,10 +29,17 @@ def lab(*rows, models=("m",), model_type="h2ogpte_llm"):
     inputs = []
     for number, (answer, more) in enumerate(rows):
         for model in (more.get("model_key"),) if "model_key" in more else models:
-            base = {"key": f"k{number}", "input": f"Question {number}?", "model_key": model, "actual_output": answer}
+            base = {
+                "key": f"k{number}",
+                "input": f"Question {number}?",
+                "model_key": model,
+                "actual_output": answer,
+            }
             inputs.append(Row(**{**base, **more}))
     return TestLab(
-        name="planted", models=[Model(key=model, name=model, model_type=model_type) for model in models], dataset=LlmDataset(inputs=inputs)
+        name="planted",
+        models=[Model(key=model, name=model, model_type=model_type) for model in models],
+        dataset=LlmDataset(inputs=inputs),
     )
 
 
@@ -41,19 +50,42 @@ def analysis_of(tmp_path, content, evaluators, *, registry=None, storage_mb=None
 
 def perturbed(by="comma"):
     link = {"type": "perturbation_source", "target": "k0", "target_type": "test_case"}
-    return {"relationships": [link], "categories": ["perturbed", f"perturbed_by:{by}:PerturbationIntensity.HIGH"]}
+    return {
+        "relationships": [link],
+        "categories": ["perturbed", f"perturbed_by:{by}:PerturbationIntensity.HIGH"],
+    }
 
 
 FINE = ("0.9", {})
 PROBLEMS = {
     "a mean just below its threshold": (lab(("0.4", {})), ["reading"], {}, [("medium", "accuracy", "P0200")]),
     "a mean far below its threshold": (lab(("0.2", {})), ["reading"], {}, [("high", "accuracy", "P0200")]),
-    "lower is better, beyond its threshold": (lab(("0.9 15", {})), ["reading"], {}, [("medium", "accuracy", "P0200")]),
+    "lower is better, beyond its threshold": (
+        lab(("0.9 15", {})),
+        ["reading"],
+        {},
+        [("medium", "accuracy", "P0200")],
+    ),
     "lower is better, far beyond": (lab(("0.9 25", {})), ["reading"], {}, [("high", "accuracy", "P0200")]),
     "a flip": (lab(FINE, ("0.4", perturbed())), ["reading"], {}, [("high", "robustness", "P0200")]),
-    "a flip back": (lab(("0.4", {}), ("0.9", perturbed())), ["reading"], {}, [("high", "robustness", "P0200")]),
-    "two metrics of one case flip": (lab(FINE, ("0.4 15", perturbed())), ["reading"], {}, [("high", "robustness", "P0200")]),
-    "a flip where the meaning changed": (lab(FINE, ("0.4", perturbed("antonym"))), ["reading"], {}, [("low", "robustness", "P0200")]),
+    "a flip back": (
+        lab(("0.4", {}), ("0.9", perturbed())),
+        ["reading"],
+        {},
+        [("high", "robustness", "P0200")],
+    ),
+    "two metrics of one case flip": (
+        lab(FINE, ("0.4 15", perturbed())),
+        ["reading"],
+        {},
+        [("high", "robustness", "P0200")],
+    ),
+    "a flip where the meaning changed": (
+        lab(FINE, ("0.4", perturbed("antonym"))),
+        ["reading"],
+        {},
+        [("low", "robustness", "P0200")],
+    ),
     "a leak": (lab((SSN, {}), FINE), ["pii_leakage"], {}, [("high", "privacy", "P0300")]),
     "a leaked secret": (
         lab((SECRET.partition(";")[2], {}), FINE),
@@ -61,23 +93,58 @@ PROBLEMS = {
         {},
         [("high", "security", "S0500")],
     ),
-    "an encoded prompt is answered": (lab((ENCODED, {"categories": [ASKED_ENCODED]})), ["encoding_guardrail"], {}, [("high", "security", "S0400")]),
+    "an encoded prompt is answered": (
+        lab((ENCODED, {"categories": [ASKED_ENCODED]})),
+        ["encoding_guardrail"],
+        {},
+        [("high", "security", "S0400")],
+    ),
     "nothing was encoded": (lab(FINE), ["encoding_guardrail"], {}, [("low", "data_quality", "P0100")]),
     "no context of a model that retrieves": (
-        lab(("0.9", {"context": ["c"]}), ("0.9", {"context": ["c"]}), ("0.9", {"context": [" "]}), model_type="h2ogpte"),
+        lab(
+            ("0.9", {"context": ["c"]}),
+            ("0.9", {"context": ["c"]}),
+            ("0.9", {"context": [" "]}),
+            model_type="h2ogpte",
+        ),
         ["reading"],
         {},
         [("medium", "retrieval", "P0100")],
     ),
-    "a host that did not answer": (lab(FINE, FINE, ("", {"error": "503"})), ["reading"], {}, [("medium", "runtime", "P0200")]),
+    "a host that did not answer": (
+        lab(FINE, FINE, ("", {"error": "503"})),
+        ["reading"],
+        {},
+        [("medium", "runtime", "P0200")],
+    ),
     "a negative cost": (lab(("0.9", {"cost": -1.0})), ["reading"], {}, [("low", "cost", "P0100")]),
     "a missing cost": (lab(("0.9", {"cost": 1.0}), FINE), ["reading"], {}, [("low", "cost", "P0100")]),
-    "a cost beyond the limit": (lab(("0.9", {"cost": 2.0})), ["reading"], {"max_cost": 1.0}, [("medium", "cost", "P0200")]),
-    "slow answers": (lab(("0.9", {"actual_duration": 3.0})), ["reading"], {"latency": {"max_s": 2.0}}, [("medium", "efficiency", "P0200")]),
-    "very slow answers": (lab(("0.9", {"actual_duration": 5.0})), ["reading"], {"latency": {"max_s": 2.0}}, [("high", "efficiency", "P0200")]),
+    "a cost beyond the limit": (
+        lab(("0.9", {"cost": 2.0})),
+        ["reading"],
+        {"max_cost": 1.0},
+        [("medium", "cost", "P0200")],
+    ),
+    "slow answers": (
+        lab(("0.9", {"actual_duration": 3.0})),
+        ["reading"],
+        {"latency": {"max_s": 2.0}},
+        [("medium", "efficiency", "P0200")],
+    ),
+    "very slow answers": (
+        lab(("0.9", {"actual_duration": 5.0})),
+        ["reading"],
+        {"latency": {"max_s": 2.0}},
+        [("high", "efficiency", "P0200")],
+    ),
     "much on disk": (lab(FINE), ["reading"], {"storage": {"max_mb": 1.0}}, [("medium", "storage", "P0200")]),
     "no number": (lab(FINE, FINE, ("nan", {})), ["reading"], {}, [("medium", "robustness", "P0200")]),
-    "an evaluator that broke": (lab(FINE, FINE, ("silent", {})), ["reading"], {}, [("medium", "runtime", "P0200")]),
+    "an evaluator that broke": (
+        lab(FINE, FINE, ("silent", {})),
+        ["reading"],
+        {},
+        [("medium", "runtime", "P0200")],
+    ),
     "too few cases": (lab(FINE), ["reading"], {"min_test_cases": 2}, [("medium", "data_quality", "P0100")]),
     "nothing at all": (lab(FINE), ["reading"], {}, []),
 }
@@ -87,7 +154,9 @@ PROBLEMS = {
 def test_one_planted_problem_is_told_and_no_other(tmp_path, name):
     content, evaluators, config, expected = PROBLEMS[name]
     found = analysis_of(tmp_path, content, evaluators, storage_mb=2.0, **config).problems
-    assert [(problem.severity, problem.problem_type, problem.avid) for problem in found] == expected, [problem.description for problem in found]
+    assert [(problem.severity, problem.problem_type, problem.avid) for problem in found] == expected, [
+        problem.description for problem in found
+    ]
     for problem in found:
         assert problem.actions
         assert problem.attributes
@@ -96,7 +165,14 @@ def test_one_planted_problem_is_told_and_no_other(tmp_path, name):
 
 @pytest.mark.parametrize("kind", PROBLEM_TYPES)
 def test_a_missed_mean_is_of_its_evaluators_type(tmp_path, kind):
-    @evaluator("planted", name="Planted", domain="generation", needs=("actual_output",), problem_type=kind, avid="E0100")
+    @evaluator(
+        "planted",
+        name="Planted",
+        domain="generation",
+        needs=("actual_output",),
+        problem_type=kind,
+        avid="E0100",
+    )
     @dataclass(frozen=True)
     class Planted:
         """Says 0.4."""
@@ -109,7 +185,11 @@ def test_a_missed_mean_is_of_its_evaluators_type(tmp_path, kind):
     registry = toy_registry()
     registry.add_evaluator(Planted)
     (found,) = analysis_of(tmp_path, lab(FINE), ["planted"], registry=registry).problems
-    assert (found.severity, found.problem_type, found.avid) == ("high" if kind in ("privacy", "security") else "medium", kind, "E0100")
+    assert (found.severity, found.problem_type, found.avid) == (
+        "high" if kind in ("privacy", "security") else "medium",
+        kind,
+        "E0100",
+    )
 
 
 def test_a_judge_without_a_usable_word(tmp_path):
@@ -122,7 +202,10 @@ def test_a_judge_without_a_usable_word(tmp_path):
 
         def score(self, cases, tools):
             fine = Outcome.score({"asking": 1.0})
-            return [fine if case.actual_output == "0.9" else Outcome.error("the judge's reply is not JSON") for case in cases]
+            return [
+                fine if case.actual_output == "0.9" else Outcome.error("the judge's reply is not JSON")
+                for case in cases
+            ]
 
     registry = toy_registry()
     registry.add_evaluator(Asking)
@@ -132,7 +215,12 @@ def test_a_judge_without_a_usable_word(tmp_path):
 
 
 def test_problems_stand_in_the_order_of_their_severity_and_each_once(tmp_path):
-    content = lab(("0.2", {"cost": -1.0}), ("0.2", {"cost": -1.0, "run": 2, "key": "k0"}), ("0.9", perturbed()), ("0.4", {}))
+    content = lab(
+        ("0.2", {"cost": -1.0}),
+        ("0.2", {"cost": -1.0, "run": 2, "key": "k0"}),
+        ("0.9", perturbed()),
+        ("0.4", {}),
+    )
     found = analysis_of(tmp_path, content, ["reading"], min_test_cases=9).problems
     severities = [problem.severity for problem in found]
     assert severities == sorted(severities, key=["high", "medium", "low"].index)
@@ -149,13 +237,28 @@ def both(first, second, **more):
     for number, (one, two) in enumerate(zip(first, second, strict=True)):
         for model, entry in zip(TWO, (one, two), strict=True):
             answer, extra = entry if isinstance(entry, tuple) else (entry, {})
-            pairs.append((answer, {"key": f"k{number}", "input": f"Question {number}?", "model_key": model, **more, **extra}))
+            pairs.append(
+                (
+                    answer,
+                    {
+                        "key": f"k{number}",
+                        "input": f"Question {number}?",
+                        "model_key": model,
+                        **more,
+                        **extra,
+                    },
+                )
+            )
     return lab(*pairs, models=TWO)
 
 
 SAME = {"actual_duration": 0.0}
 INSIGHTS = {
-    "best and worst": (both(["0.9", "0.8"], ["0.6", "0.7"]), ["reading"], ["the best model is 'a'", "the worst model is 'b'"]),
+    "best and worst": (
+        both(["0.9", "0.8"], ["0.6", "0.7"]),
+        ["reading"],
+        ["the best model is 'a'", "the worst model is 'b'"],
+    ),
     "most and least accurate": (
         both(["yes", "yes"], ["yes", "no"]),
         ["answered"],
@@ -166,11 +269,18 @@ INSIGHTS = {
         ["reading"],
         ["The fastest model is 'b' with 1 s per answer on average; the slowest is 'a' with 2 s"],
     ),
-    "cheapest": (both([("0.9", {"cost": 2.0})], [("0.9", {"cost": 1.0})]), ["reading"], ["The cheapest model is 'b' with 1 per answer"]),
+    "cheapest": (
+        both([("0.9", {"cost": 2.0})], [("0.9", {"cost": 1.0})]),
+        ["reading"],
+        ["The cheapest model is 'b' with 1 per answer"],
+    ),
     "the hardest prompt, which no model answers": (
         both(["0.1", "0.9"], ["0.1", "0.9"]),
         ["reading"],
-        ["the most difficult prompt is 'Question 0?'; 2 of 2 models fail it", "1 prompt is answered by no model ('k0')"],
+        [
+            "the most difficult prompt is 'Question 0?'; 2 of 2 models fail it",
+            "1 prompt is answered by no model ('k0')",
+        ],
     ),
     "retrieval failed and generation did not": (
         lab(

@@ -15,8 +15,13 @@ from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, lea
 def problems(tmp_path):
     def find(builder, **more):
         found = analyse(builder.write(tmp_path), {}, **more).problems
-        assert all(problem.problem_type in PROBLEM_TYPES and problem.avid in AVID and problem.actions for problem in found)
-        assert [problem.severity for problem in found] == sorted((p.severity for p in found), key=["high", "medium", "low"].index)
+        assert all(
+            problem.problem_type in PROBLEM_TYPES and problem.avid in AVID and problem.actions
+            for problem in found
+        )
+        assert [problem.severity for problem in found] == sorted(
+            (p.severity for p in found), key=["high", "medium", "low"].index
+        )
         return found
 
     return find
@@ -36,8 +41,18 @@ INF = float("inf")
         pytest.param({"threshold": 0.8}, 0.39, "high", id="higher is better, far half"),
         pytest.param({"threshold": 0.2, "better": "lower"}, 0.59, "medium", id="lower is better, near half"),
         pytest.param({"threshold": 0.2, "better": "lower"}, 0.61, "high", id="lower is better, far half"),
-        pytest.param({"threshold": 40.0, "better": "lower", "range": (1.0, INF)}, 80.0, "medium", id="no worst end, twice the threshold"),
-        pytest.param({"threshold": 40.0, "better": "lower", "range": (1.0, INF)}, 80.1, "high", id="no worst end, beyond twice the threshold"),
+        pytest.param(
+            {"threshold": 40.0, "better": "lower", "range": (1.0, INF)},
+            80.0,
+            "medium",
+            id="no worst end, twice the threshold",
+        ),
+        pytest.param(
+            {"threshold": 40.0, "better": "lower", "range": (1.0, INF)},
+            80.1,
+            "high",
+            id="no worst end, beyond twice the threshold",
+        ),
         pytest.param({"threshold": 2.0, "range": (-INF, INF)}, 0.5, "medium", id="no worst end below"),
         pytest.param({"threshold": 2.0, "range": (-INF, INF)}, -0.5, "high", id="far beyond an end below"),
     ],
@@ -52,7 +67,11 @@ def test_a_missed_privacy_mean_is_always_high():
 
 def test_a_mean_is_held_against_the_mean_of_its_cases_thresholds(problems):
     builder = RecordBuilder(models=("one",))
-    for key, limit in (("a", 0.2), ("b", 0.4), ("c", None)):  # the third has the run's, 0.5: (0.2 + 0.4 + 0.5) / 3 = 0.3667
+    for key, limit in (
+        ("a", 0.2),
+        ("b", 0.4),
+        ("c", None),
+    ):  # the third has the run's, 0.5: (0.2 + 0.4 + 0.5) / 3 = 0.3667
         builder.add(key, "one", quality(0.36))
         if limit is not None:
             builder.items[-1]["verdicts"]["quality"]["thresholds"] = {"score": limit}
@@ -67,14 +86,28 @@ def test_a_mean_beyond_its_threshold_is_a_problem_with_its_figures(problems):
     builder.add("a", "two", quality(0.5))
     (found,) = problems(builder)
     assert (found.severity, found.problem_type, found.avid) == ("medium", "accuracy", "P0200")
-    assert found.attributes == {"model": "m-one", "model_name": "one", "evaluator": "quality", "metric": "score", "threshold": 0.5, "score": 0.4}
+    assert found.attributes == {
+        "model": "m-one",
+        "model_name": "one",
+        "evaluator": "quality",
+        "metric": "score",
+        "threshold": 0.5,
+        "score": 0.4,
+    }
     assert "0.4, below the threshold 0.5 (1 scored row)" in found.description
 
 
 def test_an_infinite_threshold_and_complements_of_a_boolean_metric_raise_nothing(problems):
-    builder = RecordBuilder(evaluator("quality", metric(threshold="Infinity", better="lower", range=[0, "Infinity"])), boolean_evaluator())
+    builder = RecordBuilder(
+        evaluator("quality", metric(threshold="Infinity", better="lower", range=[0, "Infinity"])),
+        boolean_evaluator(),
+    )
     scores = {"model_passes": 0.6, "model_failures": 0.9}
-    builder.add("a", "one", {"outcomes": {"quality": score(9e9), "text_matching": {"status": "score", "scores": scores}}})
+    builder.add(
+        "a",
+        "one",
+        {"outcomes": {"quality": score(9e9), "text_matching": {"status": "score", "scores": scores}}},
+    )
     assert problems(builder) == ()
 
 
@@ -83,7 +116,12 @@ def test_each_flip_is_a_problem_in_either_direction(problems):
     for name in ("one", "two"):
         builder.add("k", name, quality(1.0))
         row = quality(0.6, **perturbed("k", "comma:HIGH"), input="What, about k?")
-        builder.add("k-comma", name, row, flips=[flip("k", direction="fail_to_pass" if name == "two" else "pass_to_fail")])
+        builder.add(
+            "k-comma",
+            name,
+            row,
+            flips=[flip("k", direction="fail_to_pass" if name == "two" else "pass_to_fail")],
+        )
     found = problems(builder)
     assert [(p.severity, p.problem_type, p.avid, p.attributes["direction"]) for p in found] == [
         ("high", "robustness", "P0200", "pass_to_fail"),
@@ -96,7 +134,12 @@ def test_each_flip_is_a_problem_in_either_direction(problems):
 def test_flips_under_a_changed_meaning_are_one_low_problem(problems):
     builder = RecordBuilder()
     for number in range(5):
-        builder.add(f"k{number}", "one", quality(1.0, **perturbed("k", "antonym:HIGH")), flips=[flip("k", meaning_kept=False, fails=False)])
+        builder.add(
+            f"k{number}",
+            "one",
+            quality(1.0, **perturbed("k", "antonym:HIGH")),
+            flips=[flip("k", meaning_kept=False, fails=False)],
+        )
     (found,) = problems(builder)
     assert (found.severity, found.attributes["count"]) == ("low", 5)
 
@@ -115,14 +158,28 @@ def test_a_leak_is_high_whatever_its_finding_says_and_stands_once_over_repeats(p
     row = {"outcomes": {"quality": {**score(1.0), "findings": [leak("a card number in the answer")]}}}
     builder.add("a", "one", row, row)
     (found,) = problems(builder)
-    assert (found.severity, found.problem_type, found.avid, found.actions) == ("high", "privacy", "P0300", "Mask it.")
+    assert (found.severity, found.problem_type, found.avid, found.actions) == (
+        "high",
+        "privacy",
+        "P0300",
+        "Mask it.",
+    )
     assert "a card number in the answer" in found.description
 
 
 def test_a_finding_of_another_kind_keeps_its_severity(problems):
     builder = RecordBuilder()
     builder.add(
-        "a", "one", {"outcomes": {"quality": {**score(1.0), "findings": [leak("an empty file", problem_type="data_quality", severity="low")]}}}
+        "a",
+        "one",
+        {
+            "outcomes": {
+                "quality": {
+                    **score(1.0),
+                    "findings": [leak("an empty file", problem_type="data_quality", severity="low")],
+                }
+            }
+        },
     )
     assert problems(builder)[0].severity == "low"
 
@@ -145,7 +202,11 @@ def test_a_model_that_does_not_retrieve_needs_no_context(problems):
 
 def test_host_errors_and_retries(problems):
     builder = RecordBuilder()
-    fault = {"outcomes": {"quality": {"status": "error", "reason": "503"}}, "error": "503 from the service", "actual_output": ""}
+    fault = {
+        "outcomes": {"quality": {"status": "error", "reason": "503"}},
+        "error": "503 from the service",
+        "actual_output": "",
+    }
     builder.add("down", "one", fault)
     builder.add("slow", "one", quality(1.0, retries=2))
     builder.add("fine", "one", quality(1.0))
@@ -219,7 +280,9 @@ def test_a_guardrail_suite_in_which_nothing_was_encoded(problems):
 
 
 def test_flips_of_one_evaluator_on_one_case_are_one_problem_that_keeps_each(problems):
-    builder = RecordBuilder(evaluator("quality", metric(), metric("size", primary=False)), boolean_evaluator())
+    builder = RecordBuilder(
+        evaluator("quality", metric(), metric("size", primary=False)), boolean_evaluator()
+    )
     builder.add("k", "one", quality(1.0))
     turned = [
         flip("k", score=0.4),
@@ -228,7 +291,10 @@ def test_flips_of_one_evaluator_on_one_case_are_one_problem_that_keeps_each(prob
     ]
     builder.add("k-comma", "one", quality(1.0, **perturbed("k", "comma:HIGH")), flips=turned)
     first, second = problems(builder)
-    assert "score flipped from pass to fail (1 → 0.4, threshold 0.5); size flipped from fail to pass (0.2 → 0.9, threshold 0.5)" in first.description
+    assert (
+        "score flipped from pass to fail (1 → 0.4, threshold 0.5); size flipped from fail to pass (0.2 → 0.9,"
+        " threshold 0.5)" in first.description
+    )
     assert [(entry["metric"], entry["direction"], entry["score"]) for entry in first.attributes["flips"]] == [
         ("score", "pass_to_fail", 0.4),
         ("size", "fail_to_pass", 0.9),
@@ -239,5 +305,7 @@ def test_flips_of_one_evaluator_on_one_case_are_one_problem_that_keeps_each(prob
 def test_a_flip_of_an_unchanged_copy_is_called_noise(problems):
     builder = RecordBuilder()
     builder.add("k", "one", quality(1.0))
-    builder.add("k-copy", "one", quality(0.6, **perturbed("k", "copy")), flips=[flip("k", perturbators=["copy"])])
+    builder.add(
+        "k-copy", "one", quality(0.6, **perturbed("k", "copy")), flips=[flip("k", perturbators=["copy"])]
+    )
     assert "the model's own noise" in problems(builder)[0].actions

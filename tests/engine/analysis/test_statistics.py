@@ -20,11 +20,15 @@ from pytest_evalstudio.engine.analysis.statistics import (
 )
 
 
-@pytest.mark.parametrize(("successes", "total"), [(0, 1), (1, 1), (0, 20), (20, 20), (8, 10), (1, 1000), (499, 1000)])
+@pytest.mark.parametrize(
+    ("successes", "total"), [(0, 1), (1, 1), (0, 20), (20, 20), (8, 10), (1, 1000), (499, 1000)]
+)
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_wilson_agrees_with_scipy(successes, total, level):
     reference = stats.binomtest(successes, total).proportion_ci(level, method="wilson")
-    assert wilson_interval(successes, total, level=level) == pytest.approx((reference.low, reference.high), abs=1e-12)
+    assert wilson_interval(successes, total, level=level) == pytest.approx(
+        (reference.low, reference.high), abs=1e-12
+    )
 
 
 @given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -41,7 +45,9 @@ def test_wilson_refuses_what_is_no_proportion(successes, total):
 
 def test_bootstrap_of_independent_rows_agrees_with_scipy():
     values = np.random.default_rng(1).beta(2, 3, size=400)
-    reference = stats.bootstrap((values,), np.mean, n_resamples=4000, method="percentile", rng=np.random.default_rng(2)).confidence_interval
+    reference = stats.bootstrap(
+        (values,), np.mean, n_resamples=4000, method="percentile", rng=np.random.default_rng(2)
+    ).confidence_interval
     low, high = cluster_bootstrap_interval(values, range(400), replicates=4000)
     assert (low, high) == pytest.approx((reference.low, reference.high), abs=0.004)
 
@@ -61,7 +67,9 @@ def test_one_cluster_has_no_interval():
 def test_the_interval_is_the_same_in_every_run_and_whatever_the_blocks():
     values = np.random.default_rng(1).random(30)
     assert cluster_bootstrap_interval(values, range(30)) == cluster_bootstrap_interval(values, range(30))
-    assert cluster_bootstrap_interval(values, range(30)) != cluster_bootstrap_interval(values, range(30), seed=1)
+    assert cluster_bootstrap_interval(values, range(30)) != cluster_bootstrap_interval(
+        values, range(30), seed=1
+    )
 
 
 def test_many_means_at_once_equal_one_by_one():
@@ -117,5 +125,7 @@ def test_ranks(values, higher, expected):
 
 @given(st.lists(st.integers(0, 5), max_size=20))
 def test_ranks_agree_with_scipy(values):
-    reference = stats.rankdata([-value for value in values], method="min").astype(int).tolist() if values else []
+    reference = (
+        stats.rankdata([-value for value in values], method="min").astype(int).tolist() if values else []
+    )
     assert ranks([float(value) for value in values]) == reference

@@ -13,7 +13,15 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache, digest_of
 
-FULL = Answer(text="zwei €", context=("a", "b"), context_sources=("x", "y"), duration_s=0.5, cost_usd=0.25, usage={"input_tokens": 3}, retries=1)
+FULL = Answer(
+    text="zwei €",
+    context=("a", "b"),
+    context_sources=("x", "y"),
+    duration_s=0.5,
+    cost_usd=0.25,
+    usage={"input_tokens": 3},
+    retries=1,
+)
 
 
 @pytest.fixture
@@ -22,7 +30,11 @@ def cache(tmp_path):
         yield opened
 
 
-@pytest.mark.parametrize("answer", [FULL, Answer(text=""), Answer(text="\ud800 half a character")], ids=["everything", "empty", "surrogate"])
+@pytest.mark.parametrize(
+    "answer",
+    [FULL, Answer(text=""), Answer(text="\ud800 half a character")],
+    ids=["everything", "empty", "surrogate"],
+)
 def test_an_answer_comes_back_as_it_was(cache, answer):
     cache.put("k", answer)
     assert cache.get("k") == answer
@@ -54,7 +66,9 @@ def document(folder, content):
 
 
 def test_the_address_depends_on_content_alone(cache, tmp_path):
-    one, copy, other = (document(tmp_path / name, text) for name, text in (("1", "free"), ("2", "free"), ("3", "dear")))
+    one, copy, other = (
+        document(tmp_path / name, text) for name, text in (("1", "free"), ("2", "free"), ("3", "dear"))
+    )
     key = cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(one,)))
     assert key == cache.key("h", {"b": {"c": 2}, "a": 1}, Prompt(text="q", corpus=(copy,)))
     different = [
@@ -81,7 +95,9 @@ def test_a_corrupt_file_is_moved_aside_with_a_warning(tmp_path):
         cache.put("k", FULL)
         assert cache.get("k") == FULL
         assert len(cache.warnings) == 1
-    assert "is corrupt (file is not a database); it was moved to answers-1.sqlite.corrupt-" in cache.warnings[0]
+    assert (
+        "is corrupt (file is not a database); it was moved to answers-1.sqlite.corrupt-" in cache.warnings[0]
+    )
     assert len(list(tmp_path.glob("*.corrupt-*"))) == 1
 
 
@@ -148,7 +164,12 @@ with AnswerCache(Path(sys.argv[1])) as cache:
 def test_processes_write_one_cache_at_the_same_time(tmp_path, corrupt):
     if corrupt:
         (tmp_path / FILE_NAME).write_bytes(b"this is no database" * 100)
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name], stdout=subprocess.PIPE, text=True) for name in ("a", "b", "c")]
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), name], stdout=subprocess.PIPE, text=True
+        )
+        for name in ("a", "b", "c")
+    ]
     told = [writer.communicate(timeout=60)[0].strip() for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     assert sum(one != "[]" for one in told) == (1 if corrupt else 0)
@@ -160,10 +181,17 @@ def test_processes_write_one_cache_at_the_same_time(tmp_path, corrupt):
 def test_earlier_turns_are_a_part_of_the_address_where_there_are_any(cache):
     asked = {
         cache.key("h", {}, Prompt(text="q", conversation=turns))
-        for turns in ((), (Turn(role="user", content="a"),), (Turn(role="assistant", content="a"),), (Turn(role="user", content="b"),))
+        for turns in (
+            (),
+            (Turn(role="user", content="a"),),
+            (Turn(role="assistant", content="a"),),
+            (Turn(role="user", content="b"),),
+        )
     }
     assert len(asked) == 4
-    assert cache.key("h", {}, Prompt(text="q")) == digest_of(["h", {}, "q", [], 1])  # stored before there were conversations
+    assert cache.key("h", {}, Prompt(text="q")) == digest_of(
+        ["h", {}, "q", [], 1]
+    )  # stored before there were conversations
 
 
 @pytest.fixture
@@ -176,7 +204,11 @@ def frozen(tmp_path):
         for path in (*folder.iterdir(), folder):
             path.chmod(path.stat().st_mode & ~0o222)
         if os.access(folder, os.W_OK):
-            done = subprocess.run(["chattr", "-R", "+i", str(folder)], capture_output=True, check=False) if shutil.which("chattr") else None
+            done = (
+                subprocess.run(["chattr", "-R", "+i", str(folder)], capture_output=True, check=False)
+                if shutil.which("chattr")
+                else None
+            )
             if done is None or done.returncode:
                 pytest.skip("this user may write everywhere")
 

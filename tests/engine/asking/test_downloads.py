@@ -36,8 +36,16 @@ def test_a_suite_is_stored_once_under_a_name_that_reads_well(served, tmp_path):
     assert path.name.startswith("my_20suite-")
     assert path.suffix == ".yaml"
     (folder / "my suite.yaml").write_text("tests: [{}]", encoding="utf-8")
-    assert fetch_suite(f"{url}/my%20suite.yaml?version=1", tmp_path / "cache").read_text(encoding="utf-8") == "tests: []"
-    assert fetch_suite(f"{url}/my%20suite.yaml?version=1", tmp_path / "cache", refresh=True).read_text(encoding="utf-8") == "tests: [{}]"
+    assert (
+        fetch_suite(f"{url}/my%20suite.yaml?version=1", tmp_path / "cache").read_text(encoding="utf-8")
+        == "tests: []"
+    )
+    assert (
+        fetch_suite(f"{url}/my%20suite.yaml?version=1", tmp_path / "cache", refresh=True).read_text(
+            encoding="utf-8"
+        )
+        == "tests: [{}]"
+    )
     assert sorted(found.name for found in (tmp_path / "cache").iterdir()) == [path.name, f"{path.name}.url"]
 
 

@@ -15,7 +15,12 @@ from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.secrets import Secrets
 
 KEY = "sk-very-secret-1234"
-CHAT = {"host": "openai_compatible", "url": "http://127.0.0.1:9/v1", "llm_model_name": "m", "api_key": "${CHAT_KEY}"}
+CHAT = {
+    "host": "openai_compatible",
+    "url": "http://127.0.0.1:9/v1",
+    "llm_model_name": "m",
+    "api_key": "${CHAT_KEY}",
+}
 
 
 @pytest.fixture
@@ -25,7 +30,11 @@ def opened(tmp_path):
 
     def make(settings, *, name="mine", env=None, **options):
         environment = {"CHAT_KEY": KEY} if env is None else env
-        sessions.append(open_model(name, settings, Registry(), folder=tmp_path, env=environment, **{"cache": None, **options}))
+        sessions.append(
+            open_model(
+                name, settings, Registry(), folder=tmp_path, env=environment, **{"cache": None, **options}
+            )
+        )
         return sessions[-1]
 
     yield make
@@ -36,19 +45,51 @@ def opened(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        pytest.param({}, "needs `host`, one of extractive, fixture, openai_compatible, python, scripted", id="no host"),
-        pytest.param({"host": "pyton"}, "no host named 'pyton'. Did you mean 'python'?", id="a misspelt host"),
-        pytest.param({"host": "python"}, "host 'python' needs `target`", id="a parameter left out"),
-        pytest.param({"host": "python", "traget": "a:b"}, "no parameter 'traget'. Did you mean 'target'?", id="a misspelt parameter"),
-        pytest.param({"host": "scripted", "concurency": 3}, "Did you mean 'concurrency'?", id="a misspelt limit"),
-        pytest.param({"host": "scripted", "colour": "red"}, "no parameter 'colour'. It has: answers,", id="nothing like it"),
-        pytest.param({"host": "scripted", "delay_s": "long"}, "delay_s: input should be a valid number", id="a word for a number"),
-        pytest.param({"host": "scripted", "cache": "yes"}, "cache = 'yes': must be true or false", id="a word for a choice"),
         pytest.param(
-            CHAT | {"api_key": "${NOBODY_SET}"}, "${NOBODY_SET}': the environment variable NOBODY_SET is not set", id="a variable that is not set"
+            {}, "needs `host`, one of extractive, fixture, openai_compatible, python, scripted", id="no host"
         ),
-        pytest.param(CHAT | {"api_key": "${EMPTY}"}, "the environment variable EMPTY is empty", id="a variable that is empty"),
-        pytest.param(CHAT | {"arguments": {"user": ["${NESTED}"]}}, "the environment variable NESTED is not set", id="a nested one"),
+        pytest.param(
+            {"host": "pyton"}, "no host named 'pyton'. Did you mean 'python'?", id="a misspelt host"
+        ),
+        pytest.param({"host": "python"}, "host 'python' needs `target`", id="a parameter left out"),
+        pytest.param(
+            {"host": "python", "traget": "a:b"},
+            "no parameter 'traget'. Did you mean 'target'?",
+            id="a misspelt parameter",
+        ),
+        pytest.param(
+            {"host": "scripted", "concurency": 3}, "Did you mean 'concurrency'?", id="a misspelt limit"
+        ),
+        pytest.param(
+            {"host": "scripted", "colour": "red"},
+            "no parameter 'colour'. It has: answers,",
+            id="nothing like it",
+        ),
+        pytest.param(
+            {"host": "scripted", "delay_s": "long"},
+            "delay_s: input should be a valid number",
+            id="a word for a number",
+        ),
+        pytest.param(
+            {"host": "scripted", "cache": "yes"},
+            "cache = 'yes': must be true or false",
+            id="a word for a choice",
+        ),
+        pytest.param(
+            CHAT | {"api_key": "${NOBODY_SET}"},
+            "${NOBODY_SET}': the environment variable NOBODY_SET is not set",
+            id="a variable that is not set",
+        ),
+        pytest.param(
+            CHAT | {"api_key": "${EMPTY}"},
+            "the environment variable EMPTY is empty",
+            id="a variable that is empty",
+        ),
+        pytest.param(
+            CHAT | {"arguments": {"user": ["${NESTED}"]}},
+            "the environment variable NESTED is not set",
+            id="a nested one",
+        ),
     ],
 )
 def test_a_wrong_table_is_told_with_the_models_name(opened, settings, fault):
@@ -59,7 +100,10 @@ def test_a_wrong_table_is_told_with_the_models_name(opened, settings, fault):
 
 
 def test_values_come_from_the_environment(opened):
-    host = opened(CHAT | {"temperature": "${HEAT}", "arguments": {"user": "$${x} ${NAME}"}}, env={"HEAT": "0.5", "NAME": "me", "CHAT_KEY": KEY}).host
+    host = opened(
+        CHAT | {"temperature": "${HEAT}", "arguments": {"user": "$${x} ${NAME}"}},
+        env={"HEAT": "0.5", "NAME": "me", "CHAT_KEY": KEY},
+    ).host
     assert (host.temperature, host.arguments, host.api_key) == (0.5, {"user": "${x} me"}, KEY)
 
 
@@ -67,7 +111,11 @@ def test_secrets_are_in_no_description_and_visible_settings_are(opened):
     settings = CHAT | {
         "url": "http://user:pass@127.0.0.1:9/v1",
         "max_tokens": 7,
-        "arguments": {"extra_headers": {"X-Api-Key": "literal-secret"}, "user": f"key {KEY}", "temperature": 0},
+        "arguments": {
+            "extra_headers": {"X-Api-Key": "literal-secret"},
+            "user": f"key {KEY}",
+            "temperature": 0,
+        },
     }
     described = opened(settings).description()
     text = json.dumps(described)
@@ -92,12 +140,25 @@ def test_the_key_of_a_model_is_the_same_in_every_run_and_for_every_secret(opened
     key = opened(CHAT).key
     assert key == opened(CHAT, env={"CHAT_KEY": "another-key"}).key
     assert key == opened(CHAT | {"concurrency": 2, "retries": 0, "runs": 3, "cache": False}).key
-    assert len({key, opened(CHAT, name="other").key, opened(CHAT | {"llm_model_name": "n"}).key, opened(CHAT | {"seed": 1}).key}) == 4
+    assert (
+        len(
+            {
+                key,
+                opened(CHAT, name="other").key,
+                opened(CHAT | {"llm_model_name": "n"}).key,
+                opened(CHAT | {"seed": 1}).key,
+            }
+        )
+        == 4
+    )
 
 
 def test_another_model_from_the_environment_is_another_model(opened):
     settings = CHAT | {"llm_model_name": "${CHAT_MODEL}"}
-    assert opened(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "a"}).key != opened(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "b"}).key
+    assert (
+        opened(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "a"}).key
+        != opened(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "b"}).key
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +178,10 @@ def test_own_code_is_not_cached_unless_asked_for(opened, tmp_path):
     with AnswerCache(tmp_path / "cache") as cache:
         prompt = [Prompt(text="a")]
         for choice, stored in ((None, False), (True, True)):
-            session = opened({"host": "scripted", "default": "fine"} | ({} if choice is None else {"cache": choice}), cache=cache)
+            session = opened(
+                {"host": "scripted", "default": "fine"} | ({} if choice is None else {"cache": choice}),
+                cache=cache,
+            )
             session.ask(prompt)
             assert (session.peek(prompt)[0] is not None) is stored
 
@@ -127,7 +191,12 @@ def test_workers_share_the_limits(opened):
 
 
 def test_a_secret_that_a_model_repeats_is_stored_nowhere(opened, tmp_path):
-    settings = {"host": "scripted", "answers": [{"answer": f"the key is {KEY}", "context": [KEY]}], "fault": "${CHAT_KEY}", "cache": True}
+    settings = {
+        "host": "scripted",
+        "answers": [{"answer": f"the key is {KEY}", "context": [KEY]}],
+        "fault": "${CHAT_KEY}",
+        "cache": True,
+    }
     with AnswerCache(tmp_path / "cache") as cache:
         [answer] = opened(settings, cache=cache).ask([Prompt(text="a")])
     assert (answer.text, answer.context) == ("the key is ***", ("***",))
@@ -152,7 +221,9 @@ def test_documents_at_private_addresses_are_read_where_that_is_allowed(opened, t
 
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        prompt = Prompt(text="What do transfers cost?", corpus=(f"http://127.0.0.1:{server.server_port}/fees.md",))
+        prompt = Prompt(
+            text="What do transfers cost?", corpus=(f"http://127.0.0.1:{server.server_port}/fees.md",)
+        )
         [refused] = opened({"host": "extractive", "retries": 0}).ask([prompt])
         [answered] = opened({"host": "extractive"}, allow_private_hosts=True).ask([prompt])
         server.shutdown()

@@ -39,7 +39,13 @@ def scripted(tmp_path):
     opened = []
 
     def make(answers=None, *, cache=None, refresh=False, name="mine", **settings):
-        table = {"host": "scripted", "answers": {} if answers is None else answers, "default": "fine", "cache": cache is not None, **settings}
+        table = {
+            "host": "scripted",
+            "answers": {} if answers is None else answers,
+            "default": "fine",
+            "cache": cache is not None,
+            **settings,
+        }
         opened.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, refresh=refresh))
         return opened[-1]
 
@@ -50,7 +56,11 @@ def scripted(tmp_path):
 
 def test_answers_stand_in_the_order_of_the_prompts(scripted):
     session = scripted({"a": "A", "b": {"answer": "B", "context": ["chunk"]}})
-    assert [(answer.text, answer.context) for answer in session.ask(ask_for("b", "a", "x"))] == [("B", ("chunk",)), ("A", ()), ("fine", ())]
+    assert [(answer.text, answer.context) for answer in session.ask(ask_for("b", "a", "x"))] == [
+        ("B", ("chunk",)),
+        ("A", ()),
+        ("fine", ()),
+    ]
 
 
 def test_no_prompts_are_no_answers(scripted):
@@ -111,7 +121,12 @@ def test_a_passing_fault_is_retried_and_counted(scripted):
     [answer] = session.ask(ask_for("a"))
     assert (answer.text, answer.retries, answer.error) == ("fine", 2, "")
     counters = session.counters
-    assert (counters["success_count"], counters["retry_count"], counters["failure_count"], counters["timeout_count"]) == (1, 2, 0, 0)
+    assert (
+        counters["success_count"],
+        counters["retry_count"],
+        counters["failure_count"],
+        counters["timeout_count"],
+    ) == (1, 2, 0, 0)
 
 
 def test_retries_end_and_the_error_says_how_often_was_tried(scripted):
@@ -147,7 +162,11 @@ def test_a_dead_host_fails_the_remaining_cases_at_once(scripted):
     answers = session.ask(ask_for(*map(str, range(50))))
     assert len(session.host.asked) == 3
     assert answers[2].error == "model 'mine': connection refused"
-    assert answers[3].error == "model 'mine': not asked: the host did not answer 3 prompts in a row; the last time: connection refused"
+    assert (
+        answers[3].error
+        == "model 'mine': not asked: the host did not answer 3 prompts in a row; the last time: connection"
+        " refused"
+    )
     assert session.counters["failure_count"] == 50
 
 
@@ -181,7 +200,10 @@ def test_a_question_asked_twice_is_paid_for_once(scripted, cache):
 
 def test_repeats_are_questions_of_their_own(scripted, cache):
     session = scripted(["one", "two"], cache=cache, concurrency=1)
-    assert [answer.text for answer in session.ask([Prompt(text="a", run=1), Prompt(text="a", run=2)])] == ["one", "two"]
+    assert [answer.text for answer in session.ask([Prompt(text="a", run=1), Prompt(text="a", run=2)])] == [
+        "one",
+        "two",
+    ]
 
 
 def test_refresh_asks_again_what_earlier_sessions_stored_but_not_what_this_one_did(scripted, cache):
@@ -216,7 +238,13 @@ def test_durations_are_measured(scripted):
     [answer] = session.ask(ask_for("a"))
     assert 0.04 < answer.duration_s < 0.5
     stats = session.counters["duration_stats"]
-    assert stats == {"n": 1, "sum": answer.duration_s, "min": answer.duration_s, "max": answer.duration_s, "avg": answer.duration_s}
+    assert stats == {
+        "n": 1,
+        "sum": answer.duration_s,
+        "min": answer.duration_s,
+        "max": answer.duration_s,
+        "avg": answer.duration_s,
+    }
 
 
 @host("odd", name="Odd", kind="rag")
@@ -290,7 +318,7 @@ RUN = """
             print("interrupted with", sum(answer is not None for answer in session.peek(prompts)), "stored")
         finally:
             session.close()
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

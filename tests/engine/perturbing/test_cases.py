@@ -15,7 +15,13 @@ def suite():
     made = TestSuite(name="S", categories=["bank"])
     test = made.add_test(documents=["d.md"], key="t", categories=["fees"])
     test.add_case(
-        "What does a lazy copy cost?", key="copy", expected_output="5", condition='"5"', categories=["c"], evaluators={"rouge": {}}, xfail="no"
+        "What does a lazy copy cost?",
+        key="copy",
+        expected_output="5",
+        condition='"5"',
+        categories=["c"],
+        evaluators={"rouge": {}},
+        xfail="no",
     )
     test.add_case("Why?", key="why")
     return made
@@ -24,7 +30,14 @@ def suite():
 def test_each_chain_makes_a_case_right_behind_its_original():
     found = perturb(suite(), "comma:high,word_swap:high+qwerty:high,copy")
     cases = found.content.tests[0].test_cases
-    assert [case.key for case in cases] == ["copy", "copy-comma-high", "copy-word_swap-high-qwerty-high", "copy-copy", "why", "why-copy"]
+    assert [case.key for case in cases] == [
+        "copy",
+        "copy-comma-high",
+        "copy-word_swap-high-qwerty-high",
+        "copy-copy",
+        "why",
+        "why-copy",
+    ]
     assert [case.prompt for case in cases[:4]] == [
         "What does a lazy copy cost?",
         "What does, a lazy, copy cost?",
@@ -38,11 +51,21 @@ def test_each_chain_makes_a_case_right_behind_its_original():
         "perturbed_by:word_swap:PerturbationIntensity.HIGH",
         "perturbed_by:qwerty:PerturbationIntensity.HIGH",
     ]
-    assert [(link.type, link.target, link.target_type) for link in chained.relationships] == [("perturbation_source", "copy", "test_case")]
-    assert (chained.expected_output, chained.condition, chained.evaluators, chained.xfail) == ("5", '"5"', {"rouge": {}}, "no")
+    assert [(link.type, link.target, link.target_type) for link in chained.relationships] == [
+        ("perturbation_source", "copy", "test_case")
+    ]
+    assert (chained.expected_output, chained.condition, chained.evaluators, chained.xfail) == (
+        "5",
+        '"5"',
+        {"rouge": {}},
+        "no",
+    )
     assert found.added == 4
     assert found.notes == (
-        "comma:HIGH made nothing of 1 case ('why'): it has fewer than 2 words before its last one that no punctuation follows",
+        (
+            "comma:HIGH made nothing of 1 case ('why'): it has fewer than 2 words before its last one that no"
+            " punctuation follows"
+        ),
         "word_swap:HIGH+qwerty:HIGH made nothing of 1 case ('why'): word_swap: it has fewer than 2 words",
     )
 
@@ -55,7 +78,9 @@ def test_what_is_given_stays_as_it_is():
 
 
 def test_the_same_seed_gives_the_same_suite_and_another_one_another():
-    one, same, other = (perturb(suite(), "random_replacement", seed=seed).content.to_dict() for seed in (1, 1, 2))
+    one, same, other = (
+        perturb(suite(), "random_replacement", seed=seed).content.to_dict() for seed in (1, 1, 2)
+    )
     assert one == same != other
 
 
@@ -67,7 +92,16 @@ def test_where_looks_at_the_categories_of_case_test_and_suite():
 def test_perturbed_cases_are_not_perturbed_again_and_keys_stay_unique():
     twice = perturb(perturb(suite(), "copy").content, "copy,copy")
     keys = [case.key for _, case in twice.content.cases()]
-    assert keys == ["copy", "copy-copy-2", "copy-copy-3", "copy-copy", "why", "why-copy-2", "why-copy-3", "why-copy"]
+    assert keys == [
+        "copy",
+        "copy-copy-2",
+        "copy-copy-3",
+        "copy-copy",
+        "why",
+        "why-copy-2",
+        "why-copy-3",
+        "why-copy",
+    ]
 
 
 def test_a_test_and_a_single_case_can_be_perturbed():
@@ -79,28 +113,62 @@ def test_a_test_and_a_single_case_can_be_perturbed():
 
 
 def test_a_counterfactual_names_its_original_twice():
-    (_, case) = perturb(TestCase(prompt="May he?", key="k"), "counterfactual").content.test_cases
-    assert [(link.type, link.target) for link in case.relationships] == [("perturbation_source", "k"), ("counterfactual_source", "k")]
-    assert case.categories == ["perturbed", "perturbed_by:counterfactual:PerturbationIntensity.MEDIUM", "counterfactual:gender"]
+    _, case = perturb(TestCase(prompt="May he?", key="k"), "counterfactual").content.test_cases
+    assert [(link.type, link.target) for link in case.relationships] == [
+        ("perturbation_source", "k"),
+        ("counterfactual_source", "k"),
+    ]
+    assert case.categories == [
+        "perturbed",
+        "perturbed_by:counterfactual:PerturbationIntensity.MEDIUM",
+        "counterfactual:gender",
+    ]
 
 
 def test_the_rows_of_a_lab_wait_for_their_answers():
-    row = Row(key="k", input="What is it?", actual_output="It is so.", model_key="m", context=["c"], cost=1.0, expected_output="so")
-    lab = TestLab(models=[Model(key="m")], dataset=LlmDataset(inputs=[row, row.model_copy(update={"run": 2})]))
+    row = Row(
+        key="k",
+        input="What is it?",
+        actual_output="It is so.",
+        model_key="m",
+        context=["c"],
+        cost=1.0,
+        expected_output="so",
+    )
+    lab = TestLab(
+        models=[Model(key="m")], dataset=LlmDataset(inputs=[row, row.model_copy(update={"run": 2})])
+    )
     found = perturb(lab, "word_swap:high")
     assert [item.key for item in found.content.dataset.inputs] == ["k", "k"]
     new = found.content.raw_dataset.inputs[-1]
-    assert (new.key, new.input, new.actual_output, new.context, new.cost, new.run) == ("k-word_swap-high", "is What it?", "", [], None, None)
-    assert (new.expected_output, new.model_key, [link.target for link in new.relationships]) == ("so", "m", ["k"])
+    assert (new.key, new.input, new.actual_output, new.context, new.cost, new.run) == (
+        "k-word_swap-high",
+        "is What it?",
+        "",
+        [],
+        None,
+        None,
+    )
+    assert (new.expected_output, new.model_key, [link.target for link in new.relationships]) == (
+        "so",
+        "m",
+        ["k"],
+    )
     assert found.added == 1
 
 
-@pytest.mark.parametrize(("spec", "fault"), [("", "no perturbator is named; write e.g. comma:medium"), (" , ", "no perturbator is named")])
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [("", "no perturbator is named; write e.g. comma:medium"), (" , ", "no perturbator is named")],
+)
 def test_nothing_asked_for_is_told(spec, fault):
     with pytest.raises(ConfigurationError, match=fault):
         perturb(suite(), spec)
 
 
 def test_a_data_set_does_not_say_whom_to_ask():
-    with pytest.raises(ConfigurationError, match="a LlmDataset cannot be perturbed: give a TestCase, Test, TestSuite or TestLab"):
+    with pytest.raises(
+        ConfigurationError,
+        match="a LlmDataset cannot be perturbed: give a TestCase, Test, TestSuite or TestLab",
+    ):
         perturb(LlmDataset(), "copy")

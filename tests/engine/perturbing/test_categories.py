@@ -21,7 +21,10 @@ REFERENCE = "h2o_sonar.utils.perturbations."
         (f"perturbed_by:{REFERENCE}RandomCharacterReplacementPerturbator", "random_replacement"),
         (f"perturbed_by:{REFERENCE}KeywordTyposPerturbator", "keyboard_typos"),
         (f"perturbed_by:{REFERENCE}RandomOCRPerturbator", "ocr"),
-        (f"perturbed_by:{REFERENCE}EncodingBase64Perturbator:PerturbationIntensity.MEDIUM", "encoding_base64"),
+        (
+            f"perturbed_by:{REFERENCE}EncodingBase64Perturbator:PerturbationIntensity.MEDIUM",
+            "encoding_base64",
+        ),
         (f"perturbed_by:{REFERENCE}ContextualMisinformationPerturbator", "contextual_misinformation"),
     ],
 )
@@ -30,13 +33,24 @@ def test_a_category_names_perturbator_and_intensity(category, found):
 
 
 def test_several_perturbations_stand_in_order_and_other_categories_name_none():
-    categories = ["fees", "perturbed", "perturbed_by:comma:HIGH", "x_perturbed_by:y", "perturbed_by:antonym:LOW"]
+    categories = [
+        "fees",
+        "perturbed",
+        "perturbed_by:comma:HIGH",
+        "x_perturbed_by:y",
+        "perturbed_by:antonym:LOW",
+    ]
     assert origin(categories).by == ("comma:HIGH", "antonym:LOW")
 
 
 @pytest.mark.parametrize(
     ("made_by", "kept"),
-    [((), True), (("comma:HIGH", "word_swap:LOW"), True), (("comma:HIGH", "antonym:LOW"), False), (("encoding_base16:LOW",), False)],
+    [
+        ((), True),
+        (("comma:HIGH", "word_swap:LOW"), True),
+        (("comma:HIGH", "antonym:LOW"), False),
+        (("encoding_base16:LOW",), False),
+    ],
 )
 def test_one_change_of_meaning_changes_the_meaning(made_by, kept):
     assert origin([f"perturbed_by:{name}" for name in made_by]).meaning_kept is kept

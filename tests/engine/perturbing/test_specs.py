@@ -14,7 +14,9 @@ from pytest_evalstudio.engine.perturbing.texts import put_to
 
 
 def labels(text, registry=None, options=None):
-    return [[step.label for step in chain] for chain in parse_perturbations(text, registry or Registry(), options)]
+    return [
+        [step.label for step in chain] for chain in parse_perturbations(text, registry or Registry(), options)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -35,17 +37,29 @@ def test_a_comma_separates_and_a_plus_chains(text, chains):
     ("text", "fault"),
     [
         ("coma", "no perturbator named 'coma'. Did you mean 'comma'? `evalstudio perturbators` lists all."),
-        ("comma:medum", "perturbator comma: no intensity 'medum'. Did you mean 'medium'? It has low, medium, high"),
+        (
+            "comma:medum",
+            "perturbator comma: no intensity 'medum'. Did you mean 'medium'? It has low, medium, high",
+        ),
         ("comma:extreme", "perturbator comma: no intensity 'extreme'. It has low, medium, high"),
         ("copy:low", "perturbator copy: no intensity 'low'. It has none; leave it out"),
         ("comma:low:high", "perturbator 'comma:low:high': two intensities, 'low' and 'high'; give one"),
         ("comma+", "a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','"),
-        ("random_delete:replacment=X", "perturbator random_delete.replacment: unknown option. Did you mean 'replacement'?"),
+        (
+            "random_delete:replacment=X",
+            "perturbator random_delete.replacment: unknown option. Did you mean 'replacement'?",
+        ),
         ("comma:x=1", "perturbator comma.x: unknown option. It has none"),
-        ("encoding_base16:spaces=maybe", "perturbator encoding_base16.spaces: expected true or false, found 'maybe'"),
+        (
+            "encoding_base16:spaces=maybe",
+            "perturbator encoding_base16.spaces: expected true or false, found 'maybe'",
+        ),
         (
             "counterfactual:group=job",
-            "perturbator counterfactual.group: expected one of 'all', 'gender', 'race', 'age', 'income', 'religion', found 'job'",
+            (
+                "perturbator counterfactual.group: expected one of 'all', 'gender', 'race', 'age', 'income',"
+                " 'religion', found 'job'"
+            ),
         ),
     ],
 )
@@ -57,7 +71,9 @@ def test_what_cannot_be_understood_is_told(text, fault):
 
 def test_options_of_the_configuration_hold_until_the_specification_says_otherwise():
     options = {"random_delete": {"replacement": "X"}}
-    (configured,), (own,) = parse_perturbations("random_delete:high,random_delete:high:replacement=#", Registry(), options)
+    (configured,), (own,) = parse_perturbations(
+        "random_delete:high,random_delete:high:replacement=#", Registry(), options
+    )
     assert "X" in configured.perturb("something", 1).text
     assert "#" in own.perturb("something", 1).text
 
@@ -94,7 +110,11 @@ def test_a_perturbator_of_ones_own(shouting):
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("boom", "the perturbator failed: RuntimeError: too loud"), ("BLANK", "nothing is left of it"), ("", None)],
+    [
+        ("boom", "the perturbator failed: RuntimeError: too loud"),
+        ("BLANK", "nothing is left of it"),
+        ("", None),
+    ],
 )
 def test_what_a_perturbator_does_wrong_is_a_note(shouting, text, reason):
     (chain,) = parse_perturbations("shout", shouting)
@@ -114,5 +134,7 @@ def test_two_perturbators_of_one_name_are_refused(shouting):
 
     with pytest.raises(ConfigurationError, match="two perturbators are named 'shout'"):
         shouting.add_perturbator(Other)
-    with pytest.raises(ConfigurationError, match=r"is no perturbator: decorate it with pytest_evalstudio\.perturbator"):
+    with pytest.raises(
+        ConfigurationError, match=r"is no perturbator: decorate it with pytest_evalstudio\.perturbator"
+    ):
         shouting.add_perturbator(int)

@@ -11,12 +11,26 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from pytest_evalstudio.engine.scoring.calibration import probability, sigmoid, threshold
-from pytest_evalstudio.formats.calibration import CalibratedMetric, Calibration, Conformal, Curve, Line, Logistic, Steps
+from pytest_evalstudio.formats.calibration import (
+    CalibratedMetric,
+    Calibration,
+    Conformal,
+    Curve,
+    Line,
+    Logistic,
+    Steps,
+)
 
 
 def calibration(curve: Curve, better: str = "higher", metrics: int = 1) -> Calibration:
     named = [CalibratedMetric(evaluator="e", metric=f"m{number}", better=better) for number in range(metrics)]
-    return Calibration(method="logistic", metrics=named, curve=curve, labels=10, conformal=Conformal(alpha=0.1, quantile=0.5, labels=10))
+    return Calibration(
+        method="logistic",
+        metrics=named,
+        curve=curve,
+        labels=10,
+        conformal=Conformal(alpha=0.1, quantile=0.5, labels=10),
+    )
 
 
 def logistic(weight: float, *, log: bool = False) -> Logistic:
@@ -28,7 +42,15 @@ def test_sigmoid_is_scipys(value: float) -> None:
     assert sigmoid(value) == pytest.approx(float(expit(value)), abs=1e-15)
 
 
-@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1)), min_size=1, max_size=8, unique_by=lambda point: point[0]), st.floats(-1e6, 1e6))
+@given(
+    st.lists(
+        st.tuples(st.floats(-1e6, 1e6), st.floats(0, 1)),
+        min_size=1,
+        max_size=8,
+        unique_by=lambda point: point[0],
+    ),
+    st.floats(-1e6, 1e6),
+)
 def test_lines_are_numpys(points: list[tuple[float, float]], score: float) -> None:
     points.sort()
     x, p = [point[0] for point in points], sorted(point[1] for point in points)
@@ -36,7 +58,9 @@ def test_lines_are_numpys(points: list[tuple[float, float]], score: float) -> No
 
 
 def test_scores_of_any_size_give_a_probability() -> None:
-    curve = Logistic(intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1e-5, 1.0], logs=[False, True])
+    curve = Logistic(
+        intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1e-5, 1.0], logs=[False, True]
+    )
     assert probability(curve, [1e308, -5.0]) == 1.0
     assert probability(curve, [-1e308, 1e308]) == 0.0
 
@@ -54,12 +78,16 @@ def test_scores_of_any_size_give_a_probability() -> None:
         pytest.param(Line(x=[0.2, 0.6], p=[0.6, 0.9]), "higher", None, id="all reach it"),
         pytest.param(Line(x=[0.2, 0.6], p=[0.1, 0.4]), "higher", None, id="none reaches it"),
         pytest.param(Line(x=[0.2, 0.6], p=[0.9, 0.1]), "higher", None, id="line against the direction"),
-        pytest.param(Line(x=[0.2, 0.6], p=[0.1, 0.9]), "lower", None, id="line against the direction, lower is better"),
+        pytest.param(
+            Line(x=[0.2, 0.6], p=[0.1, 0.9]), "lower", None, id="line against the direction, lower is better"
+        ),
         pytest.param(Steps(x=[0.2, 0.6], p=[0.1, 0.4, 0.8]), "higher", math.nextafter(0.6, 1), id="steps"),
         pytest.param(Steps(x=[0.2, 0.6], p=[0.8, 0.5, 0.1]), "lower", 0.6, id="steps, lower is better"),
     ],
 )
-def test_the_threshold_is_where_the_probability_reaches_one_half(curve: Curve, better: str, expected: float | None) -> None:
+def test_the_threshold_is_where_the_probability_reaches_one_half(
+    curve: Curve, better: str, expected: float | None
+) -> None:
     found = threshold(calibration(curve, better))
     assert found == (None if expected is None else pytest.approx(expected))
     if found is not None:
@@ -73,5 +101,7 @@ def test_another_probability_has_another_threshold() -> None:
 
 
 def test_several_metrics_have_no_threshold() -> None:
-    curve = Logistic(intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1.0, 1.0], logs=[False, False])
+    curve = Logistic(
+        intercept=0.0, weights=[1.0, 1.0], means=[0.0, 0.0], scales=[1.0, 1.0], logs=[False, False]
+    )
     assert threshold(calibration(curve, metrics=2)) is None

@@ -18,8 +18,20 @@ MODELS = [ModelInfo(key=str(number), label=str(number)) for number in range(3)]
 
 def subject(key, *, model=0, question="", source=None, answered=True, answer="1"):
     links = (Relationship(type="perturbation_source", target=source.key),) if source else ()
-    case = Case(key=key, question=question or key, actual_output=answer, model_key=MODELS[model].key, relationships=links)
-    return Subject(name=f"{key}[{model}]", model=MODELS[model], case=case, answers=(case,) if answered else (), source=source)
+    case = Case(
+        key=key,
+        question=question or key,
+        actual_output=answer,
+        model_key=MODELS[model].key,
+        relationships=links,
+    )
+    return Subject(
+        name=f"{key}[{model}]",
+        model=MODELS[model],
+        case=case,
+        answers=(case,) if answered else (),
+        source=source,
+    )
 
 
 def keys(members, *, files=lambda member: 0, **options):
@@ -53,7 +65,12 @@ def test_an_original_and_its_perturbations_stay_together(monkeypatch):
 
 def test_answers_to_one_question_stay_together_where_they_are_compared(monkeypatch):
     monkeypatch.setattr(chunks, "SIZE", 2)
-    members = [subject("a", question="x"), subject("b"), subject("c", question="x"), subject("d", question="x")]
+    members = [
+        subject("a", question="x"),
+        subject("b"),
+        subject("c", question="x"),
+        subject("d", question="x"),
+    ]
     assert keys(members) == [["0a", "0b"], ["0c", "0d"]]
     assert keys(members, by_question=True) == [["0a", "0c", "0d"], ["0b"]]
 
@@ -63,24 +80,47 @@ def test_with_workers_there_are_chunks_for_all():
     assert [len(chunk) for chunk in found] == [5] * 16
 
 
-QUESTIONS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("xyz"), st.integers(-1, 12), st.sampled_from("012345")), max_size=14)
+QUESTIONS = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from("xyz"), st.integers(-1, 12), st.sampled_from("012345")),
+    max_size=14,
+)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(QUESTIONS, st.integers(1, 6), st.integers(1, 3))
 def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
     plan = Plan(
-        toy_registry(), configuration({"evaluators": ["reading", "counting", "self_consistency"], "evaluator": {"reading": {"threshold": 3}}})
+        toy_registry(),
+        configuration(
+            {
+                "evaluators": ["reading", "counting", "self_consistency"],
+                "evaluator": {"reading": {"threshold": 3}},
+            }
+        ),
     )
     members = []
     for number, (model, question, source, answer) in enumerate(rows):
-        known = [member for member in members[max(source, 0) :] if member.model is MODELS[model]] if source >= 0 else []
-        members.append(subject(f"k{number}", model=model, question=question, answer=answer, source=known[0] if known else None))
+        known = (
+            [member for member in members[max(source, 0) :] if member.model is MODELS[model]]
+            if source >= 0
+            else []
+        )
+        members.append(
+            subject(
+                f"k{number}",
+                model=model,
+                question=question,
+                answer=answer,
+                source=known[0] if known else None,
+            )
+        )
 
     def seen(chunk_size, shares):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(chunks, "SIZE", chunk_size)
-            cuts = cut(members, lambda member: member, place_of=lambda member: 0, by_question=True, workers=shares)
+            cuts = cut(
+                members, lambda member: member, place_of=lambda member: 0, by_question=True, workers=shares
+            )
         results = [result for chunk in cuts for result in Engine(plan).evaluate(chunk)]
         return {result.subject.name: (list(result.verdicts.values()), result.flips) for result in results}
 

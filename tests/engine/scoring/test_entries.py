@@ -7,7 +7,14 @@ import pytest
 
 from pytest_evalstudio.core.cases import Case, Relationship, Turn
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
-from pytest_evalstudio.engine.scoring.entries import flip_entries, line, overridden, portable, row_entry, verdict_entry
+from pytest_evalstudio.engine.scoring.entries import (
+    flip_entries,
+    line,
+    overridden,
+    portable,
+    row_entry,
+    verdict_entry,
+)
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.verdicts import Flip, verdict
 from pytest_evalstudio.formats.config import configuration
@@ -66,11 +73,17 @@ def test_an_outcome_says_only_what_it_has():
     full = Outcome.score(
         {"value": 0.5},
         reason="why",
-        fragments=(Fragment(start=1, end=2, scores={"value": 0.1}, message="here"), Fragment(start=0, end=1, part="context:0")),
+        fragments=(
+            Fragment(start=1, end=2, scores={"value": 0.1}, message="here"),
+            Fragment(start=0, end=1, part="context:0"),
+        ),
         findings=(Finding(description="leak", severity="high"),),
     )
     case = Case(key="k", question="q")
-    entries = [row_entry(case, {selected: outcome}, shout)["outcomes"]["reading"] for outcome in (full, Outcome.not_applicable("no context"))]
+    entries = [
+        row_entry(case, {selected: outcome}, shout)["outcomes"]["reading"]
+        for outcome in (full, Outcome.not_applicable("no context"))
+    ]
     assert entries == [
         {
             "status": "score",
@@ -80,7 +93,15 @@ def test_an_outcome_says_only_what_it_has():
                 {"part": "answer", "start": 1, "end": 2, "scores": {"value": 0.1}, "message": "HERE"},
                 {"part": "context:0", "start": 0, "end": 1},
             ],
-            "findings": [{"description": "LEAK", "severity": "high", "problem_type": "accuracy", "avid": "P0200", "actions": ""}],
+            "findings": [
+                {
+                    "description": "LEAK",
+                    "severity": "high",
+                    "problem_type": "accuracy",
+                    "avid": "P0200",
+                    "actions": "",
+                }
+            ],
         },
         {"status": "not_applicable", "reason": "NO CONTEXT"},
     ]
@@ -89,7 +110,12 @@ def test_an_outcome_says_only_what_it_has():
 def test_a_verdict_shows_repeats_only_where_there_are_some():
     selected = PLAN.get("reading")
     one, low = Outcome.score({"value": 1.0}), Outcome.score({"value": 0.0}, reason="low")
-    assert verdict_entry(selected, verdict(selected, [one]), shout) == {"status": "score", "passed": True, "scores": {"value": 1.0}, "missed": []}
+    assert verdict_entry(selected, verdict(selected, [one]), shout) == {
+        "status": "score",
+        "passed": True,
+        "scores": {"value": 1.0},
+        "missed": [],
+    }
     assert verdict_entry(selected, verdict(selected, [one, low]), shout) == {
         "status": "score",
         "passed": True,
@@ -154,8 +180,17 @@ def test_what_json_cannot_hold_is_written_in_words(value, written):
 
 def test_a_row_holds_what_few_cases_have_masked():
     case = Case(
-        key="k", question="q", conversation=(Turn(role="user", content="a"),), expected_facts=("b",), guidelines=("c",), expected_documents=("d.md",)
+        key="k",
+        question="q",
+        conversation=(Turn(role="user", content="a"),),
+        expected_facts=("b",),
+        guidelines=("c",),
+        expected_documents=("d.md",),
     )
     entry = row_entry(case, {}, shout)
     assert entry["conversation"] == [{"role": "user", "content": "A"}]
-    assert (entry["expected_facts"], entry["guidelines"], entry["expected_documents"]) == (["B"], ["C"], ["d.md"])
+    assert (entry["expected_facts"], entry["guidelines"], entry["expected_documents"]) == (
+        ["B"],
+        ["C"],
+        ["d.md"],
+    )

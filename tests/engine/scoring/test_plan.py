@@ -12,7 +12,12 @@ from toys import toy_registry
 
 
 def plan_of(config=None, *, thresholds=None, **options):
-    return Plan(toy_registry(), configuration({"evaluators": ["reading"], **(config or {})}), thresholds=thresholds, **options)
+    return Plan(
+        toy_registry(),
+        configuration({"evaluators": ["reading"], **(config or {})}),
+        thresholds=thresholds,
+        **options,
+    )
 
 
 def ids(selected):
@@ -32,7 +37,11 @@ def test_the_order_is_the_users_and_a_name_counts_once():
 
 
 def test_all_means_every_evaluator_and_every_configured_instance():
-    chosen = ids(plan_of({"evaluators": ["bleu", "all"], "evaluator": {"reading_twice": {"type": "reading", "times": 2}}}).selected)
+    chosen = ids(
+        plan_of(
+            {"evaluators": ["bleu", "all"], "evaluator": {"reading_twice": {"type": "reading", "times": 2}}}
+        ).selected
+    )
     assert chosen[0] == "bleu"
     assert {"reading", "counting", "rouge", "reading_twice"} <= set(chosen)
     assert len(chosen) == len(set(chosen))
@@ -56,7 +65,9 @@ LAYERS = [
     pytest.param({"threshold": 0.1}, {"reading.value": 0.4}, None, 0.4, id="the command line's, by metric"),
     pytest.param({"threshold": 0.1}, {"reading": 0.3}, {"threshold": 0.7}, 0.7, id="the case's"),
     pytest.param({}, {"reading": 0.3}, {"thresholds": {"value": 0}}, 0.0, id="the case's, by metric"),
-    pytest.param({"threshold": 0.1}, {}, {"thresholds": {"size": 3}}, 0.1, id="a case that sets another metric's"),
+    pytest.param(
+        {"threshold": 0.1}, {}, {"thresholds": {"size": 3}}, 0.1, id="a case that sets another metric's"
+    ),
 ]
 
 
@@ -68,7 +79,9 @@ def test_a_threshold_is_the_one_nearest_to_the_case(table, line, own, threshold)
 
 def test_asserted_are_the_primary_metric_and_those_with_a_threshold_of_the_users():
     assert plan_of().get("reading").asserted == {"value"}
-    plan = plan_of({"evaluator": {"reading": {"thresholds": {"size": 10.0}}}}, thresholds={"reading.free": 2.0})
+    plan = plan_of(
+        {"evaluator": {"reading": {"thresholds": {"size": 10.0}}}}, thresholds={"reading.free": 2.0}
+    )
     assert plan.get("reading").asserted == {"value", "size", "free"}
     assert plan.get("reading").thresholds == {"value": 0.5, "size": 10.0, "free": 2.0}
     assert plan_of().get("reading", {"thresholds": {"size": 1}}).asserted == {"value", "size"}
@@ -84,7 +97,9 @@ def test_options_of_a_case_come_on_top_of_the_configured_ones():
 
 def test_equal_options_are_made_once():
     plan = plan_of()
-    assert plan.get("reading", {"times": 2, "factor": 1.5}) is plan.get("reading", {"factor": 1.5, "times": 2})
+    assert plan.get("reading", {"times": 2, "factor": 1.5}) is plan.get(
+        "reading", {"factor": 1.5, "times": 2}
+    )
     assert plan.get("reading", {}) is plan.selected[0]
     assert len(plan.made()) == 2
 
@@ -100,52 +115,145 @@ def test_instances_of_one_evaluator_have_their_own_names_options_and_thresholds(
     tables = {"strict": {"type": "reading", "threshold": 0.9}, "double": {"type": "reading", "factor": 2.0}}
     plan = plan_of({"evaluators": ["strict", "double"], "evaluator": tables}, thresholds={"double": 0.25})
     strict, double = plan.selected
-    assert (strict.id, strict.spec.id, strict.thresholds["value"], strict.evaluator.factor) == ("strict", "reading", 0.9, 1.0)
+    assert (strict.id, strict.spec.id, strict.thresholds["value"], strict.evaluator.factor) == (
+        "strict",
+        "reading",
+        0.9,
+        1.0,
+    )
     assert (double.id, double.thresholds["value"], double.evaluator.factor) == ("double", 0.25, 2.0)
     assert (strict.describe()["name"], strict.describe()["type"]) == ("Reading (strict)", "reading")
 
 
 def test_a_description_says_what_the_run_uses():
     entry = plan_of({"evaluator": {"reading": {"thresholds": {"size": 3}}}}).selected[0].describe()
-    assert (entry["id"], entry["name"], entry["domain"], entry["boolean"], entry["scope"]) == ("reading", "Reading", "generation", False, "row")
+    assert (entry["id"], entry["name"], entry["domain"], entry["boolean"], entry["scope"]) == (
+        "reading",
+        "Reading",
+        "generation",
+        False,
+        "row",
+    )
     value, size, free = entry["metrics"]
     assert (value["primary"], value["asserted"], value["better"]) == (True, True, "higher")
-    assert (size["threshold"], size["asserted"], size["better"], size["range"]) == (3.0, True, "lower", [0.0, math.inf])
+    assert (size["threshold"], size["asserted"], size["better"], size["range"]) == (
+        3.0,
+        True,
+        "lower",
+        [0.0, math.inf],
+    )
     assert (free["threshold"], free["asserted"]) == (math.inf, False)
 
 
 @pytest.mark.parametrize(
     ("config", "thresholds", "fault"),
     [
-        ({"evaluators": ["readin"]}, {}, "no evaluator named 'readin'. Did you mean 'reading'? `evalstudio evaluators` lists all."),
-        ({"evaluator": {"readin": {}}}, {}, "configuration: evaluator.readin: no evaluator named 'readin'. Did you mean 'reading'?"),
-        ({"evaluator": {"mine": {"type": "readin"}}}, {}, "configuration: evaluator.mine: no evaluator named 'readin'. Did you mean 'reading'?"),
+        (
+            {"evaluators": ["readin"]},
+            {},
+            "no evaluator named 'readin'. Did you mean 'reading'? `evalstudio evaluators` lists all.",
+        ),
+        (
+            {"evaluator": {"readin": {}}},
+            {},
+            "configuration: evaluator.readin: no evaluator named 'readin'. Did you mean 'reading'?",
+        ),
+        (
+            {"evaluator": {"mine": {"type": "readin"}}},
+            {},
+            "configuration: evaluator.mine: no evaluator named 'readin'. Did you mean 'reading'?",
+        ),
         ({"evaluator": {"mine": {"type": 5}}}, {}, "configuration: evaluator.mine: no evaluator named '5'."),
-        ({"evaluator": {"reading": {"facto": 2}}}, {}, "configuration: evaluator.reading.facto: unknown option. Did you mean 'factor'?"),
-        ({"evaluator": {"reading": {"treshold": 2}}}, {}, "configuration: evaluator.reading.treshold: unknown option. Did you mean 'threshold'?"),
+        (
+            {"evaluator": {"reading": {"facto": 2}}},
+            {},
+            "configuration: evaluator.reading.facto: unknown option. Did you mean 'factor'?",
+        ),
+        (
+            {"evaluator": {"reading": {"treshold": 2}}},
+            {},
+            "configuration: evaluator.reading.treshold: unknown option. Did you mean 'threshold'?",
+        ),
         (
             {"evaluator": {"reading": {"zzz": 2}}},
             {},
-            "configuration: evaluator.reading.zzz: unknown option. Known options: factor, times, mode, label, loud, type, threshold, thresholds",
+            (
+                "configuration: evaluator.reading.zzz: unknown option. Known options: factor, times, mode,"
+                " label, loud, type, threshold, thresholds"
+            ),
         ),
-        ({"evaluator": {"reading": {"factor": "2"}}}, {}, "configuration: evaluator.reading.factor: expected a number, found '2'"),
-        ({"evaluator": {"reading": {"factor": True}}}, {}, "configuration: evaluator.reading.factor: expected a number, found True"),
-        ({"evaluator": {"reading": {"times": 2.0}}}, {}, "configuration: evaluator.reading.times: expected a whole number, found 2.0"),
-        ({"evaluator": {"reading": {"label": 2}}}, {}, "configuration: evaluator.reading.label: expected a string, found 2"),
-        ({"evaluator": {"reading": {"loud": 1}}}, {}, "configuration: evaluator.reading.loud: expected true or false, found 1"),
-        ({"evaluator": {"reading": {"mode": "x"}}}, {}, "configuration: evaluator.reading.mode: expected one of 'plain', 'strict', found 'x'"),
-        ({"evaluator": {"reading": {"threshold": "x"}}}, {}, "evaluator reading.threshold: expected a number, found 'x'"),
-        ({"evaluator": {"reading": {"threshold": True}}}, {}, "evaluator reading.threshold: expected a number, found True"),
-        ({"evaluator": {"reading": {"threshold": math.nan}}}, {}, "evaluator reading.threshold: expected a number, found nan"),
-        ({"evaluator": {"reading": {"threshold": 10**400}}}, {}, "evaluator reading.threshold: the number is too large"),
-        ({"evaluator": {"reading": {"thresholds": 1}}}, {}, "evaluator reading.thresholds: expected a table of metric = number, found 1"),
+        (
+            {"evaluator": {"reading": {"factor": "2"}}},
+            {},
+            "configuration: evaluator.reading.factor: expected a number, found '2'",
+        ),
+        (
+            {"evaluator": {"reading": {"factor": True}}},
+            {},
+            "configuration: evaluator.reading.factor: expected a number, found True",
+        ),
+        (
+            {"evaluator": {"reading": {"times": 2.0}}},
+            {},
+            "configuration: evaluator.reading.times: expected a whole number, found 2.0",
+        ),
+        (
+            {"evaluator": {"reading": {"label": 2}}},
+            {},
+            "configuration: evaluator.reading.label: expected a string, found 2",
+        ),
+        (
+            {"evaluator": {"reading": {"loud": 1}}},
+            {},
+            "configuration: evaluator.reading.loud: expected true or false, found 1",
+        ),
+        (
+            {"evaluator": {"reading": {"mode": "x"}}},
+            {},
+            "configuration: evaluator.reading.mode: expected one of 'plain', 'strict', found 'x'",
+        ),
+        (
+            {"evaluator": {"reading": {"threshold": "x"}}},
+            {},
+            "evaluator reading.threshold: expected a number, found 'x'",
+        ),
+        (
+            {"evaluator": {"reading": {"threshold": True}}},
+            {},
+            "evaluator reading.threshold: expected a number, found True",
+        ),
+        (
+            {"evaluator": {"reading": {"threshold": math.nan}}},
+            {},
+            "evaluator reading.threshold: expected a number, found nan",
+        ),
+        (
+            {"evaluator": {"reading": {"threshold": 10**400}}},
+            {},
+            "evaluator reading.threshold: the number is too large",
+        ),
+        (
+            {"evaluator": {"reading": {"thresholds": 1}}},
+            {},
+            "evaluator reading.thresholds: expected a table of metric = number, found 1",
+        ),
         (
             {"evaluator": {"reading": {"thresholds": {"valu": 1}}}},
             {},
-            "evaluator reading.thresholds: no metric named 'valu'. Did you mean 'value'? reading has value, size, free.",
+            (
+                "evaluator reading.thresholds: no metric named 'valu'. Did you mean 'value'? reading has"
+                " value, size, free."
+            ),
         ),
         ({}, {"readin": 0.5}, "no evaluator named 'readin'. Did you mean 'reading'?"),
-        ({}, {"reading.valu": 0.5}, "--evalstudio-threshold reading: no metric named 'valu'. Did you mean 'value'? reading has value, size, free."),
+        (
+            {},
+            {"reading.valu": 0.5},
+            (
+                "--evalstudio-threshold reading: no metric named 'valu'. Did you mean 'value'? reading has"
+                " value, size, free."
+            ),
+        ),
     ],
 )
 def test_what_nobody_knows_is_told_with_the_nearest_that_somebody_does(config, thresholds, fault):
@@ -154,17 +262,26 @@ def test_what_nobody_knows_is_told_with_the_nearest_that_somebody_does(config, t
     assert str(told.value).startswith(fault)
 
 
-@pytest.mark.parametrize(("name", "options"), [("readin", {}), ("reading", {"facto": 1}), ("reading", {"threshold": None})])
+@pytest.mark.parametrize(
+    ("name", "options"), [("readin", {}), ("reading", {"facto": 1}), ("reading", {"threshold": None})]
+)
 def test_a_case_that_asks_for_what_nobody_knows_is_told(name, options):
     with pytest.raises(ConfigurationError):
         plan_of().for_case({name: options})
 
 
 @pytest.mark.parametrize(
-    ("given", "taken"), [("s.json", "/suites/s.json"), ("/abs/s.json", "/abs/s.json"), ('{"type": "object"}', '{"type": "object"}')]
+    ("given", "taken"),
+    [
+        ("s.json", "/suites/s.json"),
+        ("/abs/s.json", "/abs/s.json"),
+        ('{"type": "object"}', '{"type": "object"}'),
+    ],
 )
 def test_a_path_among_the_options_starts_at_the_configuration(given, taken):
-    config = configuration({"evaluators": [], "evaluator": {"picky": {"file": given}}}, folder=Path("/suites"))
+    config = configuration(
+        {"evaluators": [], "evaluator": {"picky": {"file": given}}}, folder=Path("/suites")
+    )
     selected = Plan(toy_registry(), config).get("picky")
     assert (selected.evaluator.file, selected.parameters) == (taken, {"file": given})
     assert Plan(toy_registry(), config).get("picky", {"file": None}).evaluator.file is None
@@ -172,12 +289,18 @@ def test_a_path_among_the_options_starts_at_the_configuration(given, taken):
 
 def test_an_evaluator_that_refuses_its_options_is_named():
     with pytest.raises(ConfigurationError, match="max_group_size is at least 2, not 1"):
-        plan_of({"evaluators": ["self_consistency"], "evaluator": {"self_consistency": {"max_group_size": 1}}})
+        plan_of(
+            {"evaluators": ["self_consistency"], "evaluator": {"self_consistency": {"max_group_size": 1}}}
+        )
 
 
 @pytest.mark.parametrize(
     ("text", "parsed"),
-    [("rouge=0.4", ("rouge", 0.4)), (" rouge.rouge_1 = 1e-3", ("rouge.rouge_1", 0.001)), ("perplexity=inf", ("perplexity", math.inf))],
+    [
+        ("rouge=0.4", ("rouge", 0.4)),
+        (" rouge.rouge_1 = 1e-3", ("rouge.rouge_1", 0.001)),
+        ("perplexity=inf", ("perplexity", math.inf)),
+    ],
 )
 def test_thresholds_of_the_command_line(text, parsed):
     assert parse_threshold(text) == parsed
@@ -185,7 +308,9 @@ def test_thresholds_of_the_command_line(text, parsed):
 
 @pytest.mark.parametrize("text", ["rouge", "rouge=", "=0.4", "rouge=high", "rouge=nan", "", "rouge=0.4=0.5"])
 def test_a_threshold_of_another_form_is_told(text):
-    with pytest.raises(ConfigurationError, match=r"expected ID=NUMBER or ID\.METRIC=NUMBER, e\.g\. rouge=0\.4"):
+    with pytest.raises(
+        ConfigurationError, match=r"expected ID=NUMBER or ID\.METRIC=NUMBER, e\.g\. rouge=0\.4"
+    ):
         parse_threshold(text)
 
 

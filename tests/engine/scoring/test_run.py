@@ -36,7 +36,9 @@ class Oracle:
 
 
 def plan_of(*evaluators, **tables):
-    return Plan(toy_registry(), configuration({"evaluators": list(evaluators or ["reading"]), "evaluator": tables}))
+    return Plan(
+        toy_registry(), configuration({"evaluators": list(evaluators or ["reading"]), "evaluator": tables})
+    )
 
 
 def subject(key, answer=None, *, model=None, source=None, **more):
@@ -46,15 +48,31 @@ def subject(key, answer=None, *, model=None, source=None, **more):
         key=key,
         question=key,
         relationships=links,
-        **{name: value for name, value in more.items() if name in ("categories", "corpus", "condition", "context")},
+        **{
+            name: value
+            for name, value in more.items()
+            if name in ("categories", "corpus", "condition", "context")
+        },
     )
-    answers = () if answer is None else tuple(dataclasses.replace(case, actual_output=text, run=run) for run, text in enumerate(answer.split("|"), 1))
+    answers = (
+        ()
+        if answer is None
+        else tuple(
+            dataclasses.replace(case, actual_output=text, run=run)
+            for run, text in enumerate(answer.split("|"), 1)
+        )
+    )
     options = {name: value for name, value in more.items() if name in ("choice", "xfail")}
-    return Subject(name=f"{key}[{model.label}]", model=model, case=case, answers=answers, source=source, **options)
+    return Subject(
+        name=f"{key}[{model.label}]", model=model, case=case, answers=answers, source=source, **options
+    )
 
 
 def values(results):
-    return [{selected.id: own.scores.get("value", own.status) for selected, own in result.verdicts.items()} for result in results]
+    return [
+        {selected.id: own.scores.get("value", own.status) for selected, own in result.verdicts.items()}
+        for result in results
+    ]
 
 
 def test_answers_at_hand_are_scored_without_asking():
@@ -71,7 +89,9 @@ def test_no_subjects_give_no_results():
 def test_a_model_is_asked_once_for_all_its_questions_and_repeats():
     model = ModelInfo(key="m", label="M", runs=2)
     oracle = Oracle({"a": ["0.2", "0.4"], "b": ["1", "1"]}, rag=True)
-    results = Engine(plan_of(), models={"m": oracle}).evaluate([subject("a", model=model, corpus=("d.md",)), subject("b", model=model)])
+    results = Engine(plan_of(), models={"m": oracle}).evaluate(
+        [subject("a", model=model, corpus=("d.md",)), subject("b", model=model)]
+    )
     assert oracle.asked == [[("a", 1, ("d.md",)), ("a", 2, ("d.md",)), ("b", 1, ()), ("b", 2, ())]]
     assert values(results) == [{"reading": pytest.approx(0.3)}, {"reading": 1.0}]
     first, second = results[0].answers
@@ -79,15 +99,32 @@ def test_a_model_is_asked_once_for_all_its_questions_and_repeats():
 
 
 def test_what_a_model_said_beside_its_text_is_kept():
-    said = Answer(text="1", context=("c",), context_sources=("s",), duration_s=0.5, cost_usd=0.1, usage={"n": 1}, retries=2)
+    said = Answer(
+        text="1",
+        context=("c",),
+        context_sources=("s",),
+        duration_s=0.5,
+        cost_usd=0.1,
+        usage={"n": 1},
+        retries=2,
+    )
     [result] = Engine(plan_of(), models={"m": Oracle({"a": said})}).evaluate([subject("a")])
     [case] = result.answers
-    assert (case.context, case.context_sources, case.duration_s, case.cost_usd, case.usage, case.retries) == (("c",), ("s",), 0.5, 0.1, {"n": 1}, 2)
+    assert (case.context, case.context_sources, case.duration_s, case.cost_usd, case.usage, case.retries) == (
+        ("c",),
+        ("s",),
+        0.5,
+        0.1,
+        {"n": 1},
+        2,
+    )
     assert case.is_rag
 
 
 def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
-    [result] = Engine(plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}).evaluate([subject("a")])
+    [result] = Engine(
+        plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}
+    ).evaluate([subject("a")])
     assert result.errors == [("reading", "down"), ("answered", "down")]
     assert headline(result) == "down"
     assert explain(result).startswith("error: reading, answered: down\nquestion: a")
@@ -95,29 +132,50 @@ def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
 
 
 def test_a_case_to_which_nothing_applies_is_told():
-    [nothing, something] = Engine(plan_of("picky", "reading")).evaluate([subject("a", "nothing"), subject("b", "1")])
+    [nothing, something] = Engine(plan_of("picky", "reading")).evaluate(
+        [subject("a", "nothing"), subject("b", "1")]
+    )
     assert (nothing.applicable, something.applicable) == (False, True)
 
 
 def test_a_case_has_its_own_evaluators_and_thresholds():
     results = Engine(plan_of("reading", "answered")).evaluate(
-        [subject("a", "0.5", choice={"reading": {"threshold": 0.9}}), subject("b", "0.5"), subject("c", "0.5", choice={})]
+        [
+            subject("a", "0.5", choice={"reading": {"threshold": 0.9}}),
+            subject("b", "0.5"),
+            subject("c", "0.5", choice={}),
+        ]
     )
-    assert [[selected.id for selected in result.verdicts] for result in results] == [["reading"], ["reading", "answered"], []]
-    assert [misses(result)[:1] for result in results] == [["reading: value 0.5 < 0.9: read 0.5"], ["answered: model_passes 0 < 0.5"], []]
+    assert [[selected.id for selected in result.verdicts] for result in results] == [
+        ["reading"],
+        ["reading", "answered"],
+        [],
+    ]
+    assert [misses(result)[:1] for result in results] == [
+        ["reading: value 0.5 < 0.9: read 0.5"],
+        ["answered: model_passes 0 < 0.5"],
+        [],
+    ]
 
 
 def test_flips_are_found_between_original_and_perturbation():
     original = subject("o", "0.9")
-    results = Engine(plan_of()).evaluate([original, subject("p", "0.1", source=original), subject("q", "0.8", source=original)])
+    results = Engine(plan_of()).evaluate(
+        [original, subject("p", "0.1", source=original), subject("q", "0.8", source=original)]
+    )
     assert [len(result.flips) for result in results] == [0, 1, 0]
-    assert misses(results[1])[-1] == "reading: value flipped from pass to fail (0.9 -> 0.1, threshold 0.5; original: o)"
+    assert (
+        misses(results[1])[-1]
+        == "reading: value flipped from pass to fail (0.9 -> 0.1, threshold 0.5; original: o)"
+    )
 
 
 def test_every_original_keeps_all_its_flips_and_a_chain_compares_neighbours():
     original = subject("o", "0.9")
     first = subject("p", "0.1", source=original)
-    results = Engine(plan_of()).evaluate([original, first, subject("q", "0.2", source=original), subject("r", "0.8", source=first)])
+    results = Engine(plan_of()).evaluate(
+        [original, first, subject("q", "0.2", source=original), subject("r", "0.8", source=first)]
+    )
     assert [[(flip.source, flip.direction) for flip in result.flips] for result in results] == [
         [],
         [("o", "pass_to_fail")],
@@ -150,7 +208,9 @@ def test_an_original_of_a_model_is_scored_only_where_its_answer_is_stored(stored
 
 def test_flips_can_be_set_to_be_reported_only():
     original = subject("o", "0.9")
-    _, result = Engine(plan_of(), strict_flips=False).evaluate([original, subject("p", "0.1", source=original)])
+    _, result = Engine(plan_of(), strict_flips=False).evaluate(
+        [original, subject("p", "0.1", source=original)]
+    )
     assert [flip.fails for flip in result.flips] == [False]
     assert misses(result) == ["reading: value 0.1 < 0.5: read 0.1"]
 
@@ -159,7 +219,10 @@ def test_circles_of_perturbations_end():
     one, other = subject("a", "0.9"), subject("b", "0.1")
     one.source, other.source = other, one
     results = Engine(plan_of()).evaluate([one, other])
-    assert [[flip.direction for flip in result.flips] for result in results] == [["fail_to_pass"], ["pass_to_fail"]]
+    assert [[flip.direction for flip in result.flips] for result in results] == [
+        ["fail_to_pass"],
+        ["pass_to_fail"],
+    ]
 
 
 def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
@@ -174,7 +237,9 @@ def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
 
 
 def test_an_explanation_shows_what_a_person_needs_shortened():
-    [result] = Engine(plan_of()).evaluate([subject("a", "0.25|0.0", condition='"x"', context=("first\nchunk", "2", "3", "4"))])
+    [result] = Engine(plan_of()).evaluate(
+        [subject("a", "0.25|0.0", condition='"x"', context=("first\nchunk", "2", "3", "4"))]
+    )
     assert explain(result).splitlines() == [
         "reading: value 0.125 < 0.5 (mean; least 0): read 0.25",
         "question: a",
@@ -197,28 +262,43 @@ def test_texts_of_messages_are_masked_and_short():
 def test_a_flip_names_its_perturbators():
     original = subject("o", "0.9")
     made_by = ("perturbed_by:comma:LOW", "perturbed_by:word_swap:HIGH")
-    _, result = Engine(plan_of()).evaluate([original, subject("p", "0.1", source=original, categories=made_by)])
+    _, result = Engine(plan_of()).evaluate(
+        [original, subject("p", "0.1", source=original, categories=made_by)]
+    )
     assert (
         flip_line(result.flips[0])
-        == "reading: value flipped from pass to fail under comma:LOW+word_swap:HIGH (0.9 -> 0.1, threshold 0.5; original: o)"
+        == "reading: value flipped from pass to fail under comma:LOW+word_swap:HIGH (0.9 -> 0.1, threshold"
+        " 0.5; original: o)"
     )
 
 
 def test_the_entry_of_an_item_has_rows_verdicts_flips_and_what_differs_from_the_run():
     plan = plan_of()
-    [result] = Engine(plan).evaluate([subject("a", "0.25|1", choice={"reading": {"threshold": 0.1}}, xfail="known")])
+    [result] = Engine(plan).evaluate(
+        [subject("a", "0.25|1", choice={"reading": {"threshold": 0.1}}, xfail="known")]
+    )
     entry = result_entry(result, {"reading": plan.selected[0]})
     assert [row["run"] for row in entry["rows"]] == [1, 2]
     assert entry["rows"][0]["outcomes"]["reading"]["scores"] == {"value": 0.25, "size": 1.0, "free": 1.0}
     verdict = entry["verdicts"]["reading"]
-    assert (verdict["passed"], verdict["scores"]["value"], verdict["min"]["value"], verdict["pass_k"]) == (True, 0.625, 0.25, 1.0)
+    assert (verdict["passed"], verdict["scores"]["value"], verdict["min"]["value"], verdict["pass_k"]) == (
+        True,
+        0.625,
+        0.25,
+        1.0,
+    )
     assert verdict["thresholds"] == {"value": 0.1}
     assert (entry["flips"], entry["xfail"]) == ([], "known")
 
 
 def test_documents_below_the_suite_are_named_from_there():
     case = Case(
-        key="a", question="a", actual_output="1", corpus=("/suites/d.md", "/elsewhere/e.md"), context_sources=("/suites/d.md#2",), folder="/suites"
+        key="a",
+        question="a",
+        actual_output="1",
+        corpus=("/suites/d.md", "/elsewhere/e.md"),
+        context_sources=("/suites/d.md#2",),
+        folder="/suites",
     )
     model = ModelInfo(key="m", label="M")
     [result] = Engine(plan_of()).evaluate([Subject(name="a", model=model, case=case, answers=(case,))])

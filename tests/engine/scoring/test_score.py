@@ -21,12 +21,22 @@ PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
 
 
 def outcomes(evaluator, *answers, **more):
-    cases = [answer if isinstance(answer, Case) else Case(key="k", question="q", actual_output=answer) for answer in answers]
-    return score(PLAN.get(evaluator, more.get("options")), cases, Tools(max_text_chars=more.get("limit", 1000), split_sentences=split_sentences))
+    cases = [
+        answer if isinstance(answer, Case) else Case(key="k", question="q", actual_output=answer)
+        for answer in answers
+    ]
+    return score(
+        PLAN.get(evaluator, more.get("options")),
+        cases,
+        Tools(max_text_chars=more.get("limit", 1000), split_sentences=split_sentences),
+    )
 
 
 def words(found):
-    return [outcome.scores.get("value") if outcome.status == "score" else f"{outcome.status}: {outcome.reason}" for outcome in found]
+    return [
+        outcome.scores.get("value") if outcome.status == "score" else f"{outcome.status}: {outcome.reason}"
+        for outcome in found
+    ]
 
 
 def test_each_case_has_its_outcome_in_order():
@@ -71,7 +81,12 @@ def test_a_case_without_an_answer_is_an_error_whatever_it_lacks():
 
 @pytest.mark.parametrize(
     "long",
-    [{"actual_output": "1" * 11}, {"question": "q" * 11}, {"expected_output": "e" * 11}, {"context": ("c" * 6, "c" * 5)}],
+    [
+        {"actual_output": "1" * 11},
+        {"question": "q" * 11},
+        {"expected_output": "e" * 11},
+        {"context": ("c" * 6, "c" * 5)},
+    ],
     ids=lambda long: next(iter(long)),
 )
 def test_a_text_that_is_too_long_is_an_error_that_names_the_option(long):
@@ -87,7 +102,9 @@ def test_a_text_that_is_too_long_is_an_error_that_names_the_option(long):
 def test_an_evaluator_that_raises_spoils_only_the_case_it_raises_for():
     found = words(outcomes("reading", "0.1", "no number", "0.3", "fault"))
     assert (found[0], found[2], found[3]) == (0.1, 0.3, "error: the judge is down")
-    assert found[1].startswith("error: evaluator reading failed: ValueError: could not convert string to float: 'no' (")
+    assert found[1].startswith(
+        "error: evaluator reading failed: ValueError: could not convert string to float: 'no' ("
+    )
     assert found[1].endswith(")")
     assert "toys.py:" in found[1]
 
@@ -99,45 +116,75 @@ def test_an_evaluator_that_raises_before_it_scores_spoils_only_that_case():
 
 
 def test_an_evaluator_of_groups_that_raises_spoils_only_the_group_it_raises_for():
-    asked = [Case(key=str(place), question=question, actual_output=answer) for place, (question, answer) in enumerate(["x1", "y1", "x5", "y1"])]
+    asked = [
+        Case(key=str(place), question=question, actual_output=answer)
+        for place, (question, answer) in enumerate(["x1", "y1", "x5", "y1"])
+    ]
     found = outcomes("counting", *asked)
     assert [outcome.scores.get("count") for outcome in found] == [None, 2.0, None, 2.0]
-    assert {found[place].reason.partition(" (")[0] for place in (0, 2)} == {"evaluator counting failed: ValueError: five"}
+    assert {found[place].reason.partition(" (")[0] for place in (0, 2)} == {
+        "evaluator counting failed: ValueError: five"
+    }
 
 
 def test_a_wrong_number_of_outcomes_is_an_error_of_all():
     found = outcomes("counting", "1", "2", options={"surplus": 1})
-    assert [outcome.reason for outcome in found] == ["evaluator counting gave 3 outcomes for 2 cases; it must give one each"] * 2
+    assert [outcome.reason for outcome in found] == [
+        "evaluator counting gave 3 outcomes for 2 cases; it must give one each"
+    ] * 2
 
 
 def test_something_else_than_an_outcome_is_an_error_of_its_case():
-    assert words(outcomes("reading", "none", "0.5")) == ["error: evaluator reading gave NoneType in place of an Outcome", 0.5]
+    assert words(outcomes("reading", "none", "0.5")) == [
+        "error: evaluator reading gave NoneType in place of an Outcome",
+        0.5,
+    ]
 
 
 def test_an_evaluator_that_forgets_to_return_is_an_error_of_its_cases():
     selected = PLAN.get("reading")
-    forgetful = dataclasses.replace(selected, evaluator=type("Forgetful", (), {"score": lambda self, cases, tools: None})())
-    found = score(forgetful, [Case(key="k", question="q", actual_output="1")] * 2, Tools(split_sentences=split_sentences))
+    forgetful = dataclasses.replace(
+        selected, evaluator=type("Forgetful", (), {"score": lambda self, cases, tools: None})()
+    )
+    found = score(
+        forgetful,
+        [Case(key="k", question="q", actual_output="1")] * 2,
+        Tools(split_sentences=split_sentences),
+    )
     assert [outcome.status for outcome in found] == ["error", "error"]
     assert "TypeError: 'NoneType' object is not iterable" in found[0].reason
 
 
 def test_outcomes_may_come_from_a_generator():
-    lazy = type("Lazy", (), {"score": lambda self, cases, tools: (Outcome.score({"value": 1.0}) for _ in cases)})()
-    found = score(dataclasses.replace(PLAN.get("reading"), evaluator=lazy), [Case(key="k", question="q")] * 2, Tools(split_sentences=split_sentences))
+    lazy = type(
+        "Lazy", (), {"score": lambda self, cases, tools: (Outcome.score({"value": 1.0}) for _ in cases)}
+    )()
+    found = score(
+        dataclasses.replace(PLAN.get("reading"), evaluator=lazy),
+        [Case(key="k", question="q")] * 2,
+        Tools(split_sentences=split_sentences),
+    )
     assert words(found) == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("value", [np.float32(0.5), np.float64(0.5), np.array(0.5), True, Decimal("0.5"), Fraction(1, 2)], ids=repr)
+@pytest.mark.parametrize(
+    "value", [np.float32(0.5), np.float64(0.5), np.array(0.5), True, Decimal("0.5"), Fraction(1, 2)], ids=repr
+)
 def test_scores_become_pythons_own_numbers(value):
-    numeric = type("Numeric", (), {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]})()
+    numeric = type(
+        "Numeric",
+        (),
+        {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]},
+    )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
     [found] = score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))
     assert line({"scores": dict(found.scores)}) == f'{{"scores": {{"value": {float(value)}, "free": null}}}}'
 
 
 def test_a_metric_that_is_not_declared_is_an_error():
-    misspelt = type("Misspelt", (), {"score": lambda self, cases, tools: [Outcome.score({"valu": 1.0}) for _ in cases]})()
+    misspelt = type(
+        "Misspelt", (), {"score": lambda self, cases, tools: [Outcome.score({"valu": 1.0}) for _ in cases]}
+    )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=misspelt)
     assert words(score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))) == [
         "error: evaluator reading gave a score for 'valu', which is none of its metrics"

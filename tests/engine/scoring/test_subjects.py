@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.cases import Turn
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, family_root, is_rag, item_name, resolved, subjects
+from pytest_evalstudio.engine.scoring.subjects import (
+    ModelInfo,
+    family_root,
+    is_rag,
+    item_name,
+    resolved,
+    subjects,
+)
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.source import parse
 
@@ -26,7 +33,12 @@ def lab(*rows, models=({"key": "m", "llm_model_name": "gpt", "model_type": "h2og
 
 
 def linked(key, *targets, kind="perturbation_source"):
-    return {"key": key, "prompt": key, "input": key, "relationships": [{"type": kind, "target": target} for target in targets]}
+    return {
+        "key": key,
+        "prompt": key,
+        "input": key,
+        "relationships": [{"type": kind, "target": target} for target in targets],
+    }
 
 
 def names(found):
@@ -73,7 +85,13 @@ def test_a_case_carries_what_the_file_says():
     }
     [subject] = of(data, models=MODELS[:1])
     case = subject.case
-    assert (case.key, case.question, case.expected_output, case.condition, case.test_key) == ("k", "p", "e", '"c"', "t")
+    assert (case.key, case.question, case.expected_output, case.condition, case.test_key) == (
+        "k",
+        "p",
+        "e",
+        '"c"',
+        "t",
+    )
     assert case.categories == ("x", "y", "rag", "all")
     assert case.corpus == ("/suites/d/a.md", "/b.md", "https://example.org/c.pdf", "/abs/d.md")
     assert (case.expected_facts, case.guidelines, case.expected_documents) == (("f",), ("g",), ("d/a.md",))
@@ -96,11 +114,30 @@ def test_documents_start_at_the_suite(document, folder, found):
 
 
 def test_a_row_of_a_lab_is_answered():
-    [subject] = of(lab({"key": "k", "input": "q", "actual_output": "a", "context": ["c"], "actual_duration": 0.5, "cost": 0.1, "usage": {"n": 2}}))
+    [subject] = of(
+        lab(
+            {
+                "key": "k",
+                "input": "q",
+                "actual_output": "a",
+                "context": ["c"],
+                "actual_duration": 0.5,
+                "cost": 0.1,
+                "usage": {"n": 2},
+            }
+        )
+    )
     [answer] = subject.answers
     assert subject.answered
     assert subject.name == "k[gpt]"
-    assert (answer.question, answer.actual_output, answer.context, answer.duration_s, answer.cost_usd, answer.usage) == (
+    assert (
+        answer.question,
+        answer.actual_output,
+        answer.context,
+        answer.duration_s,
+        answer.cost_usd,
+        answer.usage,
+    ) == (
         "q",
         "a",
         ("c",),
@@ -161,7 +198,12 @@ def test_a_model_retrieves_by_its_type_else_by_its_context(model_type, context, 
 
 
 def test_a_perturbation_follows_its_original():
-    found = of(suite({"key": "x", "prompt": "x"}, linked("p2", "p1"), linked("p1", "o"), {"key": "o", "prompt": "o"}), models=MODELS[:1])
+    found = of(
+        suite(
+            {"key": "x", "prompt": "x"}, linked("p2", "p1"), linked("p1", "o"), {"key": "o", "prompt": "o"}
+        ),
+        models=MODELS[:1],
+    )
     assert names(found) == ["x[one]", "o[one]", "p2[one]", "p1[one]"]
     by_key = {subject.key: subject for subject in found}
     assert by_key["p1"].source is by_key["o"]
@@ -170,13 +212,22 @@ def test_a_perturbation_follows_its_original():
 
 
 def test_the_original_is_that_of_the_same_model():
-    found = of(lab({"key": "o"}, {**linked("p", "o"), "model_key": "n"}, linked("p", "o"), models=({"key": "m"}, {"key": "n"})))
+    found = of(
+        lab(
+            {"key": "o"},
+            {**linked("p", "o"), "model_key": "n"},
+            linked("p", "o"),
+            models=({"key": "m"}, {"key": "n"}),
+        )
+    )
     sources = {subject.name: subject.source.name if subject.source else None for subject in found}
     assert sources == {"o[m]": None, "p[m]": "o[m]", "p[n]": None}
 
 
 def test_the_first_original_that_is_there_counts_and_other_relationships_do_not():
-    found = of(lab({"key": "a"}, {"key": "b"}, linked("p", "gone", "b", "a"), linked("q", "a", kind="follows")))
+    found = of(
+        lab({"key": "a"}, {"key": "b"}, linked("p", "gone", "b", "a"), linked("q", "a", kind="follows"))
+    )
     sources = {subject.key: subject.source.key if subject.source else None for subject in found}
     assert sources == {"a": None, "b": None, "p": "b", "q": None}
 
@@ -197,7 +248,14 @@ def test_a_long_chain_of_perturbations_has_one_root():
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("a::b", "a_b"), ("a[0]/b", "a_0__b"), ("a\tb\nc d\x00", "a_b_c_d_"), ("fee €5: yes", "fee_€5:_yes"), ("a\u2028b", "a_b"), ("\ud800", "_")],
+    [
+        ("a::b", "a_b"),
+        ("a[0]/b", "a_0__b"),
+        ("a\tb\nc d\x00", "a_b_c_d_"),
+        ("fee €5: yes", "fee_€5:_yes"),
+        ("a\u2028b", "a_b"),
+        ("\ud800", "_"),
+    ],
 )
 def test_what_a_node_id_cannot_hold_becomes_an_underscore(text, name):
     assert item_name(text) == name
@@ -205,12 +263,17 @@ def test_what_a_node_id_cannot_hold_becomes_an_underscore(text, name):
 
 def test_names_that_collide_get_numbers():
     found = of(
-        suite({"key": "a b", "prompt": "p"}, {"key": "a/b", "prompt": "q"}, {"key": "a_b", "prompt": "r"}), models=[ModelInfo(key="1", label="m/1")]
+        suite({"key": "a b", "prompt": "p"}, {"key": "a/b", "prompt": "q"}, {"key": "a_b", "prompt": "r"}),
+        models=[ModelInfo(key="1", label="m/1")],
     )
     assert names(found) == ["a_b[m_1]", "a_b[m_1]-2", "a_b[m_1]-3"]
 
 
 @pytest.mark.parametrize("make", [suite, lab])
 def test_earlier_turns_reach_the_case(make):
-    [subject, *_] = of(make({"key": "a", "prompt": "p", "input": "p", "conversation": [{"role": "user", "content": "Hello"}]}))
+    [subject, *_] = of(
+        make(
+            {"key": "a", "prompt": "p", "input": "p", "conversation": [{"role": "user", "content": "Hello"}]}
+        )
+    )
     assert subject.case.conversation == (Turn(role="user", content="Hello"),)

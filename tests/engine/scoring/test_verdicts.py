@@ -36,7 +36,9 @@ def scored(value, size=1.0, **more):
         pytest.param({"value": -math.inf}, 0.1, 1.0, None, (), id="nor one below everything"),
         pytest.param({"value": math.inf, "size": 2.0}, 0.1, 1.0, True, (), id="the finite one decides"),
         pytest.param({"value": 0.0}, None, 1.0, None, (), id="a metric without a value does not decide"),
-        pytest.param({"value": 0.0, "size": 0.5}, None, 1.0, False, ("size",), id="another one with a value does"),
+        pytest.param(
+            {"value": 0.0, "size": 0.5}, None, 1.0, False, ("size",), id="another one with a value does"
+        ),
     ],
 )
 def test_pass_and_fail(thresholds, value, size, passed, missed):
@@ -85,10 +87,15 @@ def test_a_line_for_each_missed_threshold_and_the_reason_once():
         "reading: value 0.125 < 0.5: because",
         "reading: size 3 > 2",
     ]
-    assert missed_lines(selected, verdict(selected, [scored(0.0), scored(0.25)])) == ["reading: value 0.125 < 0.5 (mean; least 0)"]
+    assert missed_lines(selected, verdict(selected, [scored(0.0), scored(0.25)])) == [
+        "reading: value 0.125 < 0.5 (mean; least 0)"
+    ]
 
 
-@pytest.mark.parametrize(("value", "text"), [(1.0, "1"), (0.0, "0"), (2 / 3, "0.6667"), (-0.5, "-0.5"), (100.0, "100"), (math.inf, "inf")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.0, "1"), (0.0, "0"), (2 / 3, "0.6667"), (-0.5, "-0.5"), (100.0, "100"), (math.inf, "inf")],
+)
 def test_numbers_are_written_for_people(value, text):
     assert number(value) == text
 
@@ -101,14 +108,21 @@ def perturbed(*categories, source=True):
     return Subject(name="p", model=model, case=case, source=original if source else None)
 
 
-def flips_of(selected, before, after, *, strict=True, by="perturbed_by:comma:PerturbationIntensity.HIGH", source=True):
+def flips_of(
+    selected, before, after, *, strict=True, by="perturbed_by:comma:PerturbationIntensity.HIGH", source=True
+):
     before_and_after = {selected: verdict(selected, [after])}, {selected: verdict(selected, [before])}
     return flips(perturbed(by, source=source), *before_and_after, origin([by]), strict=strict)
 
 
 def test_a_flip_from_pass_to_fail_fails_the_case():
     [flip] = flips_of(reading(), scored(0.5), scored(0.25))
-    assert (flip.evaluator, flip.metric, flip.direction, flip.source) == ("reading", "value", "pass_to_fail", "o")
+    assert (flip.evaluator, flip.metric, flip.direction, flip.source) == (
+        "reading",
+        "value",
+        "pass_to_fail",
+        "o",
+    )
     assert (flip.source_score, flip.score, flip.threshold) == (0.5, 0.25, 0.5)
     assert (flip.perturbators, flip.meaning_kept, flip.fails) == (("comma:HIGH",), True, True)
 
@@ -139,12 +153,17 @@ def test_a_flip_under_a_perturbator_that_changes_the_meaning_fails_nothing(by):
 def test_of_complements_only_the_primary_one_flips():
     selected = PLAN.get("answered")
     yes, no = ({"model_passes": float(value), "model_failures": float(not value)} for value in (True, False))
-    assert [flip.metric for flip in flips_of(selected, Outcome.score(yes), Outcome.score(no))] == ["model_passes"]
+    assert [flip.metric for flip in flips_of(selected, Outcome.score(yes), Outcome.score(no))] == [
+        "model_passes"
+    ]
 
 
 def test_of_classification_only_the_primary_metric_flips():
     selected = PLAN.get("classification", {"thresholds": {"f1": 0.5}})
-    right, wrong = (Outcome.score({"accuracy": value, "precision": None, "recall": None, "f1": value}) for value in (1.0, 0.0))
+    right, wrong = (
+        Outcome.score({"accuracy": value, "precision": None, "recall": None, "f1": value})
+        for value in (1.0, 0.0)
+    )
     assert [flip.metric for flip in flips_of(selected, right, wrong)] == ["accuracy"]
 
 
@@ -169,7 +188,9 @@ def test_a_case_that_is_no_perturbation_does_not_flip():
 
 
 def test_an_evaluator_that_judged_only_one_of_them_does_not_flip():
-    assert flips(perturbed(), {reading(): verdict(reading(), [scored(0.1)])}, {}, origin([]), strict=True) == []
+    assert (
+        flips(perturbed(), {reading(): verdict(reading(), [scored(0.1)])}, {}, origin([]), strict=True) == []
+    )
 
 
 def test_several_metrics_flip_at_once():
@@ -179,5 +200,11 @@ def test_several_metrics_flip_at_once():
 
 def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
     own, runs = reading(value=0.7), reading()
-    [flip] = flips(perturbed(), {own: verdict(own, [scored(0.6)])}, {runs: verdict(runs, [scored(0.9)])}, origin([]), strict=True)
+    [flip] = flips(
+        perturbed(),
+        {own: verdict(own, [scored(0.6)])},
+        {runs: verdict(runs, [scored(0.9)])},
+        origin([]),
+        strict=True,
+    )
     assert (flip.source_score, flip.score, flip.threshold) == (0.9, 0.6, 0.7)

@@ -115,7 +115,9 @@ def test_personal_data_is_found(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "text"), FOUND, ids=[text for _, text in FOUND])
-@pytest.mark.parametrize(("before", "after"), [("x ", " y"), ("\n", "\n"), ("„", "“"), ("x=", ";"), ("[", "]")])
+@pytest.mark.parametrize(
+    ("before", "after"), [("x ", " y"), ("\n", "\n"), ("„", "“"), ("x=", ";"), ("[", "]")]
+)
 def test_it_is_found_beside_punctuation(kind: str, text: str, before: str, after: str) -> None:
     assert [hit.kind for hit in find_pii(before + text + after)] == [kind]
 
@@ -163,7 +165,13 @@ def test_a_description_does_not_repeat_the_data() -> None:
 
 @pytest.mark.parametrize(
     ("number", "valid"),
-    [("79927398713", True), ("79927398710", False), ("4111111111111111", True), ("4111111111111121", False), ("0", True)],
+    [
+        ("79927398713", True),
+        ("79927398710", False),
+        ("4111111111111111", True),
+        ("4111111111111121", False),
+        ("0", True),
+    ],
 )
 def test_luhn(number: str, valid: bool) -> None:
     assert luhn(number) is valid
@@ -171,14 +179,27 @@ def test_luhn(number: str, valid: bool) -> None:
 
 @given(st.integers(min_value=0, max_value=10**14 - 1))
 def test_of_ten_check_digits_exactly_one_makes_a_visa_number(body: int) -> None:
-    assert sum(is_card_number(f"4{body:014d}{check}") for check in range(10)) == (0 if len({*f"4{body:014d}"}) == 1 and body % 10 == 4 else 1)
+    assert sum(is_card_number(f"4{body:014d}{check}") for check in range(10)) == (
+        0 if len({*f"4{body:014d}"}) == 1 and body % 10 == 4 else 1
+    )
 
 
-@pytest.mark.parametrize("iban", ["GB29NWBK60161331926819", "NO9386011117947", "MT84MALT011000012345MTLCAST001S", "DE89370400440532013000"])
+@pytest.mark.parametrize(
+    "iban",
+    [
+        "GB29NWBK60161331926819",
+        "NO9386011117947",
+        "MT84MALT011000012345MTLCAST001S",
+        "DE89370400440532013000",
+    ],
+)
 def test_an_iban_with_one_other_character_is_none(iban: str) -> None:
     assert is_iban(iban)
     assert not any(
-        is_iban(iban[:place] + other + iban[place + 1 :]) for place in range(4, len(iban)) for other in "0123456789" if other != iban[place]
+        is_iban(iban[:place] + other + iban[place + 1 :])
+        for place in range(4, len(iban))
+        for other in "0123456789"
+        if other != iban[place]
     )
 
 

@@ -35,7 +35,9 @@ SNIPPETS = [
 
 
 def test_separators_stay_and_the_rest_is_masked() -> None:
-    assert redact("SSN 219-09-9999, card 4111 1111 1111 1111.") == "SSN ***-**-****, card **** **** **** ****."
+    assert (
+        redact("SSN 219-09-9999, card 4111 1111 1111 1111.") == "SSN ***-**-****, card **** **** **** ****."
+    )
 
 
 def test_the_body_of_a_key_is_masked() -> None:
@@ -81,9 +83,9 @@ def test_merging_covers_the_same_characters(spans: list[tuple[int, int]]) -> Non
 
 
 HOSTILE = [
-    "7", "4111-1111-1111-1111-", "a@", "a@a.", "a" * 64 + "@", "-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END X-----",
-    "-----BEGIN CERTIFICATE-----\nAAAAAAAAAAAAAAAA", "eyJ", "eyJaaaaaaaaaaa.", "password", "password=", 'password="', "token is ", "2001:", "+1 2 3 ",
-    "+12345", "a.", "Ab1/", "-", " ", "AAAAA-", "1.1.", "sk-", "sk-ant-a", "://a:@", "a://b:c", "Bearer ", "passport no ", "GB29 ", "(555) ",
+    "7", "4111-1111-1111-1111-", "a@", "a@a.", "a" * 64 + "@", "-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END X-----",  # noqa: E501
+    "-----BEGIN CERTIFICATE-----\nAAAAAAAAAAAAAAAA", "eyJ", "eyJaaaaaaaaaaa.", "password", "password=", 'password="', "token is ", "2001:", "+1 2 3 ",  # noqa: E501
+    "+12345", "a.", "Ab1/", "-", " ", "AAAAA-", "1.1.", "sk-", "sk-ant-a", "://a:@", "a://b:c", "Bearer ", "passport no ", "GB29 ", "(555) ",  # noqa: E501
     "A==", "123-45-", "xoxb-", "driver's license ",
 ]  # fmt: skip
 
@@ -97,7 +99,10 @@ def test_a_hostile_megabyte_takes_no_more_than_a_few_seconds(unit: str) -> None:
 
 
 def test_a_clean_kilobyte_takes_microseconds() -> None:
-    text = ("The Federal Reserve raised its rate by 0.25% on 2023-02-01, citing inflation of 6.5 percent; markets fell 1,577 points. " * 9)[:1000]
+    text = (
+        "The Federal Reserve raised its rate by 0.25% on 2023-02-01, citing inflation of 6.5 percent; markets"
+        " fell 1,577 points. " * 9
+    )[:1000]
     redact(text)
     best = min(_seconds(text) for _ in range(20))
     assert best < 200e-6  # some 25 on a quiet machine

@@ -101,7 +101,9 @@ def test_secrets_are_found(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "text"), FOUND, ids=[text[:40] for _, text in FOUND])
-@pytest.mark.parametrize(("before", "after"), [("x ", " y"), ("\n", "\n"), ("(", ")"), ("_", "\n"), ("» ", " «")])
+@pytest.mark.parametrize(
+    ("before", "after"), [("x ", " y"), ("\n", "\n"), ("(", ")"), ("_", "\n"), ("» ", " «")]
+)
 def test_they_are_found_beside_punctuation(kind: str, text: str, before: str, after: str) -> None:
     assert [hit.kind for hit in find_secrets(before + text + after)] == [kind]
 

@@ -1,4 +1,6 @@
-"""Which answers come into the corpus patch: those that people, or all evaluators, accept; none with personal data."""
+"""Which answers come into the corpus patch: those that people, or all evaluators, accept; none with personal
+data.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,35 @@ def write(work: Any, content: TestLab) -> None:
 def varied(key: str, by: str, text: str, answer: str, *, of: str = "fee") -> dict[str, Any]:
     link = {"type": "perturbation_source", "target": of, "target_type": "test_case"}
     categories = ["perturbed", f"perturbed_by:{by}:PerturbationIntensity.LOW"]
-    return {"key": key, "input": text, "actual_output": answer, "output_condition": '"30"', "relationships": [link], "categories": categories}
+    return {
+        "key": key,
+        "input": text,
+        "actual_output": answer,
+        "output_condition": '"30"',
+        "relationships": [link],
+        "categories": categories,
+    }
 
 
-ASKED = {"key": "fee", "input": "What is the fee?", "actual_output": "It is 30 USD.", "output_condition": '"30"'}
+ASKED = {
+    "key": "fee",
+    "input": "What is the fee?",
+    "actual_output": "It is 30 USD.",
+    "output_condition": '"30"',
+}
 ANSWERED = [
-    {"key": "when", "input": "When?", "actual_output": "In the first month.", "output_condition": '"January"'},
-    {"key": "who", "input": "Who is asked?", "actual_output": "Write to jane.doe@example.com.", "output_condition": '"Jane"'},
+    {
+        "key": "when",
+        "input": "When?",
+        "actual_output": "In the first month.",
+        "output_condition": '"January"',
+    },
+    {
+        "key": "who",
+        "input": "Who is asked?",
+        "actual_output": "Write to jane.doe@example.com.",
+        "output_condition": '"Jane"',
+    },
     {"key": "why", "input": "Why?", "actual_output": "Because.", "output_condition": '"reason"'},
 ]
 VARIED = [
@@ -96,7 +120,12 @@ def run(tmp_path: Path) -> WorkflowRun:
 
 def go(run: WorkflowRun, *ids: str) -> None:
     for id in ids:
-        run.run(id, lender=Lender(registry=run.registry), cache=run.folder / "cache", progress=lambda done, total, what: None)
+        run.run(
+            id,
+            lender=Lender(registry=run.registry),
+            cache=run.folder / "cache",
+            progress=lambda done, total, what: None,
+        )
 
 
 def test_before_any_step_there_is_nothing(run: WorkflowRun) -> None:
@@ -105,13 +134,20 @@ def test_before_any_step_there_is_nothing(run: WorkflowRun) -> None:
 
 def test_what_people_call_good_though_it_fails(run: WorkflowRun) -> None:
     go(run, "automated_evaluation", "human_calibration")
-    assert accepted_answers(run) == [Entry(question="When?", answer="In the first month.", why="people call the answer good")], "no address of Jane's"
+    assert accepted_answers(run) == [
+        Entry(question="When?", answer="In the first month.", why="people call the answer good")
+    ], "no address of Jane's"
 
 
 def test_what_fails_in_other_words_of_the_same_meaning(run: WorkflowRun) -> None:
     go(run, "automated_evaluation", "robustness_input_variations")
     (found,) = accepted_answers(run)
-    assert found == Entry(question="What is the fee?", answer="It is 30 USD.", wordings=("What is the fze?",), why="the answer passes all evaluators")
+    assert found == Entry(
+        question="What is the fee?",
+        answer="It is 30 USD.",
+        wordings=("What is the fze?",),
+        why="the answer passes all evaluators",
+    )
 
 
 def test_a_step_that_is_outdated_gives_nothing(run: WorkflowRun) -> None:

@@ -9,7 +9,9 @@ def test_each_question_stands_once_with_its_wordings() -> None:
     entries = [
         Entry(question="What is\nthe fee?", answer="30 USD.\n # of 2026\n", why="people call it good"),
         Entry(question="When?", answer="In January.", why="it passes", wordings=("Wehn?",)),
-        Entry(question="When?", answer="In January.", why="people call it good", wordings=("When?,", "Wehn?")),
+        Entry(
+            question="When?", answer="In January.", why="people call it good", wordings=("When?,", "Wehn?")
+        ),
     ]
     assert corpus_patch("Bank", entries) == "\n".join(
         [

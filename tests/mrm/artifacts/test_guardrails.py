@@ -1,4 +1,6 @@
-"""The guardrail configuration of a workflow: what can be checked where answers are given, by which thresholds."""
+"""The guardrail configuration of a workflow: what can be checked where answers are given, by which
+thresholds.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,42 @@ from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
 
 def info(id: str, *metrics: Metric, **more: Any) -> EvaluatorInfo:
     asserted = frozenset(metric.key for metric in metrics if metric.primary)
-    return EvaluatorInfo(**{"id": id, "type": id, "name": id, "metrics": metrics, "asserted": asserted, "parameters": {}, **more})
+    return EvaluatorInfo(
+        **{
+            "id": id,
+            "type": id,
+            "name": id,
+            "metrics": metrics,
+            "asserted": asserted,
+            "parameters": {},
+            **more,
+        }
+    )
 
 
 def metric(key: str, threshold: float, *, primary: bool = True) -> Metric:
     return Metric(key=key, name=key, better="higher", range=(0.0, 1.0), threshold=threshold, primary=primary)
 
 
-GROUNDED = info("lexical_groundedness", metric("supported_words", 0.8), metric("bigrams", 0.5, primary=False), needs=("context", "actual_output"))
+GROUNDED = info(
+    "lexical_groundedness",
+    metric("supported_words", 0.8),
+    metric("bigrams", 0.5, primary=False),
+    needs=("context", "actual_output"),
+)
 
 
 def test_people_s_thresholds_come_before_the_run_s() -> None:
-    both = {GROUNDED.id: GROUNDED, "toxicity": info("toxicity", metric("toxicity", 0.25), needs=("actual_output",))}
+    both = {
+        GROUNDED.id: GROUNDED,
+        "toxicity": info("toxicity", metric("toxicity", 0.25), needs=("actual_output",)),
+    }
     found = guardrails(both, {"lexical_groundedness.supported_words": 0.71})
     assert found.model_dump() == {
-        "calibrated_thresholds": {"lexical_groundedness": {"supported_words": 0.71}, "toxicity": {"toxicity": 0.25}},
+        "calibrated_thresholds": {
+            "lexical_groundedness": {"supported_words": 0.71},
+            "toxicity": {"toxicity": 0.25},
+        },
         "evaluator_ids": ["lexical_groundedness", "toxicity"],
     }
 
@@ -51,9 +74,13 @@ def test_in_place_of_a_probability_stands_the_metric_that_it_is_made_of() -> Non
         needs=("context", "actual_output"),
         calibration={"of": "supported_words"},
     )
-    assert guardrails({calibrated.id: calibrated}, {}).calibrated_thresholds == {"lexical_groundedness": {"supported_words": 0.66}}
+    assert guardrails({calibrated.id: calibrated}, {}).calibrated_thresholds == {
+        "lexical_groundedness": {"supported_words": 0.66}
+    }
 
 
 def test_an_infinite_threshold_is_none() -> None:
-    found = guardrails({"perplexity": info("perplexity", metric("perplexity", float("inf")), needs=("actual_output",))}, {})
+    found = guardrails(
+        {"perplexity": info("perplexity", metric("perplexity", float("inf")), needs=("actual_output",))}, {}
+    )
     assert found.model_dump() == {"calibrated_thresholds": {}, "evaluator_ids": ["perplexity"]}

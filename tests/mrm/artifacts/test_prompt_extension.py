@@ -18,10 +18,20 @@ def problem(description: str = "It is so.", **attributes: Any) -> dict[str, Any]
     ("attributes", "titles"),
     [
         pytest.param({"perturbator": "keyboard_typos:HIGH"}, ["Slips of the keyboard"], id="a perturbator"),
-        pytest.param({"perturbator": "comma:LOW+qwerty"}, ["Slips of the keyboard", "Other words, same question"], id="a chain of two"),
+        pytest.param(
+            {"perturbator": "comma:LOW+qwerty"},
+            ["Slips of the keyboard", "Other words, same question"],
+            id="a chain of two",
+        ),
         pytest.param({"generator": "prompt_injection"}, ["Orders inside texts"], id="an attack"),
-        pytest.param({"by": {"topic": "1_fees", "generator": "numerical_reasoning"}}, ["Figures"], id="a weak cell"),
-        pytest.param({"evaluator": "lexical_groundedness", "metric": "supported_words"}, ["Nothing but the documents"], id="an evaluator"),
+        pytest.param(
+            {"by": {"topic": "1_fees", "generator": "numerical_reasoning"}}, ["Figures"], id="a weak cell"
+        ),
+        pytest.param(
+            {"evaluator": "lexical_groundedness", "metric": "supported_words"},
+            ["Nothing but the documents"],
+            id="an evaluator",
+        ),
         pytest.param({"metrics": ["toxicity.toxicity"]}, ["Tone"], id="a metric"),
         pytest.param({"evaluator": "rouge", "topic": "1_fees"}, [], id="what no prompt can mend"),
     ],
@@ -41,21 +51,38 @@ def test_no_problem_no_rule() -> None:
 
 
 def test_what_measures_badly_is_not_mended_by_a_prompt() -> None:
-    assert choose_rules([{**problem(metrics=["lexical_groundedness.supported_words"]), "problem_type": "data_quality"}]) == []
+    assert (
+        choose_rules(
+            [{**problem(metrics=["lexical_groundedness.supported_words"]), "problem_type": "data_quality"}]
+        )
+        == []
+    )
 
 
 def test_the_text_holds_the_rules_and_nothing_of_the_problems() -> None:
-    text = prompt_extension(choose_rules([problem("Account 12345 of Jane.", generator="jailbreak"), problem(evaluator="pii_leakage")]))
+    text = prompt_extension(
+        choose_rules(
+            [problem("Account 12345 of Jane.", generator="jailbreak"), problem(evaluator="pii_leakage")]
+        )
+    )
     assert text.count("* ") == 2
     assert "### Misleading questions" in text
     assert "Jane" not in text
 
 
 def test_every_rule_answers_something_that_there_is() -> None:
-    """Perturbators, evaluators and generators by their ids; so that no rule waits for a name that was changed."""
+    """Perturbators, evaluators and generators by their ids; so that no rule waits for a name that was
+    changed.
+    """
     registry = Registry()
     by_a_writer = {
-        *("multi_hop", "inference", "ambiguity_handling", "negation_and_contradiction", "demographic_representation"),
+        *(
+            "multi_hop",
+            "inference",
+            "ambiguity_handling",
+            "negation_and_contradiction",
+            "demographic_representation",
+        ),
         *("sentiment_variation", "irrelevant_information"),
     }
     known = {*registry.perturbators, *registry.evaluators, *registry.generators, *by_a_writer}

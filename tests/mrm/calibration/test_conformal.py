@@ -1,4 +1,6 @@
-"""Split conformal prediction: the coverage that it promises, and the sets of an independent implementation."""
+"""Split conformal prediction: the coverage that it promises, and the sets of an independent
+implementation.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set
-from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, expected_coverage, least_labels, nonconformity, rank_of_quantile
+from pytest_evalstudio.mrm.calibration.conformal import (
+    conformal_quantile,
+    expected_coverage,
+    least_labels,
+    nonconformity,
+    rank_of_quantile,
+)
 
 SIMULATIONS = 1_000
 
@@ -37,7 +45,9 @@ def test_the_coverage_holds_for_a_curve_that_is_wrong() -> None:
     chances, labels = truth(rng, SIMULATIONS, 200)
     quantiles = conformal_quantile(nonconformity(1 - chances**3, labels), 0.1)
     chances, labels = truth(rng, SIMULATIONS, 500)
-    assert (nonconformity(1 - chances**3, labels) <= quantiles[:, None]).mean() == pytest.approx(0.9, abs=0.01)
+    assert (nonconformity(1 - chances**3, labels) <= quantiles[:, None]).mean() == pytest.approx(
+        0.9, abs=0.01
+    )
 
 
 class AsGiven(ClassifierMixin, BaseEstimator):
@@ -63,7 +73,9 @@ def test_the_sets_are_those_of_mapie(alpha: float, seed: int) -> None:
     chances, labels = truth(rng, 80)
     new = rng.random(200)
     quantile = float(conformal_quantile(nonconformity(chances, labels), alpha))
-    mapie = SplitConformalClassifier(AsGiven(), confidence_level=1 - alpha, prefit=True, conformity_score="lac")
+    mapie = SplitConformalClassifier(
+        AsGiven(), confidence_level=1 - alpha, prefit=True, conformity_score="lac"
+    )
     mapie.conformalize(chances[:, None], labels)
     _, sets = mapie.predict_set(new[:, None])
     theirs = [tuple(int(label) for label in (0, 1) if row[label]) for row in sets[:, :, 0]]
@@ -99,13 +111,17 @@ def test_nonconformity_is_the_distance_from_the_label() -> None:
         pytest.param(0.5, 0.5, (0, 1), True, id="both at one half"),
     ],
 )
-def test_a_set_has_the_labels_that_are_near_enough(chance: float, quantile: float, labels: tuple[int, ...], uncertain: bool) -> None:
+def test_a_set_has_the_labels_that_are_near_enough(
+    chance: float, quantile: float, labels: tuple[int, ...], uncertain: bool
+) -> None:
     assert prediction_set(chance, quantile) == labels
     assert is_uncertain(labels) is uncertain
 
 
 def test_the_expected_coverage_is_what_draws_cover() -> None:
-    """20 scores of a uniform distribution, whose quantile is the share that it covers; by numbers drawn, not by formula."""
+    """20 scores of a uniform distribution, whose quantile is the share that it covers; by numbers drawn, not
+    by formula.
+    """
     shares = conformal_quantile(np.random.default_rng(0).random((20_000, 20)), 0.1)
     mean, interval = expected_coverage(20, 0.1)
     assert mean == pytest.approx(shares.mean(), abs=0.002)

@@ -17,7 +17,11 @@ from pytest_evalstudio.engine.scoring.calibration import probability, sigmoid
 from pytest_evalstudio.formats.calibration import Line, Logistic, Method, Steps
 from pytest_evalstudio.mrm.calibration.curves import Trees, chances, fit
 
-UP, DOWN, COUNT = Metric("up"), Metric("down", better="lower"), Metric("count", better="lower", range=(0.0, float("inf")))
+UP, DOWN, COUNT = (
+    Metric("up"),
+    Metric("down", better="lower"),
+    Metric("count", better="lower", range=(0.0, float("inf"))),
+)
 NEW = np.linspace(-0.2, 1.2, 141)[:, None]
 
 
@@ -48,7 +52,9 @@ class Score(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("seed", range(5))
 def test_logistic_is_platts_scaling(seed: int) -> None:
     scores, labels = drawn(seed)
-    platt = CalibratedClassifierCV(FrozenEstimator(Score().fit(scores, labels)), method="sigmoid", ensemble=False).fit(scores, labels)
+    platt = CalibratedClassifierCV(
+        FrozenEstimator(Score().fit(scores, labels)), method="sigmoid", ensemble=False
+    ).fit(scores, labels)
     found = fitted("logistic", scores, labels)
     assert chances(found, NEW) == pytest.approx(platt.predict_proba(NEW)[:, 1], abs=2e-4)
 
@@ -62,7 +68,9 @@ def test_a_metric_that_divides_the_labels_is_not_trusted_without_limit() -> None
 @pytest.mark.parametrize(("metric", "increasing"), [(UP, True), (DOWN, False)])
 @pytest.mark.parametrize("seed", range(5))
 def test_isotonic_is_scikit_learns_centred(seed: int, metric: Metric, increasing: bool) -> None:
-    """At the centre of each level stretch it says what scikit-learn says there; between 0 and 1 no two scores share a probability."""
+    """At the centre of each level stretch it says what scikit-learn says there; between 0 and 1 no two scores
+    share a probability.
+    """
     scores, labels = drawn(seed)
     labels = labels if increasing else 1 - labels
     theirs = IsotonicRegression(y_min=0, y_max=1, increasing=increasing).fit_transform(scores[:, 0], labels)
@@ -81,7 +89,8 @@ def test_isotonic_is_scikit_learns_centred(seed: int, metric: Metric, increasing
 def test_centred_isotonic_by_hand() -> None:
     scores = np.array([0.1, 0.2, 0.3, 0.3, 0.4, 0.5, 0.6])[:, None]
     found = fitted("isotonic", scores, np.array([0, 1, 0, 0, 1, 1, 1]))
-    # level 0 at 0.1; level 1/3 of 0.2, 0.3 and 0.3, whose mean is 0.8/3; level 1 from 0.4 to 0.6, which stays as it is
+    # level 0 at 0.1; level 1/3 of 0.2, 0.3 and 0.3, whose mean is 0.8/3; level 1 from 0.4 to 0.6, which stays
+    # as it is
     assert isinstance(found, Line)
     assert found.x == pytest.approx([0.1, 0.8 / 3, 0.4, 0.6])
     assert found.p == pytest.approx([0, 1 / 3, 1, 1])
@@ -167,14 +176,20 @@ def test_a_score_at_a_step_is_below_it() -> None:
 
 
 def test_a_search_that_ends_short_of_its_tolerance_is_at_the_minimum() -> None:
-    """Of these scores scikit-learn warns that it has not converged; the sums whose zeros make the minimum are 0 to eight digits."""
+    """Of these scores scikit-learn warns that it has not converged; the sums whose zeros make the minimum are
+    0 to eight digits.
+    """
     rng = np.random.default_rng(816)
-    scores = np.round(rng.random((int(rng.integers(2, 40)), int(rng.integers(1, 4)))), int(rng.integers(0, 3)))
+    scores = np.round(
+        rng.random((int(rng.integers(2, 40)), int(rng.integers(1, 4)))), int(rng.integers(0, 3))
+    )
     labels = (scores[:, 0] > 0.5).astype(int)
     found = fitted("logistic", scores, labels, *[Metric(str(number)) for number in range(scores.shape[1])])
     assert isinstance(found, Logistic)
     good, standard = int(labels.sum()), (scores - np.array(found.means)) / np.array(found.scales)
-    gaps = chances(found, scores) - np.where(labels == 1, (good + 1) / (good + 2), 1 / (len(labels) - good + 2))
+    gaps = chances(found, scores) - np.where(
+        labels == 1, (good + 1) / (good + 2), 1 / (len(labels) - good + 2)
+    )
     assert abs(gaps.sum()) < 1e-8
     penalty = np.array(found.weights) if scores.shape[1] > 1 else 0.0
     assert gaps @ standard + penalty == pytest.approx(np.zeros(scores.shape[1]), abs=1e-8)

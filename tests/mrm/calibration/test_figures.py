@@ -7,7 +7,13 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, confusion_matrix, roc_auc_score
 
-from pytest_evalstudio.mrm.calibration.figures import BINS, area_under_roc, brier_score, calibration_error, errors
+from pytest_evalstudio.mrm.calibration.figures import (
+    BINS,
+    area_under_roc,
+    brier_score,
+    calibration_error,
+    errors,
+)
 
 
 def drawn(seed: int, count: int = 120, *, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:

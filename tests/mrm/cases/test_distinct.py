@@ -14,7 +14,9 @@ from pytest_evalstudio.mrm.texts.words import jaccard
 @pytest.mark.parametrize("seed", range(4))
 def test_it_keeps_what_comparing_all_with_all_keeps(most: float, seed: int) -> None:
     rng = random.Random(seed)
-    sets = [frozenset(rng.choices("abcdefghijkl", weights=range(1, 13), k=rng.randint(0, 8))) for _ in range(150)]
+    sets = [
+        frozenset(rng.choices("abcdefghijkl", weights=range(1, 13), k=rng.randint(0, 8))) for _ in range(150)
+    ]
     kept: list[frozenset[str]] = []
     expected = []
     for words in sets:

@@ -61,14 +61,19 @@ def test_the_same_again() -> None:
     assert one.typical == other.typical
 
 
-def test_planted_causes_are_clearer_than_chance_and_texts_without_causes_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_causes_are_clearer_than_chance_and_texts_without_causes_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(failures, "COMPONENTS", (5, 10))
     rows, failed, _ = planted(0)
     found = structure(rows, failed, seed=0, progress=silent)
     assert found is not None
     assert found.p_value <= LEVEL
     assert found.silhouette > max(found.references)
-    by_chance = [structure(*planted(seed, failures=30, passes=40, words=0)[:2], seed=seed, progress=silent) for seed in range(4)]
+    by_chance = [
+        structure(*planted(seed, failures=30, passes=40, words=0)[:2], seed=seed, progress=silent)
+        for seed in range(4)
+    ]
     assert all(one is not None and one.p_value > LEVEL for one in by_chance)
 
 
@@ -82,7 +87,9 @@ def test_failures_that_are_all_the_same_have_no_clusters() -> None:
 
 def test_proximities_by_hand() -> None:
     leaves = np.array([[1, 4, 2], [1, 4, 3], [2, 4, 3]])
-    assert _shared_leaves(leaves) == pytest.approx(np.array([[1, 2 / 3, 1 / 3], [2 / 3, 1, 2 / 3], [1 / 3, 2 / 3, 1]]))
+    assert _shared_leaves(leaves) == pytest.approx(
+        np.array([[1, 2 / 3, 1 / 3], [2 / 3, 1, 2 / 3], [1 / 3, 2 / 3, 1]])
+    )
 
 
 def test_cases_of_one_place_are_nearer_than_those_of_two() -> None:

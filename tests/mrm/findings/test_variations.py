@@ -15,7 +15,9 @@ from pytest_evalstudio.mrm.pictures.flips import flips_picture
 
 
 def variation(number: int, by: str, before: bool, after: bool, **more: Any) -> Variation:
-    """A variation of case `number` by a perturbator; before and after say whether the evaluators failed it."""
+    """A variation of case `number` by a perturbator; before and after say whether the evaluators failed
+    it.
+    """
     topic = f"topic:{number % 2}"
     turned = "" if before == after else "pass_to_fail" if after else "fail_to_pass"
     values = {
@@ -27,12 +29,17 @@ def variation(number: int, by: str, before: bool, after: bool, **more: Any) -> V
         "flips": {"rouge.rouge_l": turned} if turned else {},
         "compared": ("rouge.rouge_l",),
     }
-    return Variation(original=f"k{number}", perturbator=by, failed_before=before, failed=after, **(values | more))
+    return Variation(
+        original=f"k{number}", perturbator=by, failed_before=before, failed=after, **(values | more)
+    )
 
 
 def made(by: str, turned: int, back: int = 0, cases: int = 20, **more: Any) -> list[Variation]:
     """So many cases of which some turn to fail, and some, that failed, turn back."""
-    return [variation(number, by, turned <= number < turned + back, number < turned, **more) for number in range(cases)]
+    return [
+        variation(number, by, turned <= number < turned + back, number < turned, **more)
+        for number in range(cases)
+    ]
 
 
 METRICS = {"rouge.rouge_l": "higher"}
@@ -41,7 +48,13 @@ METRICS = {"rouge.rouge_l": "higher"}
 def test_flips_are_counted_by_perturbator_and_direction() -> None:
     found = find_flips([*made("comma:LOW", 6, 2), *made("qwerty", 1)], METRICS, alpha=0.05)
     comma, qwerty = found["by_perturbator"]
-    assert (comma["name"], comma["cases"], comma["pass_to_fail"], comma["fail_to_pass"], comma["passed_before"]) == ("comma:LOW", 20, 6, 2, 18)
+    assert (
+        comma["name"],
+        comma["cases"],
+        comma["pass_to_fail"],
+        comma["fail_to_pass"],
+        comma["passed_before"],
+    ) == ("comma:LOW", 20, 6, 2, 18)
     assert comma["rate"] == 0.4
     assert tuple(comma["interval"]) == wilson_interval(8, 20)
     assert comma["metrics"] == {"rouge.rouge_l": {"compared": 20, "pass_to_fail": 6, "fail_to_pass": 2}}
@@ -60,12 +73,19 @@ def test_flips_are_counted_by_perturbator_and_direction() -> None:
 
 def test_topics_and_kinds_count_an_original_once() -> None:
     found = find_flips([*made("comma:LOW", 4), *made("qwerty", 6)], {}, alpha=0.05)
-    assert [(row["name"], row["cases"], row["flipped"], row["variations"], row["pass_to_fail"]) for row in found["by_topic"]] == [
+    assert [
+        (row["name"], row["cases"], row["flipped"], row["variations"], row["pass_to_fail"])
+        for row in found["by_topic"]
+    ] == [
         ("0", 10, 3, 20, 5),
         ("1", 10, 3, 20, 5),
     ]
     (kind,) = found["by_kind"]
-    assert (kind["name"], kind["flipped"], tuple(kind["interval"])) == ("simple_factual", 6, wilson_interval(6, 20))
+    assert (kind["name"], kind["flipped"], tuple(kind["interval"])) == (
+        "simple_factual",
+        6,
+        wilson_interval(6, 20),
+    )
 
 
 def test_what_copies_do_too_is_no_finding() -> None:
@@ -76,7 +96,9 @@ def test_what_copies_do_too_is_no_finding() -> None:
     steady = find_flips([*made("comma:LOW", 7), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05)
     (problem,) = problems(steady, "step", "m")
     assert steady["by_perturbator"][0]["p_value"] == pytest.approx((1 / 4) ** 7)
-    assert problem.description.startswith("Perturbator comma:LOW turns 7 of 20 cases from pass to fail (35%, 95 % interval 18% to 57%;")
+    assert problem.description.startswith(
+        "Perturbator comma:LOW turns 7 of 20 cases from pass to fail (35%, 95 % interval 18% to 57%;"
+    )
     assert "against 0 of 40 when asked again unchanged" in problem.description
     assert (problem.severity, problem.problem_type) == ("high", "robustness")
     assert problem.attributes["kind"] == "sensitive_to_perturbator"
@@ -97,7 +119,9 @@ def test_flips_back_alone_are_no_problem() -> None:
 
 
 def test_what_changes_the_meaning_stands_apart() -> None:
-    found = find_flips([*made("antonym:HIGH", 15, meaning_kept=False), *made("comma:LOW", 1)], METRICS, alpha=0.05)
+    found = find_flips(
+        [*made("antonym:HIGH", 15, meaning_kept=False), *made("comma:LOW", 1)], METRICS, alpha=0.05
+    )
     assert [row["name"] for row in found["by_perturbator"]] == ["comma:LOW"]
     assert [(row["name"], row["pass_to_fail"]) for row in found["meaning_changed"]] == [("antonym:HIGH", 15)]
     assert found["by_topic"][0]["variations"] == 10
@@ -107,7 +131,9 @@ def test_what_changes_the_meaning_stands_apart() -> None:
 @pytest.mark.parametrize("noise", [0.1, 0.3])
 def test_where_no_perturbator_matters_there_are_few_false_findings(noise: float) -> None:
     rng = np.random.default_rng(11)
-    alarms = sum(bool(problems(find_flips(_noise(rng, noise), METRICS, alpha=0.05), "s", "m")) for _ in range(400))
+    alarms = sum(
+        bool(problems(find_flips(_noise(rng, noise), METRICS, alpha=0.05), "s", "m")) for _ in range(400)
+    )
     assert alarms / 400 <= 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5
 
 
@@ -118,15 +144,26 @@ def _noise(rng: np.random.Generator, noise: float) -> list[Variation]:
         middle = 0.5 + rng.choice([-1, 1]) * (0.5 - noise) * 0.8
         draw: Sequence[float] = np.round(middle + rng.normal(0, 0.3, 7), 1).tolist()
         for by, score in zip(("copy", "copy", "a", "b", "c", "d"), draw[1:], strict=True):
-            found.append(variation(number, by, draw[0] < 0.5, score < 0.5, scores={"rouge.rouge_l": (draw[0], score)}))
+            found.append(
+                variation(number, by, draw[0] < 0.5, score < 0.5, scores={"rouge.rouge_l": (draw[0], score)})
+            )
     return found
 
 
 def test_the_picture_shows_each_row_with_its_interval() -> None:
-    found = find_flips([*made("comma:LOW", 7), *made("qwe<rty", 1), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05)
+    found = find_flips(
+        [*made("comma:LOW", 7), *made("qwe<rty", 1), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05
+    )
     picture = flips_picture("Flips & more", found)
     root = ElementTree.fromstring(picture)
     said = [element.text for element in root.iter() if element.tag.endswith("text")]
-    assert {"comma:LOW", "qwe<rty", "asked again unchanged", "7 of 20 (−7 +0)", "0 of 40 (−0 +0)", "simple_factual"} <= set(said)
+    assert {
+        "comma:LOW",
+        "qwe<rty",
+        "asked again unchanged",
+        "7 of 20 (−7 +0)",
+        "0 of 40 (−0 +0)",
+        "simple_factual",
+    } <= set(said)
     assert "comma:LOW: 35%, 95 % interval 18% to 57%, 7 pass to fail, 0 fail to pass" in picture
     assert picture == flips_picture("Flips & more", found)

@@ -14,18 +14,31 @@ from pytest_evalstudio.engine.corpus import corpus_chunks
 from pytest_evalstudio.formats.condition import parse_condition
 
 SHELF = Registry().generators
-DOCUMENTS = sorted(str(path) for path in (Path(__file__).parents[3] / "example_suites" / "bank" / "documents").iterdir())
+DOCUMENTS = sorted(
+    str(path) for path in (Path(__file__).parents[3] / "example_suites" / "bank" / "documents").iterdir()
+)
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    chunks = corpus_chunks(DOCUMENTS, cache=tmp_path_factory.mktemp("cache"), chunk_chars=500, overlap_chars=0)
-    return Corpus(tuple(Excerpt(id=f"c{number}", sentences=tuple(chunk.sentences), topic="1") for number, chunk in enumerate(chunks)))
+    chunks = corpus_chunks(
+        DOCUMENTS, cache=tmp_path_factory.mktemp("cache"), chunk_chars=500, overlap_chars=0
+    )
+    return Corpus(
+        tuple(
+            Excerpt(id=f"c{number}", sentences=tuple(chunk.sentences), topic="1")
+            for number, chunk in enumerate(chunks)
+        )
+    )
 
 
 def made(id: str, corpus: Corpus) -> list[tuple[Excerpt, Draft]]:
     generator = SHELF.get(id)()
-    return [(excerpt, draft) for excerpt in corpus.excerpts for draft in generator.drafts(excerpt, corpus, random.Random(f"1/{excerpt.id}"))]
+    return [
+        (excerpt, draft)
+        for excerpt in corpus.excerpts
+        for draft in generator.drafts(excerpt, corpus, random.Random(f"1/{excerpt.id}"))
+    ]
 
 
 @pytest.mark.parametrize("id", [id for id in SHELF if finds_by_itself(SHELF.get(id))])
@@ -51,4 +64,6 @@ def test_declarations_are_whole(id: str) -> None:
     assert spec.problem_type in PROBLEM_TYPES
     assert spec.avid in AVID
     assert spec.excerpts >= 1
-    assert finds_by_itself(SHELF.get(id)) or spec.instruction, "it makes questions by itself, or a judge is told how"
+    assert finds_by_itself(SHELF.get(id)) or spec.instruction, (
+        "it makes questions by itself, or a judge is told how"
+    )

@@ -1,4 +1,6 @@
-"""Generators on sentences written by hand: what they ask, what they expect, and what their conditions let pass."""
+"""Generators on sentences written by hand: what they ask, what they expect, and what their conditions let
+pass.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ ELSEWHERE = (
 )
 
 
-def drafts(generator: str, *sentences: str, seed: int = 0, elsewhere: tuple[str, ...] = ELSEWHERE) -> list[Draft]:
+def drafts(
+    generator: str, *sentences: str, seed: int = 0, elsewhere: tuple[str, ...] = ELSEWHERE
+) -> list[Draft]:
     excerpt = Excerpt(id="c1", sentences=sentences, topic="1")
     corpus = Corpus((excerpt, Excerpt(id="c2", sentences=elsewhere, topic="1")))
     return list(REGISTRY.generators.get(generator)().drafts(excerpt, corpus, random.Random(seed)))
@@ -100,7 +104,12 @@ def test_numerical_reasoning(sentence: str, question: str, answer: str, right: s
             id="takes",
         ),
         pytest.param(
-            "Statements are kept for seven years.", "For how long are statements kept?", "seven years", "For 7 years.", "For 17 years.", id="for"
+            "Statements are kept for seven years.",
+            "For how long are statements kept?",
+            "seven years",
+            "For 7 years.",
+            "For 17 years.",
+            id="for",
         ),
         pytest.param(
             "The schedule applies from 1 March 2026.",
@@ -122,10 +131,14 @@ def test_temporal_reasoning(sentence: str, question: str, answer: str, right: st
 
 def test_yes_or_no() -> None:
     sentence = "The transfer is free for 30 days."
-    found = {draft.question: draft for seed in range(20) for draft in drafts("yes_or_no", sentence, seed=seed)}
+    found = {
+        draft.question: draft for seed in range(20) for draft in drafts("yes_or_no", sentence, seed=seed)
+    }
     assert found["Is the transfer free for 30 days?"].answer == f"Yes. {sentence}"
     no = [draft for draft in found.values() if draft.answer == f"No. {sentence}"]
-    assert {draft.question for draft in no} == {f"Is the transfer free for {other}?" for other in ("three years", "10 days", "2 weeks")}
+    assert {draft.question for draft in no} == {
+        f"Is the transfer free for {other}?" for other in ("three years", "10 days", "2 weeks")
+    }
     assert passes(no[0], "No, for 30 days.")
     assert not passes(no[0], "Yes, it is. No doubt.")
 
@@ -145,13 +158,19 @@ def test_multiple_choice() -> None:
     assert passes(draft, letter)
     assert passes(draft, "It costs £12.")
     assert not passes(draft, "It costs £12 or £15.")
-    assert all(passes(draft, text) for text in (f"{letter}.", f"({letter.lower()}) £12.00", f"{letter}: twelve pounds"))
+    assert all(
+        passes(draft, text)
+        for text in (f"{letter}.", f"({letter.lower()}) £12.00", f"{letter}: twelve pounds")
+    )
     assert not passes(draft, f"{letter} draft is free of charge.")
     assert not passes(draft, next(other for other in "ABC" if other != letter))
 
 
 def test_multiple_choice_needs_something_to_choose_from() -> None:
-    assert drafts("multiple_choice", "A draft costs £12.00.", elsewhere=("A card costs £5.", "It costs 7%.")) == []
+    assert (
+        drafts("multiple_choice", "A draft costs £12.00.", elsewhere=("A card costs £5.", "It costs 7%."))
+        == []
+    )
 
 
 def test_out_of_scope() -> None:
@@ -167,7 +186,10 @@ def test_what_documents_are_about_is_not_out_of_scope() -> None:
         draft.question
         for seed in range(200)
         for draft in drafts(
-            "out_of_scope", "Tungsten has the highest melting point.", seed=seed, elsewhere=("Alexander Fleming discovered penicillin.",)
+            "out_of_scope",
+            "Tungsten has the highest melting point.",
+            seed=seed,
+            elsewhere=("Alexander Fleming discovered penicillin.",),
         )
     }
     assert len(asked) == 22
@@ -184,12 +206,25 @@ def test_what_documents_are_about_is_not_out_of_scope() -> None:
         pytest.param("Fee: £5.00.", id="too short"),
     ],
 )
-@pytest.mark.parametrize("generator", ["simple_factual", "numerical_reasoning", "multiple_choice", "yes_or_no"])
+@pytest.mark.parametrize(
+    "generator", ["simple_factual", "numerical_reasoning", "multiple_choice", "yes_or_no"]
+)
 def test_sentences_that_do_not_stand_for_themselves_make_no_question(generator: str, sentence: str) -> None:
     assert drafts(generator, sentence) == []
 
 
 def test_every_generator_is_found_and_described() -> None:
-    found = [id for id in REGISTRY.generators if finds_by_itself(REGISTRY.generators.get(id)) and REGISTRY.generators.spec(id).purpose == "ordinary"]
-    assert found == ["multiple_choice", "numerical_reasoning", "out_of_scope", "simple_factual", "temporal_reasoning", "yes_or_no"]
+    found = [
+        id
+        for id in REGISTRY.generators
+        if finds_by_itself(REGISTRY.generators.get(id)) and REGISTRY.generators.spec(id).purpose == "ordinary"
+    ]
+    assert found == [
+        "multiple_choice",
+        "numerical_reasoning",
+        "out_of_scope",
+        "simple_factual",
+        "temporal_reasoning",
+        "yes_or_no",
+    ]
     assert all(REGISTRY.generators.spec(id).description for id in REGISTRY.generators)

@@ -15,11 +15,23 @@ from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric
 COLUMNS = ("key", "model_key", "label", "rater", "answer_id")
 
 
-def record_of(folder: Path, scores: Sequence[float | None], *, better: str = "higher", text: str = "It costs £{}.", **header: Any) -> Path:
-    """The record of an evaluation: answers k000, k001, … with these scores by `quality`, in four topics; `text_matching` and `length` beside it."""
+def record_of(
+    folder: Path,
+    scores: Sequence[float | None],
+    *,
+    better: str = "higher",
+    text: str = "It costs £{}.",
+    **header: Any,
+) -> Path:
+    """The record of an evaluation: answers k000, k001, … with these scores by `quality`, in four topics;
+    `text_matching` and `length` beside it.
+    """
     metrics = [metric("quality", better=better), metric("other", primary=False, asserted=False)]
     builder = RecordBuilder(
-        evaluator("length", metric("words", range=[0.0, "Infinity"])), evaluator("quality", *metrics), boolean_evaluator(), **header
+        evaluator("length", metric("words", range=[0.0, "Infinity"])),
+        evaluator("quality", *metrics),
+        boolean_evaluator(),
+        **header,
     )
     for number, value in enumerate(scores):
         outcomes: dict[str, Any] = {
@@ -46,7 +58,9 @@ def drawn_scores(count: int = 120, seed: int = 0) -> list[float]:
 
 
 def judged(cut: float = 0.6, *, doubt: float = 0.1) -> Callable[[str, float], int]:
-    """Somebody who calls answers good from a score on, and is of another mind on some near it, always the same ones."""
+    """Somebody who calls answers good from a score on, and is of another mind on some near it, always the
+    same ones.
+    """
 
     def judge(key: str, score: float) -> int:
         shift = int(hashlib.sha256(key.encode()).hexdigest()[:6], 16) / 0xFFFFFF * 2 - 1
@@ -58,4 +72,6 @@ def judged(cut: float = 0.6, *, doubt: float = 0.1) -> Callable[[str, float], in
 def write(path: Path, labels: Sequence[Label]) -> None:
     """A CSV file of labels, as `evalstudio review` writes it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_rows(COLUMNS, [{name: getattr(label, name) for name in COLUMNS} for label in labels]))
+    path.write_bytes(
+        write_rows(COLUMNS, [{name: getattr(label, name) for name in COLUMNS} for label in labels])
+    )

@@ -17,7 +17,10 @@ from pytest_evalstudio.mrm.human.draw import Candidate, Drawn, draw
 
 def candidates(count: int = 100, topics: int = 4) -> list[Candidate]:
     places = np.random.default_rng(5).random(count)
-    return [Candidate(key=f"k{at:03}", model_key="m", place=float(place), topic=str(at % topics)) for at, place in enumerate(places)]
+    return [
+        Candidate(key=f"k{at:03}", model_key="m", place=float(place), topic=str(at % topics))
+        for at, place in enumerate(places)
+    ]
 
 
 def logistic(those: Sequence[Candidate], cut: float) -> Any:
@@ -58,9 +61,15 @@ def test_half_of_each_sample_is_for_the_quantile(size: int, rounds: int) -> None
 
 def test_what_is_drawn_at_random_depends_on_neither_scores_nor_labels() -> None:
     those = candidates()
-    mirrored = [Candidate(key=one.key, model_key=one.model_key, place=1 - one.place, topic="") for one in those]
+    mirrored = [
+        Candidate(key=one.key, model_key=one.model_key, place=1 - one.place, topic="") for one in those
+    ]
     parts = [
-        {one.at for one in all_rounds(population, chances=logistic(population, cut)) if one.part == "conformal"}
+        {
+            one.at
+            for one in all_rounds(population, chances=logistic(population, cut))
+            if one.part == "conformal"
+        }
         for population, cut in ((those, 0.5), (those, 0.9), (mirrored, 0.2))
     ]
     assert parts[0] == parts[1] == parts[2]
@@ -69,7 +78,12 @@ def test_what_is_drawn_at_random_depends_on_neither_scores_nor_labels() -> None:
 def test_it_is_a_random_sample() -> None:
     """Over many seeds each answer is drawn as often as any other."""
     those = candidates(50)
-    counts = Counter(one.at for seed in range(400) for one in drawn(those, size=20, rounds=1, seed=seed) if one.part == "conformal")
+    counts = Counter(
+        one.at
+        for seed in range(400)
+        for one in drawn(those, size=20, rounds=1, seed=seed)
+        if one.part == "conformal"
+    )
     # each is drawn with a probability of 0.2: 80 times, standard deviation 8
     assert set(counts) == set(range(50))
     assert 80 - 5 * 8 < min(counts.values()) <= max(counts.values()) < 80 + 5 * 8
@@ -94,7 +108,9 @@ def test_later_rounds_are_uncertain_but_for_one_in_five() -> None:
 
 
 def test_without_a_curve_later_rounds_are_spread() -> None:
-    assert {one.reason for one in all_rounds(candidates(), chances=lambda rows: None) if one.part == "curve"} == {"spread"}
+    assert {
+        one.reason for one in all_rounds(candidates(), chances=lambda rows: None) if one.part == "curve"
+    } == {"spread"}
 
 
 def test_what_is_labelled_stays_when_the_curve_changes() -> None:
@@ -132,18 +148,36 @@ def test_the_sets_cover_new_answers_though_the_curve_was_fitted_where_it_is_unce
     for seed in range(60):
         rng = np.random.default_rng(seed)
         scores, new = rng.beta(4, 1.5, 200), rng.beta(4, 1.5, 500)
-        good, new_good = (rng.random(len(values)) < 1 / (1 + np.exp(-12 * (values - 0.65))) for values in (scores, new))
-        those = [Candidate(key=f"{at:03}", model_key="m", place=float(value)) for at, value in enumerate(scores)]
+        good, new_good = (
+            rng.random(len(values)) < 1 / (1 + np.exp(-12 * (values - 0.65))) for values in (scores, new)
+        )
+        those = [
+            Candidate(key=f"{at:03}", model_key="m", place=float(value)) for at, value in enumerate(scores)
+        ]
 
         def curve(rows: Any, scores: Any = scores, good: Any = good) -> Any:
             if len(set(good[rows])) < 2:
                 return None
-            return chances(fit("logistic", scores[rows][:, None], good[rows].astype(int), good_from=1, metrics=[metric], seed=0), scores[:, None])
+            return chances(
+                fit(
+                    "logistic",
+                    scores[rows][:, None],
+                    good[rows].astype(int),
+                    good_from=1,
+                    metrics=[metric],
+                    seed=0,
+                ),
+                scores[:, None],
+            )
 
         found = all_rounds(those, seed=seed, rounds=rounds, chances=curve)
         rows, others = ([one.at for one in found if one.part == part] for part in ("curve", "conformal"))
-        fitted = fit("logistic", scores[rows][:, None], good[rows].astype(int), good_from=1, metrics=[metric], seed=0)
-        quantile = conformal_quantile(nonconformity(chances(fitted, scores[others][:, None]), good[others]), 0.1)
+        fitted = fit(
+            "logistic", scores[rows][:, None], good[rows].astype(int), good_from=1, metrics=[metric], seed=0
+        )
+        quantile = conformal_quantile(
+            nonconformity(chances(fitted, scores[others][:, None]), good[others]), 0.1
+        )
         covered.append((nonconformity(chances(fitted, new[:, None]), new_good) <= quantile).mean())
     # standard deviation of one: 0.066 (Beta(19, 2)); of the mean of 60: 0.009
     assert np.mean(covered) == pytest.approx(0.905, abs=0.03)

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.mrm.pictures.canvas import Canvas, Scale, axes, colour_between, fitted, legend, text_width
+from pytest_evalstudio.mrm.pictures.canvas import (
+    Canvas,
+    Scale,
+    axes,
+    colour_between,
+    fitted,
+    legend,
+    text_width,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -56,7 +64,13 @@ def test_axes_stand_at_the_frame() -> None:
 
 def test_a_legend_keeps_the_whole_of_what_it_shortens() -> None:
     canvas = Canvas("Topics", width=100, height=50)
-    below = legend(canvas, 0, 20, [("#000000", "card, cash, machine, withdrawal, abroad"), ("#ffffff", "fees")], width=120)
+    below = legend(
+        canvas,
+        0,
+        20,
+        [("#000000", "card, cash, machine, withdrawal, abroad"), ("#ffffff", "fees")],
+        width=120,
+    )
     assert below == 64
     long, short = drawn(canvas).findall(f"{SVG}text")
     title = long.find(f"{SVG}title")
@@ -71,6 +85,8 @@ def test_what_is_fitted_fits(text: str, width: float) -> None:
     assert text_width(fitted(text, width)) <= max(width, text_width("…"))
 
 
-@pytest.mark.parametrize(("share", "colour"), [(0.0, "#d55e00"), (1.0, "#009e73"), (-3.0, "#d55e00"), (7.0, "#009e73")])
+@pytest.mark.parametrize(
+    ("share", "colour"), [(0.0, "#d55e00"), (1.0, "#009e73"), (-3.0, "#d55e00"), (7.0, "#009e73")]
+)
 def test_the_ends_of_the_colours(share: float, colour: str) -> None:
     assert colour_between(share) == colour

@@ -1,4 +1,6 @@
-"""Pictures of weak points: every case and every name in its place, whatever the names, and no bigger than they need be."""
+"""Pictures of weak points: every case and every name in its place, whatever the names, and no bigger than
+they need be.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,33 @@ from pytest_evalstudio.mrm.findings.weakness import find_weaknesses
 from pytest_evalstudio.mrm.findings.weakness_pictures import MOST_METRICS, weakness_pictures
 
 QUALITY = Metric("quality", primary=True, threshold=0.5)
-ATTACK = '1_<script>alert("x")</script> & \x07 a name of a topic that nobody would want to read to its very end'
+ATTACK = (
+    '1_<script>alert("x")</script> & \x07 a name of a topic that nobody would want to read to its very end'
+)
 Draw = Callable[[np.random.Generator, str, str], float]
 
 
-def drawn(count: int, topics: Sequence[str], types: Sequence[str], draw: Draw, metrics: Sequence[Metric] = (QUALITY,)) -> Scores:
+def drawn(
+    count: int,
+    topics: Sequence[str],
+    types: Sequence[str],
+    draw: Draw,
+    metrics: Sequence[Metric] = (QUALITY,),
+) -> Scores:
     rng = np.random.default_rng(0)
-    scores = Scores(columns={f"e.{metric.key}": Column(evaluator="e", metric=metric) for metric in metrics}, model_names={"m": "m"})
+    scores = Scores(
+        columns={f"e.{metric.key}": Column(evaluator="e", metric=metric) for metric in metrics},
+        model_names={"m": "m"},
+    )
     for number in range(count):
         topic, kind = topics[rng.integers(len(topics))], types[rng.integers(len(types))]
-        answer = Answer(file="f", key=str(number), model_key="m", test_key="", categories=(f"topic:{topic}", f"generator:{kind}"))
+        answer = Answer(
+            file="f",
+            key=str(number),
+            model_key="m",
+            test_key="",
+            categories=(f"topic:{topic}", f"generator:{kind}"),
+        )
         answer.scores = {key: {1: float(draw(rng, topic, kind))} for key in scores.columns}
         scores.answers["f", str(number), "m"] = answer
     return scores
@@ -37,7 +56,10 @@ def pictured(scores: Scores, **options: Any) -> dict[str, str]:
 
 
 def texts(picture: str) -> list[str]:
-    return ["".join(part for part in text.itertext()) for text in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    return [
+        "".join(part for part in text.itertext())
+        for text in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")
+    ]
 
 
 def outside(picture: str) -> list[str]:
@@ -53,16 +75,31 @@ def outside(picture: str) -> list[str]:
 
 CASES = {
     "scores": drawn(200, ["1_fees", "2_cards"], ["simple", "numbers"], lambda rng, *_: rng.beta(5, 2)),
-    "passes": drawn(300, ["1_fees", "2_cards"], ["simple", "numbers"], lambda rng, *_: float(rng.random() < 0.8)),
+    "passes": drawn(
+        300, ["1_fees", "2_cards"], ["simple", "numbers"], lambda rng, *_: float(rng.random() < 0.8)
+    ),
     "one topic with a bad name": drawn(30, [ATTACK], ["simple"], lambda rng, *_: rng.random()),
     "few": drawn(5, ["1_fees", "2_cards"], ["simple"], lambda rng, *_: rng.random()),
     "all the same": drawn(30, ["1_fees", "2_cards"], ["simple", "numbers"], lambda *_: 0.7),
     "no upper end, lower is better": drawn(
-        60, ["1_a"], ["b", "c"], lambda rng, *_: rng.exponential(9), [Metric("ppl", better="lower", range=(0.0, float("inf")), threshold=9.0)]
+        60,
+        ["1_a"],
+        ["b", "c"],
+        lambda rng, *_: rng.exponential(9),
+        [Metric("ppl", better="lower", range=(0.0, float("inf")), threshold=9.0)],
     ),
-    "no threshold": drawn(60, ["1_a"], ["b", "c"], lambda rng, *_: rng.random(), [Metric("q", threshold=float("-inf"))]),
-    "20 topics, 1,000 cases": drawn(1_000, [f"{n}_word_other" for n in range(1, 21)], [f"kind_{n}" for n in range(13)], lambda rng, *_: rng.random()),
-    "more than there is room for": drawn(2_000, [f"{n}_word" for n in range(1, 60)], [f"k{n}" for n in range(30)], lambda rng, *_: rng.random()),
+    "no threshold": drawn(
+        60, ["1_a"], ["b", "c"], lambda rng, *_: rng.random(), [Metric("q", threshold=float("-inf"))]
+    ),
+    "20 topics, 1,000 cases": drawn(
+        1_000,
+        [f"{n}_word_other" for n in range(1, 21)],
+        [f"kind_{n}" for n in range(13)],
+        lambda rng, *_: rng.random(),
+    ),
+    "more than there is room for": drawn(
+        2_000, [f"{n}_word" for n in range(1, 60)], [f"k{n}" for n in range(30)], lambda rng, *_: rng.random()
+    ),
 }
 
 
@@ -99,7 +136,10 @@ def test_a_weak_cell_has_a_frame_and_a_mark() -> None:
 
 
 def test_a_violin_is_drawn_only_of_enough_scores() -> None:
-    many, few = (pictured(drawn(count, ["1_a"], ["b"], lambda rng, *_: rng.beta(4, 2)))["e.quality_violins.svg"] for count in (40, 8))
+    many, few = (
+        pictured(drawn(count, ["1_a"], ["b"], lambda rng, *_: rng.beta(4, 2)))["e.quality_violins.svg"]
+        for count in (40, 8)
+    )
     passes = pictured(CASES["passes"])["e.quality_violins.svg"]
     assert (many.count("<path"), few.count("<path"), passes.count("<path")) == (2, 0, 0)
     assert few.count("<circle") == 2 * (8 + 1)
@@ -108,7 +148,9 @@ def test_a_violin_is_drawn_only_of_enough_scores() -> None:
 
 def test_topics_stand_in_the_order_of_their_numbers() -> None:
     said = texts(pictured(CASES["20 topics, 1,000 cases"])["e.quality_bivariate.svg"])
-    assert [name for name in said if name.endswith("_word_other")] == [f"{n}_word_other" for n in range(1, 21)]
+    assert [name for name in said if name.endswith("_word_other")] == [
+        f"{n}_word_other" for n in range(1, 21)
+    ]
 
 
 def test_what_is_not_shown_is_said() -> None:

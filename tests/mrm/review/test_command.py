@@ -23,7 +23,9 @@ def flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return workflow(tmp_path)
 
 
-def test_a_sheet_goes_out_and_comes_back(flow: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sheet_goes_out_and_comes_back(
+    flow: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sheet = tmp_path / "sheet.csv"
     assert main(["review", flow.name, "--export", str(sheet)]) == 0
     assert capsys.readouterr().out == f"wrote 10 answers to {sheet}; --import reads the labels\n"
@@ -37,30 +39,56 @@ def test_a_sheet_goes_out_and_comes_back(flow: Path, tmp_path: Path, capsys: pyt
         writer.writerows(rows)
     assert main(["review", flow.name, "--rater", "al", "--import", str(sheet)]) == 0
     told = capsys.readouterr().out
-    assert told == (
-        f"{sheet}: 9 new labels, 0 changed, 0 as they were\n"
+    assert (
+        told == f"{sheet}: 9 new labels, 0 changed, 0 as they were\n"
         f"9 of 40 answers labelled by al, in {labels_file(flow)}; `evalstudio review {flow.name}` goes on\n"
     )
     assert [(label.key, label.label, label.rater) for label in read_ratings(labels_file(flow))] == [
         (row["key"], int(row["label"]), "al") for row in rows[:9]
     ]
-    assert main(["review", flow.name, "--rater", "al", "--import", str(sheet), "--export", str(tmp_path / "more.csv")]) == 0
+    assert (
+        main(
+            [
+                "review",
+                flow.name,
+                "--rater",
+                "al",
+                "--import",
+                str(sheet),
+                "--export",
+                str(tmp_path / "more.csv"),
+            ]
+        )
+        == 0
+    )
     assert "0 new labels, 0 changed, 9 as they were" in capsys.readouterr().out
-    assert [label.label for label in read_ratings(tmp_path / "more.csv")] == [number % 2 for number in range(9)]
+    assert [label.label for label in read_ratings(tmp_path / "more.csv")] == [
+        number % 2 for number in range(9)
+    ]
 
 
-def test_labels_of_other_answers_are_counted(flow: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_other_answers_are_counted(
+    flow: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sheet = tmp_path / "sheet.csv"
-    sheet.write_text("key,model_key,label,answer_id\nk001,m-one,1,\nk002,m-one,1,another\nnobody,m-one,1,\n", encoding="utf-8")
+    sheet.write_text(
+        "key,model_key,label,answer_id\nk001,m-one,1,\nk002,m-one,1,another\nnobody,m-one,1,\n",
+        encoding="utf-8",
+    )
     assert main(["review", flow.name, "--import", str(sheet)]) == 0
-    assert "1 new labels, 0 changed, 0 as they were; 2 of other answers than those evaluated left out" in capsys.readouterr().out
+    assert (
+        "1 new labels, 0 changed, 0 as they were; 2 of other answers than those evaluated left out"
+        in capsys.readouterr().out
+    )
     sheet.write_text("key,model_key,label\nnobody,m-one,1\n", encoding="utf-8")
     assert main(["review", flow.name, "--import", str(sheet)]) == 2
     assert "none of the 1 labels is of an answer of this evaluation" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--import", "missing.csv"], ["--export", "missing/sheet.csv"]])
-def test_a_file_that_there_is_not(flow: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_there_is_not(
+    flow: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["review", flow.name, *arguments]) == 2
     assert capsys.readouterr().err == f"evalstudio: {arguments[1]}: No such file or directory\n"
 
@@ -82,8 +110,19 @@ def test_labels_with_levels_are_given_in_a_sheet(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for one process")
 def test_it_ends_with_a_sentence(flow: Path) -> None:
-    command = [sys.executable, "-m", "pytest_evalstudio.cli", "review", flow.name, "--no-browser", "--rater", "al"]
-    with subprocess.Popen(command, cwd=flow.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest_evalstudio.cli",
+        "review",
+        flow.name,
+        "--no-browser",
+        "--rater",
+        "al",
+    ]
+    with subprocess.Popen(
+        command, cwd=flow.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         first = process.stdout.readline()
@@ -94,5 +133,9 @@ def test_it_ends_with_a_sentence(flow: Path) -> None:
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=20)
     assert first == f"0 of 40 answers labelled by al, in {labels_file(flow)}\n"
-    assert rest == f"\n0 of 40 answers labelled by al, in {labels_file(flow)}; `evalstudio review bank_workflow.json` goes on\n"
+    assert (
+        rest
+        == f"\n0 of 40 answers labelled by al, in {labels_file(flow)}; `evalstudio review bank_workflow.json`"
+        " goes on\n"
+    )
     assert (process.returncode, errors) == (0, "")

@@ -1,4 +1,6 @@
-"""The page in Chromium, by the keyboard alone: nothing is lost, nothing runs that a text says, nobody is shut out."""
+"""The page in Chromium, by the keyboard alone: nothing is lost, nothing runs that a text says, nobody is shut
+out.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from tests.mrm.review.workflows import labels_file, workflow
 
 pytestmark = pytest.mark.browser
 
-ATTACKS = "</p><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)> \u202egnp \u2066x {{7*7}} javascript:alert(3) {}"
+ATTACKS = (
+    "</p><script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)> \u202egnp \u2066x {{7*7}}"
+    " javascript:alert(3) {}"
+)
 
 
 class Reviews:
@@ -28,7 +33,15 @@ class Reviews:
         self._running: list[subprocess.Popen[str]] = []
 
     def start(self, path: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
-        command = [sys.executable, "-m", "pytest_evalstudio.cli", "review", path.name, "--no-browser", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest_evalstudio.cli",
+            "review",
+            path.name,
+            "--no-browser",
+            *options,
+        ]
         process = subprocess.Popen(command, cwd=path.parent, stdout=subprocess.PIPE, text=True)
         self._running.append(process)
         assert process.stdout is not None
@@ -52,16 +65,23 @@ def reviews() -> Iterator[Reviews]:
 
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a page that is ready; at the end nothing but its own server may have been asked, and nothing may have complained."""
+    """Opens a page that is ready; at the end nothing but its own server may have been asked, and nothing may
+    have complained.
+    """
     opened: list[tuple[Any, list[str]]] = []
 
     def open_page(address: str, **context: Any) -> Any:
-        where = chromium.new_context(**{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **context})
+        where = chromium.new_context(
+            **{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **context}
+        )
         where.set_default_timeout(10_000)
         page, trouble = where.new_page(), []
         own = re.match(r"http://[^/]+/", address)
         assert own is not None
-        page.on("request", lambda request: None if request.url.startswith(own.group()) else trouble.append(request.url))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(own.group()) else trouble.append(request.url),
+        )
         page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("console", lambda message: trouble.append(message.text))
@@ -85,7 +105,9 @@ def press(page: Any, key: str) -> None:
     done = count(page)
     page.keyboard.press(key)
     page.wait_for_function(
-        "(done) => !document.body.hasAttribute('aria-busy') && parseInt(document.getElementById('count').textContent) > done", arg=done
+        "(done) => !document.body.hasAttribute('aria-busy') &&"
+        " parseInt(document.getElementById('count').textContent) > done",
+        arg=done,
     )
 
 
@@ -95,7 +117,9 @@ def shown(page: Any) -> str:
     return f"k{int(number.group()):03}"
 
 
-def test_fifty_labels_by_keyboard_and_a_killed_server(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+def test_fifty_labels_by_keyboard_and_a_killed_server(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+) -> None:
     path = workflow(tmp_path, sample_size=50, rounds=5)
     process, address = reviews.start(path, "--rater", "al")
     page = visit(address)
@@ -115,7 +139,9 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(tmp_path: Path, reviews: R
     process.kill()
     process.wait(10)
     kept = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
-    kept.pop(last, None)  # it may have reached the disk, or not; either way it was not acknowledged, or is asked no more
+    kept.pop(
+        last, None
+    )  # it may have reached the disk, or not; either way it was not acknowledged, or is asked no more
     assert kept == given
     page.keyboard.press("a")
     page.locator("#trouble").get_by_text("The server cannot be reached").wait_for()
@@ -181,7 +207,9 @@ def test_help_and_keys_that_are_off(tmp_path: Path, reviews: Reviews, visit: Cal
     page.wait_for_function("() => document.getElementById('count').textContent.startsWith('1 ')")
 
 
-def test_a_key_that_is_held_down_labels_once(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+def test_a_key_that_is_held_down_labels_once(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+) -> None:
     page = visit(reviews.start(workflow(tmp_path))[1])
     for _ in range(5):
         page.keyboard.down("g")
@@ -189,7 +217,9 @@ def test_a_key_that_is_held_down_labels_once(tmp_path: Path, reviews: Reviews, v
     assert count(page) == 1
 
 
-def test_the_token_leaves_the_address(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], chromium: Any) -> None:
+def test_the_token_leaves_the_address(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], chromium: Any
+) -> None:
     address = reviews.start(workflow(tmp_path))[1]
     page = visit(address)
     assert page.url == address.partition("#")[0]
@@ -200,7 +230,9 @@ def test_the_token_leaves_the_address(tmp_path: Path, reviews: Reviews, visit: C
     stranger.context.close()
 
 
-def test_the_blind_are_asked_for_good_or_bad(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+def test_the_blind_are_asked_for_good_or_bad(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+) -> None:
     path = workflow(tmp_path)
     page = visit(reviews.start(path, "--blind")[1])
     assert page.locator("#verdict").text_content() == "Is this answer good?"
@@ -216,40 +248,64 @@ def test_uncertain_answers_of_a_report(tmp_path: Path, reviews: Reviews, visit: 
     assert page.locator("#title").text_content() == "Suite: words.calibrated_probability: review of answers"
     assert page.locator("#place").text_content() == "Answer 1 of 3"
     said = page.locator("#verdict").text_content()
-    assert said == (
-        "Calibrated probability of words: 0.52 (good: ≥ 0.5). So the metric calls the answer good; "
+    assert (
+        said == "Calibrated probability of words: 0.52 (good: ≥ 0.5). So the metric calls the answer good; "
         "uncertain: both good and bad are in the 0.9 prediction set. Do you agree?"
     )
     for key in "dab":
         press(page, key)
-    page.locator("#finished .command", has_text="evalstudio calibrate evalstudio-report labels.csv --metric words.supported").wait_for()
-    assert page.locator("#finished .advice").text_content().startswith("labels of uncertain answers alone are no sample")
-    assert {rating.key: rating.label for rating in read_ratings(tmp_path / "labels.csv")} == {"even": 0, "unlikely": 0, "likely": 0}
+    page.locator(
+        "#finished .command",
+        has_text="evalstudio calibrate evalstudio-report labels.csv --metric words.supported",
+    ).wait_for()
+    assert (
+        page.locator("#finished .advice")
+        .text_content()
+        .startswith("labels of uncertain answers alone are no sample")
+    )
+    assert {rating.key: rating.label for rating in read_ratings(tmp_path / "labels.csv")} == {
+        "even": 0,
+        "unlikely": 0,
+        "likely": 0,
+    }
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 320])
-def test_texts_stay_texts_and_everything_fits(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], scheme: str, width: int) -> None:
+def test_texts_stay_texts_and_everything_fits(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], scheme: str, width: int
+) -> None:
     path = workflow(tmp_path, drawn_scores(40), text=ATTACKS + "long" * 300)
     page = visit(reviews.start(path)[1], viewport={"width": width, "height": 700}, color_scheme=scheme)
-    assert page.locator("#answer").text_content().startswith("</p><script>alert(1)</script><img src=http://evil.example/x")
+    assert (
+        page.locator("#answer")
+        .text_content()
+        .startswith("</p><script>alert(1)</script><img src=http://evil.example/x")
+    )
     assert page.locator("article img, article script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.locator("#agree").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], axe: str, scheme: str) -> None:
+def test_axe_finds_nothing(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any], axe: str, scheme: str
+) -> None:
     page = visit(reviews.start(workflow(tmp_path))[1], color_scheme=scheme, bypass_csp=True)
     page.evaluate(axe)
     for step in ("a", "?"):
         page.keyboard.press(step)
         page.wait_for_timeout(300)
-        found = page.evaluate("async () => (await axe.run()).violations.map((one) => [one.id, one.nodes.map((node) => node.html)])")
+        found = page.evaluate(
+            "async () => (await axe.run()).violations.map((one) => [one.id, one.nodes.map((node) =>"
+            " node.html)])"
+        )
         assert found == []
 
 
-def test_focus_and_what_is_said_follow_the_answer(tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]) -> None:
+def test_focus_and_what_is_said_follow_the_answer(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+) -> None:
     page = visit(reviews.start(workflow(tmp_path))[1])
     press(page, "g")
     assert page.evaluate("document.activeElement.id") == "question-title"

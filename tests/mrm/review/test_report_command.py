@@ -1,4 +1,6 @@
-"""`evalstudio review REPORT`: from a run with uncertain verdicts over a sheet to a calibration, and what it prints."""
+"""`evalstudio review REPORT`: from a run with uncertain verdicts over a sheet to a calibration, and what it
+prints.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +54,17 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
 ) -> None:
     project = Project(pytester)
     share = {f"c{number:03}": number % 11 for number in range(88)}
-    lines = {key: " ".join([*WORDS[:known], *OTHERS[known:], f"word{number}"]) for number, (key, known) in enumerate(share.items())}
+    lines = {
+        key: " ".join([*WORDS[:known], *OTHERS[known:], f"word{number}"])
+        for number, (key, known) in enumerate(share.items())
+    }
     rows = [
-        {"key": key, "input": "Letters?", "actual_output": line, "context": [f"{' '.join(WORDS)} word{number}"]}
+        {
+            "key": key,
+            "input": "Letters?",
+            "actual_output": line,
+            "context": [f"{' '.join(WORDS)} word{number}"],
+        }
         for number, (key, line) in enumerate(lines.items())
     ]
     project.lab(*rows)
@@ -62,12 +72,23 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
         "evalstudio_calibration": 1,
         "method": "logistic",
         "metrics": [{"evaluator": "lexical_groundedness", "metric": "supported_words", "better": "higher"}],
-        "curve": {"kind": "logistic", "intercept": 0.0, "weights": [4.0], "means": [0.5], "scales": [0.3], "logs": [False]},
+        "curve": {
+            "kind": "logistic",
+            "intercept": 0.0,
+            "weights": [4.0],
+            "means": [0.5],
+            "scales": [0.3],
+            "logs": [False],
+        },
         "labels": 50,
         "conformal": {"alpha": 0.1, "quantile": 0.95, "labels": 49},
     }
     project.write("saved.json", json.dumps(saved))
-    project.write("evalstudio.toml", 'evaluators = ["lexical_groundedness"]\n[evaluator.lexical_groundedness]\ncalibration = "saved.json"\n')
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["lexical_groundedness"]\n[evaluator.lexical_groundedness]\ncalibration ='
+        ' "saved.json"\n',
+    )
     project.run("answers_lab.json")
     _, items = project.record()
     verdicts = {item["key"]: item["verdicts"]["lexical_groundedness"] for item in items.values()}
@@ -78,7 +99,9 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
 
     capsys.readouterr()
     assert main(["review", "evalstudio-report", "--export", str(sheet)]) == 0
-    assert capsys.readouterr().out == f"wrote {len(uncertain)} answers to {sheet}; --import reads the labels\n"
+    assert (
+        capsys.readouterr().out == f"wrote {len(uncertain)} answers to {sheet}; --import reads the labels\n"
+    )
     written = rows_of(sheet)
     assert {row["key"] for row in written} == uncertain
     assert all(row["answer"] == lines[row["key"]] for row in written)
@@ -88,7 +111,9 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
     assert main(["review", "evalstudio-report", "--import", str(sheet)]) == 0
     first, second, third = capsys.readouterr().out.splitlines()
     assert first == f"{sheet}: {len(uncertain)} new labels, 0 changed, 0 as they were"
-    command = "evalstudio calibrate evalstudio-report labels.csv --metric lexical_groundedness.supported_words"
+    command = (
+        "evalstudio calibrate evalstudio-report labels.csv --metric lexical_groundedness.supported_words"
+    )
     assert second.startswith(f"{len(uncertain)} of {len(uncertain)} answers labelled, in ")
     assert second.endswith(f"; `{command}` goes on")
     assert third.startswith("labels of uncertain answers alone are no sample of all")
@@ -101,10 +126,15 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
     fill(sheet, {key: int(known >= 5) for key, known in share.items()})
     assert main(["review", "evalstudio-report", "--all", "--import", str(sheet), "--labels", "all.csv"]) == 0
     said = capsys.readouterr().out.splitlines()[-1]
-    assert said.endswith("; `evalstudio calibrate evalstudio-report all.csv --metric lexical_groundedness.supported_words` goes on")
+    assert said.endswith(
+        "; `evalstudio calibrate evalstudio-report all.csv --metric lexical_groundedness.supported_words`"
+        " goes on"
+    )
     assert main([*shlex.split(re.findall("`(.*)`", said)[0])[1:], "-o", "new.json"]) == 0
     assert "88 labelled answers, 48 of them good" in capsys.readouterr().out
-    assert json.loads(Path("new.json").read_text(encoding="utf-8"))["metrics"][0]["metric"] == "supported_words"
+    assert (
+        json.loads(Path("new.json").read_text(encoding="utf-8"))["metrics"][0]["metric"] == "supported_words"
+    )
 
 
 def test_nothing_uncertain_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +143,11 @@ def test_nothing_uncertain_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureF
     for options in ([], ["--export", str(sheet)]):
         assert main(["review", str(place), "--labels", str(tmp_path / "labels.csv"), *options]) == 0
         said = capsys.readouterr().out
-        assert said == f"{place}: no verdict by words.calibrated_probability is uncertain, of 2 answers; --all asks for all of them\n"
+        assert (
+            said
+            == f"{place}: no verdict by words.calibrated_probability is uncertain, of 2 answers; --all asks"
+            " for all of them\n"
+        )
     assert not sheet.exists()
 
 
@@ -123,11 +157,17 @@ def test_a_sheet_of_a_run_without_a_calibration(tmp_path: Path, capsys: pytest.C
     assert "no evaluator of this run has a calibration" in capsys.readouterr().err
     sheet = tmp_path / "sheet.csv"
     assert main(["review", str(place), "--all", "--metric", "quality.quality", "--export", str(sheet)]) == 0
-    assert {row["key"]: row["quality.quality"] for row in rows_of(sheet)} == {"k000": "0.1", "k001": "0.4", "k002": "0.9"}
+    assert {row["key"]: row["quality.quality"] for row in rows_of(sheet)} == {
+        "k000": "0.1",
+        "k001": "0.4",
+        "k002": "0.9",
+    }
 
 
 @pytest.mark.parametrize("options", [["--metric", "words.supported"], ["--all"], ["--labels", "labels.csv"]])
-def test_a_workflow_says_itself_what_is_labelled(tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_workflow_says_itself_what_is_labelled(
+    tmp_path: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["review", str(workflow(tmp_path)), *options]) == 2
     assert "--metric, --all and --labels are for a report" in capsys.readouterr().err
 
@@ -140,15 +180,23 @@ def test_a_report_needs_no_configuration(place: Path, capsys: pytest.CaptureFixt
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for one process")
 def test_the_page_ends_with_the_command_that_goes_on(place: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest_evalstudio.cli", "review", str(place), "--no-browser"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
         assert "the page is at http://127.0.0.1:" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=20)
     assert first == f"0 of 3 answers labelled, in {tmp_path / 'labels.csv'}\n"
-    goes_on = "`evalstudio calibrate evalstudio-report labels.csv --metric words.supported` goes on when there are enough"
-    assert f"{goes_on}; the same review asks for the others\nlabels of uncertain answers alone are no sample" in rest
+    goes_on = (
+        "`evalstudio calibrate evalstudio-report labels.csv --metric words.supported` goes on when there are"
+        " enough"
+    )
+    assert (
+        f"{goes_on}; the same review asks for the others\nlabels of uncertain answers alone are no sample"
+        in rest
+    )
     assert (process.returncode, errors) == (0, "")
 
 
@@ -170,7 +218,12 @@ def test_the_page_is_served_and_labels_are_kept(tmp_path: Path) -> None:
     assert (status, state["done"], state["wanted"], len(state["cases"])) == (200, 1, 3, 3)
     assert state["command"].startswith("evalstudio calibrate ")
     assert state["advice"].startswith("labels of uncertain answers alone")
-    ((rating,)) = read_ratings(labels)
-    assert (rating.key, rating.label, rating.rater, rating.answer_id) == ("even", 0, "al", shown[0]["answer_id"])
+    (rating,) = read_ratings(labels)
+    assert (rating.key, rating.label, rating.rater, rating.answer_id) == (
+        "even",
+        0,
+        "al",
+        shown[0]["answer_id"],
+    )
     server.close()
     thread.join(5)

@@ -1,4 +1,6 @@
-"""The page's server: it answers who knows the token, calls it by its name, and comes from its own page; nobody else."""
+"""The page's server: it answers who knows the token, calls it by its name, and comes from its own page;
+nobody else.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,31 @@ class Client:
         self.name = f"127.0.0.1:{server.port}"
 
     def ask(
-        self, path: str, body: Any = None, *, method: str = "", raw: bytes | None = None, **headers: str | None
+        self,
+        path: str,
+        body: Any = None,
+        *,
+        method: str = "",
+        raw: bytes | None = None,
+        **headers: str | None,
     ) -> tuple[int, Any, dict[str, str]]:
-        sent = {"Host": self.name, "X-Review-Token": self.server.token, "Origin": f"http://{self.name}", "Content-Type": "application/json"}
+        sent = {
+            "Host": self.name,
+            "X-Review-Token": self.server.token,
+            "Origin": f"http://{self.name}",
+            "Content-Type": "application/json",
+        }
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         kept = {name: value for name, value in {**sent, **named}.items() if value is not None}
         content = raw if raw is not None else None if body is None else json.dumps(body).encode()
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
         try:
-            connection.putrequest(method or ("GET" if content is None else "POST"), path, skip_host=True, skip_accept_encoding=True)
+            connection.putrequest(
+                method or ("GET" if content is None else "POST"),
+                path,
+                skip_host=True,
+                skip_accept_encoding=True,
+            )
             for name, value in kept.items():
                 connection.putheader(name, value)
             if content is not None and "Content-Length" not in kept:
@@ -73,12 +91,22 @@ def client(flow: Path) -> Iterator[Client]:
 
 def test_answers_are_shown_and_labelled(client: Client, flow: Path) -> None:
     status, state, _ = client.ask("/api/state")
-    assert (status, state["title"], state["rater"], state["done"], state["wanted"], state["labelled"]) == (200, "Bank", "al", 0, 40, 0)
+    assert (status, state["title"], state["rater"], state["done"], state["wanted"], state["labelled"]) == (
+        200,
+        "Bank",
+        "al",
+        0,
+        40,
+        0,
+    )
     assert len(state["cases"]) == 10
     first = state["cases"][0]["id"]
     case = client.ask(f"/api/case?id={first}")[1]
     assert case["question"].startswith("What does service ")
-    assert case["metrics"][0] | {"name": "Quality", "evaluator": "quality", "threshold": 0.5, "better": "higher"} == case["metrics"][0]
+    assert (
+        case["metrics"][0] | {"name": "Quality", "evaluator": "quality", "threshold": 0.5, "better": "higher"}
+        == case["metrics"][0]
+    )
     assert case["verdict"] == case["metrics"][0]["passes"] == (case["metrics"][0]["score"] >= 0.5)
     status, state, _ = client.label(first, 0)
     assert (status, state["done"], state["cases"][0]) == (200, 1, {"id": first, "label": 0})
@@ -101,7 +129,11 @@ def test_the_page_and_its_files_hold_nothing_of_anybodys(client: Client) -> None
         assert headers["Content-Type"] == f"{kind}; charset=utf-8"
         assert "default-src 'none'; script-src 'self'" in headers["Content-Security-Policy"]
         assert "unsafe" not in headers["Content-Security-Policy"]
-        assert (headers["Cache-Control"], headers["X-Content-Type-Options"], headers["Referrer-Policy"]) == ("no-store", "nosniff", "no-referrer")
+        assert (headers["Cache-Control"], headers["X-Content-Type-Options"], headers["Referrer-Policy"]) == (
+            "no-store",
+            "nosniff",
+            "no-referrer",
+        )
         assert "service" not in text or kind != "text/html"
         assert client.server.token not in text
         assert "Python" not in headers["Server"]
@@ -118,7 +150,17 @@ def test_the_token_in_the_address_opens_nothing(client: Client) -> None:
     assert client.ask(f"/api/state?token={client.server.token}", X_Review_Token=None)[0] == 403
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.2:{port}", "localhost.evil.example:{port}", None])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1",
+        "127.0.0.2:{port}",
+        "localhost.evil.example:{port}",
+        None,
+    ],
+)
 @pytest.mark.parametrize("path", ["/", "/api/state"])
 def test_another_host_is_refused(client: Client, path: str, host: str | None) -> None:
     status, found, _ = client.ask(path, Host=host and host.format(port=client.server.port))
@@ -130,7 +172,15 @@ def test_localhost_is_a_name_of_it(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", [None, "null", "http://evil.example", "https://127.0.0.1:{port}", "http://127.0.0.1:1", "http://127.0.0.1:{port}.evil"]
+    "origin",
+    [
+        None,
+        "null",
+        "http://evil.example",
+        "https://127.0.0.1:{port}",
+        "http://127.0.0.1:1",
+        "http://127.0.0.1:{port}.evil",
+    ],
 )
 def test_a_label_from_another_page_is_refused(client: Client, flow: Path, origin: str | None) -> None:
     first = client.cases()[0]["id"]
@@ -159,10 +209,14 @@ def test_a_label_from_another_page_is_refused(client: Client, flow: Path, origin
         pytest.param({"body": {"id": 0, "answer_id": 1, "label": 1}}, 400, id="no id of a text"),
         pytest.param({"body": {"id": "-1", "answer_id": "a", "label": 1}}, 400, id="a negative number"),
         pytest.param({"body": {"id": True, "answer_id": "a", "label": 1}}, 400, id="no number"),
-        pytest.param({"body": {"id": 0, "answer_id": "a", "label": 1, "rater": "bo"}}, 400, id="more than is asked"),
+        pytest.param(
+            {"body": {"id": 0, "answer_id": "a", "label": 1, "rater": "bo"}}, 400, id="more than is asked"
+        ),
     ],
 )
-def test_what_is_no_label_is_refused(client: Client, flow: Path, options: dict[str, Any], status: int) -> None:
+def test_what_is_no_label_is_refused(
+    client: Client, flow: Path, options: dict[str, Any], status: int
+) -> None:
     found = client.ask("/api/label", options.pop("body", None), **options)
     assert found[0] == status
     assert found[1]["error"]
@@ -170,7 +224,10 @@ def test_what_is_no_label_is_refused(client: Client, flow: Path, options: dict[s
     assert client.ask("/api/state")[0] == 200
 
 
-@pytest.mark.parametrize(("id", "status"), [("119000", 404), ("", 400), ("1e3", 400), ("9" * 30, 400), ("../../etc/passwd", 400), ("²", 400)])
+@pytest.mark.parametrize(
+    ("id", "status"),
+    [("119000", 404), ("", 400), ("1e3", 400), ("9" * 30, 400), ("../../etc/passwd", 400), ("²", 400)],
+)
 def test_an_answer_that_there_is_not(client: Client, id: str, status: int) -> None:
     path = f"/api/case?id={id}" if id.isascii() else "/api/case?id=%C2%B2"
     assert client.ask(path)[0] == status
@@ -182,7 +239,17 @@ def test_an_answer_that_is_not_drawn_is_not_shown(client: Client) -> None:
     assert client.ask(f"/api/case?id={other}")[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/static/../server.py", "/..%2fserver.py", "//evil.example/", "/api/label", "/page.html", "/" + "x" * 2000])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../server.py",
+        "/..%2fserver.py",
+        "//evil.example/",
+        "/api/label",
+        "/page.html",
+        "/" + "x" * 2000,
+    ],
+)
 def test_nothing_else_is_served(client: Client, path: str) -> None:
     assert client.ask(path)[0] in (404, 414)
 
@@ -200,7 +267,10 @@ def test_other_methods_are_none(client: Client, method: str) -> None:
 def test_a_text_that_has_changed_is_not_labelled(client: Client, flow: Path) -> None:
     first = client.cases()[0]["id"]
     status, found, _ = client.ask("/api/label", {"id": first, "answer_id": "another", "label": 1})
-    assert (status, found) == (409, {"error": "the answer has changed since it was shown; load the page anew"})
+    assert (status, found) == (
+        409,
+        {"error": "the answer has changed since it was shown; load the page anew"},
+    )
     assert not labels_file(flow).exists()
 
 
@@ -222,12 +292,17 @@ def test_two_reviewers_at_the_same_time(flow: Path) -> None:
         for case in client.cases():
             assert client.label(case["id"], value)[0] == 200
 
-    people = [threading.Thread(target=label, args=(Client(server), value)) for value, server in enumerate(servers)]
+    people = [
+        threading.Thread(target=label, args=(Client(server), value)) for value, server in enumerate(servers)
+    ]
     for one in people:
         one.start()
     for one in people:
         one.join(60)
-    counts = {rater: sum(rating.rater == rater for rating in read_ratings(labels_file(flow))) for rater in ("al", "bo")}
+    counts = {
+        rater: sum(rating.rater == rater for rating in read_ratings(labels_file(flow)))
+        for rater in ("al", "bo")
+    }
     assert counts == {"al": 10, "bo": 10}
     state = Client(servers[0]).ask("/api/state")[1]
     assert (state["raters"], state["divided"]) == (2, 10)
@@ -262,7 +337,10 @@ def test_a_slow_client_does_not_hold_others_up(client: Client) -> None:
 
 
 def test_a_port_that_is_taken(client: Client, flow: Path) -> None:
-    with pytest.raises(ConfigurationError, match=rf"--port {client.server.port}: cannot be had: .*without --port a free one is taken"):
+    with pytest.raises(
+        ConfigurationError,
+        match=rf"--port {client.server.port}: cannot be had: .*without --port a free one is taken",
+    ):
         ReviewServer(session(flow), client.server.port)
     with pytest.raises(ConfigurationError, match=r"--port 99999: cannot be had"):
         ReviewServer(session(flow), 99999)

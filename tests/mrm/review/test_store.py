@@ -66,7 +66,11 @@ def test_a_broken_file_is_not_written_over(tmp_path: Path) -> None:
 def test_threads_do_not_lose_each_others_labels(tmp_path: Path) -> None:
     stores = [LabelStore(tmp_path / "labels.csv") for _ in range(4)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: stores[number % 4].put(label(f"k{number}", rater=f"r{number % 3}")), range(60)))
+        list(
+            pool.map(
+                lambda number: stores[number % 4].put(label(f"k{number}", rater=f"r{number % 3}")), range(60)
+            )
+        )
     assert {found.key for found in stores[0].ratings()} == {f"k{number}" for number in range(60)}
 
 
@@ -83,6 +87,8 @@ for number in range(25):
 
 def test_processes_do_not_lose_each_others_labels(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), rater]) for rater in ("al", "bo", "cy")]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(path), rater]) for rater in ("al", "bo", "cy")
+    ]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     assert len(LabelStore(path).ratings()) == 75

@@ -1,4 +1,6 @@
-"""The step in its workflow: it waits, goes on with each label, is completed, and stays so until labels change."""
+"""The step in its workflow: it waits, goes on with each label, is completed, and stays so until labels
+change.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def path(tmp_path: Path) -> Path:
 
 def ran(path: Path) -> State:
     nobody: Any = None
-    return opened(path).run(STEP, lender=nobody, cache=path.parent / "cache", progress=lambda done, total, what: None)
+    return opened(path).run(
+        STEP, lender=nobody, cache=path.parent / "cache", progress=lambda done, total, what: None
+    )
 
 
 def standing(path: Path) -> str:

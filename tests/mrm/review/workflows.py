@@ -18,12 +18,18 @@ from pytest_evalstudio.mrm.workflow.states import State, clear, write_state
 from tests.mrm.human.answers import drawn_scores, record_of
 
 
-def workflow(folder: Path, scores: Sequence[float] | None = None, *, text: str = "It costs £{}.", **parameters: Any) -> Path:
+def workflow(
+    folder: Path, scores: Sequence[float] | None = None, *, text: str = "It costs £{}.", **parameters: Any
+) -> Path:
     """A workflow's file, with the first four steps completed."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "text.txt").write_text("Fees.", encoding="utf-8")
     path = folder / "bank_workflow.json"
-    content = {"name": "Bank", "documents": ["text.txt"], "steps": {"human_calibration": parameters} if parameters else {}}
+    content = {
+        "name": "Bank",
+        "documents": ["text.txt"],
+        "steps": {"human_calibration": parameters} if parameters else {},
+    }
     path.write_text(json.dumps({"evalstudio_workflow": content}), encoding="utf-8")
     run = opened(path)
     for spec in run.specs[:4]:
@@ -33,12 +39,26 @@ def workflow(folder: Path, scores: Sequence[float] | None = None, *, text: str =
             record_of(home, drawn_scores() if scores is None else scores, text=text)
         times = {"finished": "2026-11-21T05:00:00+00:00", "seconds": 0.0}
         identity = run._identity(spec)
-        write_state(home, State(step=spec.id, status="completed", summary="", waits="", identity=identity, stamp=spec.id, figures={}, **times))
+        write_state(
+            home,
+            State(
+                step=spec.id,
+                status="completed",
+                summary="",
+                waits="",
+                identity=identity,
+                stamp=spec.id,
+                figures={},
+                **times,
+            ),
+        )
     return path
 
 
 def opened(path: Path) -> WorkflowRun:
-    return WorkflowRun(read_workflow(read_source(path)), path, configuration({}, folder=path.parent), Registry())
+    return WorkflowRun(
+        read_workflow(read_source(path)), path, configuration({}, folder=path.parent), Registry()
+    )
 
 
 def session(path: Path, rater: str = "", **options: Any) -> ReviewSession:

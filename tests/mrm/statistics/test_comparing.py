@@ -10,7 +10,13 @@ from scipy.stats import hypergeom, mannwhitneyu, rankdata
 from sklearn.metrics import roc_auc_score
 from statsmodels.stats.multitest import multipletests
 
-from pytest_evalstudio.mrm.statistics.comparing import chance_of_lower, fewer_passes, holm, lower_scores, share_difference
+from pytest_evalstudio.mrm.statistics.comparing import (
+    chance_of_lower,
+    fewer_passes,
+    holm,
+    lower_scores,
+    share_difference,
+)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -33,7 +39,9 @@ def test_fewer_passes_by_hand() -> None:
 def test_lower_scores_are_scipys_without_ties(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values, others = rng.random(7) * 0.8, rng.random(40)
-    assert lower_scores(values, others) == pytest.approx(mannwhitneyu(values, others, alternative="less", method="exact").pvalue)
+    assert lower_scores(values, others) == pytest.approx(
+        mannwhitneyu(values, others, alternative="less", method="exact").pvalue
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -49,7 +57,9 @@ def test_lower_scores_with_ties_are_those_of_all_ways_to_choose(seed: int) -> No
 def test_many_scores_are_compared_by_the_normal_approximation() -> None:
     rng = np.random.default_rng(1)
     values, others = rng.random(30) * 0.9, rng.random(700)
-    assert lower_scores(values, others) == pytest.approx(mannwhitneyu(values, others, alternative="less", method="asymptotic").pvalue)
+    assert lower_scores(values, others) == pytest.approx(
+        mannwhitneyu(values, others, alternative="less", method="asymptotic").pvalue
+    )
 
 
 def test_lower_scores_by_hand() -> None:
@@ -66,7 +76,9 @@ def test_lower_scores_by_hand() -> None:
         pytest.param((10, 10, 0, 10), (0.6075, 1.0), id="g"),
     ],
 )
-def test_intervals_of_differences_are_those_of_the_paper(counts: tuple[int, int, int, int], expected: tuple[float, float]) -> None:
+def test_intervals_of_differences_are_those_of_the_paper(
+    counts: tuple[int, int, int, int], expected: tuple[float, float]
+) -> None:
     """Newcombe, 1998, table II, method 10."""
     assert share_difference(*counts)[1] == pytest.approx(expected, abs=5e-5)
 

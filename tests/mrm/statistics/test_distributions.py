@@ -30,7 +30,10 @@ def test_with_ties_it_is_what_enumeration_gives(seed: int) -> None:
         return max(0.0, *((own <= point).mean() - (rest <= point).mean() for point in scores))
 
     seen = distance(values, others)
-    every = [distance(scores[list(chosen)], np.delete(scores, chosen)) for chosen in itertools.combinations(range(10), 4)]
+    every = [
+        distance(scores[list(chosen)], np.delete(scores, chosen))
+        for chosen in itertools.combinations(range(10), 4)
+    ]
     statistic, p_value = lower_somewhere(values, others)
     assert statistic == pytest.approx(seen)
     assert p_value == pytest.approx(np.mean([one >= seen - 1e-12 for one in every]) if seen else 1.0)

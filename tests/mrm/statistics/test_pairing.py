@@ -17,7 +17,13 @@ def test_with_one_other_answer_it_is_the_exact_test_of_mcnemar() -> None:
 
 
 def test_with_several_others_it_is_what_enumeration_gives() -> None:
-    cases = [(True, [False, True]), (True, [False, False]), (False, [True, True]), (True, [False, False]), (False, [False, False])]
+    cases = [
+        (True, [False, True]),
+        (True, [False, False]),
+        (False, [True, True]),
+        (True, [False, False]),
+        (False, [False, False]),
+    ]
     seen = sum(failed for failed, _ in cases)
     ways = list(itertools.product(*[[failed, *others] for failed, others in cases]))
     assert fails_more_often(cases) == pytest.approx(sum(sum(way) >= seen for way in ways) / len(ways))
@@ -31,7 +37,9 @@ def test_nothing_turned_says_nothing() -> None:
 def test_scores_without_ties_are_as_scipy_has_them() -> None:
     rng = np.random.default_rng(3)
     before, after = rng.normal(0.2, 1, 18), rng.normal(0, 1, 18)
-    assert scores_drop(before, after) == pytest.approx(stats.wilcoxon(before, after, alternative="greater", method="exact").pvalue)
+    assert scores_drop(before, after) == pytest.approx(
+        stats.wilcoxon(before, after, alternative="greater", method="exact").pvalue
+    )
 
 
 def test_ties_are_enumerated() -> None:
@@ -39,14 +47,19 @@ def test_ties_are_enumerated() -> None:
     after = np.array([0.8, 0.7, 0.8, 0.1, 0.5, 0.2])
     ranks = [2.0, 2.0, 2.0, 5.0, 4.0]  # of .1 .1 .1 .4 .2; a pair without a difference is left out
     seen = 2 + 2 + 5 + 4
-    sums = [sum(rank for rank, up in zip(ranks, way, strict=True) if up) for way in itertools.product([0, 1], repeat=5)]
+    sums = [
+        sum(rank for rank, up in zip(ranks, way, strict=True) if up)
+        for way in itertools.product([0, 1], repeat=5)
+    ]
     assert scores_drop(before, after) == pytest.approx(sum(total >= seen for total in sums) / 32)
 
 
 def test_many_pairs_are_near_scipys_approximation() -> None:
     rng = np.random.default_rng(4)
     before, after = np.round(rng.normal(0.1, 1, 600), 1), np.round(rng.normal(0, 1, 600), 1)
-    expected = stats.wilcoxon(np.round(before - after, 9), alternative="greater", method="asymptotic", correction=True).pvalue
+    expected = stats.wilcoxon(
+        np.round(before - after, 9), alternative="greater", method="asymptotic", correction=True
+    ).pvalue
     assert scores_drop(before, after) == pytest.approx(expected, rel=1e-6)
 
 

@@ -18,7 +18,9 @@ STRATA = (
 def figures(deal: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
     """Chance and distance, straight from their definitions."""
     total = sum(len(own) for own, _ in deal)
-    chance = sum(np.mean([(a < b) + (a == b) / 2 for b in others]) for own, others in deal for a in own) / total
+    chance = (
+        sum(np.mean([(a < b) + (a == b) / 2 for b in others]) for own, others in deal for a in own) / total
+    )
     points = [score for own, others in deal for score in (*own, *others)]
 
     def gap(point: float) -> float:
@@ -29,15 +31,23 @@ def figures(deal: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
 
 def test_it_is_what_enumeration_gives() -> None:
     pools = [np.concatenate([stratum.own, stratum.others]) for stratum in STRATA]
-    ways = [itertools.combinations(range(len(pool)), len(stratum.own)) for pool, stratum in zip(pools, STRATA, strict=True)]
+    ways = [
+        itertools.combinations(range(len(pool)), len(stratum.own))
+        for pool, stratum in zip(pools, STRATA, strict=True)
+    ]
     every = [
-        figures([(pool[list(own)], np.delete(pool, own)) for pool, own in zip(pools, chosen, strict=True)]) for chosen in itertools.product(*ways)
+        figures([(pool[list(own)], np.delete(pool, own)) for pool, own in zip(pools, chosen, strict=True)])
+        for chosen in itertools.product(*ways)
     ]
     seen = figures([(stratum.own, stratum.others) for stratum in STRATA])
     found = stratified(STRATA, seed=1, draws=20_000)
     assert (found.chance, found.distance) == pytest.approx(seen)
-    assert found.p_chance == pytest.approx(np.mean([chance >= seen[0] - 1e-9 for chance, _ in every]), abs=0.01)
-    assert found.p_distance == pytest.approx(np.mean([distance >= seen[1] - 1e-9 for _, distance in every]), abs=0.01)
+    assert found.p_chance == pytest.approx(
+        np.mean([chance >= seen[0] - 1e-9 for chance, _ in every]), abs=0.01
+    )
+    assert found.p_distance == pytest.approx(
+        np.mean([distance >= seen[1] - 1e-9 for _, distance in every]), abs=0.01
+    )
 
 
 def test_the_mean_of_the_others_is_in_the_own_mix() -> None:

@@ -24,14 +24,20 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "FEWER_TREES", 25)
 
 
-def clustered(folder: Path, seed: int = 0, *, count: int = 36, passes: int = 40, words: int = 6, **parameters: Any) -> tuple[Bench, Done]:
+def clustered(
+    folder: Path, seed: int = 0, *, count: int = 36, passes: int = 40, words: int = 6, **parameters: Any
+) -> tuple[Bench, Done]:
     bench = Bench(folder, {"document.txt": "A fee."}, seed=seed)
-    write_failing(bench.of("automated_evaluation"), *planted_texts(seed, failures=count, passes=passes, words=words))
+    write_failing(
+        bench.of("automated_evaluation"), *planted_texts(seed, failures=count, passes=passes, words=words)
+    )
     return bench, run(bench, **parameters)
 
 
 def run(bench: Bench, **parameters: Any) -> Done:
-    return FailureClustering(**{"vectors": "tf-idf", **parameters}).run(bench.work("failure_clustering", "automated_evaluation"))
+    return FailureClustering(**{"vectors": "tf-idf", **parameters}).run(
+        bench.work("failure_clustering", "automated_evaluation")
+    )
 
 
 def test_each_planted_cause_is_a_cluster_and_a_problem(tmp_path: Path) -> None:
@@ -51,7 +57,11 @@ def test_each_planted_cause_is_a_cluster_and_a_problem(tmp_path: Path) -> None:
     assert [problem.attributes["kind"] for problem in done.problems] == ["failure_cluster"] * 3
     assert {problem.severity for problem in done.problems} == {"high"}
     assert "12 of 36 failures: " in done.problems[0].description
-    assert found["cases"] == {"failed": 36, "passed": 40, "left_out": {"perturbed": 0, "without a verdict": 0}}
+    assert found["cases"] == {
+        "failed": 36,
+        "passed": 40,
+        "left_out": {"perturbed": 0, "without a verdict": 0},
+    }
 
 
 def test_the_map_shows_every_case(tmp_path: Path) -> None:
@@ -62,14 +72,20 @@ def test_the_map_shows_every_case(tmp_path: Path) -> None:
 
 
 def test_the_same_evaluation_gives_the_same_bytes(tmp_path: Path) -> None:
-    one, other = (clustered(tmp_path / name, count=18, passes=20)[0].files("failure_clustering") for name in ("one", "other"))
+    one, other = (
+        clustered(tmp_path / name, count=18, passes=20)[0].files("failure_clustering")
+        for name in ("one", "other")
+    )
     assert one == other
 
 
 def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: Path) -> None:
     bench, done = clustered(tmp_path, count=20, passes=30, words=0)
     assert done.summary == "20 failures in 1 cluster"
-    assert "the failures stand in one cluster: several would be no clearer than by chance (silhouette" in done.notes[0]
+    assert (
+        "the failures stand in one cluster: several would be no clearer than by chance (silhouette"
+        in done.notes[0]
+    )
     found = bench.read("failure_clustering", "failure_clusters.json")
     assert found["method"]["p_value"] > 0.05
     assert len(found["clusters"][0]["cases"]) == 20
@@ -89,18 +105,31 @@ def test_too_few_failures_are_not_clustered(tmp_path: Path) -> None:
 
 def test_without_passed_cases_it_says_what_is_done_instead(tmp_path: Path) -> None:
     _, done = clustered(tmp_path, passes=0, words=9, clusters=3)
-    assert (done.summary, done.notes) == ("36 failures in 3 clusters", ("no case passed: the forest divided the failures from shuffled ones alone",))
+    assert (done.summary, done.notes) == (
+        "36 failures in 3 clusters",
+        ("no case passed: the forest divided the failures from shuffled ones alone",),
+    )
 
 
 def test_failures_that_are_all_alike(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"document.txt": "A fee."})
-    write_failing(bench.of("automated_evaluation"), ["the same"] * 12 + ["another one", "a third text"], [0] * 12 + [-1, -1])
+    write_failing(
+        bench.of("automated_evaluation"),
+        ["the same"] * 12 + ["another one", "a third text"],
+        [0] * 12 + [-1, -1],
+    )
     done = run(bench)
-    assert (done.summary, done.notes) == ("12 failures in 1 cluster", ("the failures are all alike: they stand in one cluster",))
+    assert (done.summary, done.notes) == (
+        "12 failures in 1 cluster",
+        ("the failures are all alike: they stand in one cluster",),
+    )
 
 
 def record(folder: Path) -> Path:
-    builder = RecordBuilder(evaluator("quality", metric("score"), metric("other", primary=False, asserted=False)), evaluator("tone"))
+    builder = RecordBuilder(
+        evaluator("quality", metric("score"), metric("other", primary=False, asserted=False)),
+        evaluator("tone"),
+    )
     builder.add("good", "one", {"outcomes": {"quality": score(1.0, other=0.9), "tone": score(1.0)}})
     builder.add("toneless", "one", {"outcomes": {"quality": score(1.0), "tone": score(0.0)}})
     row = {"status": "score", "scores": {"score": 1.0, "other": 0.2}}
@@ -119,7 +148,9 @@ def record(folder: Path) -> Path:
         pytest.param(["quality.other", "tone"], ["toneless", "other"], 3, id="a metric that decides nothing"),
     ],
 )
-def test_whose_verdicts_make_a_failure(tmp_path: Path, wanted: list[str], failed: list[str], judged: int) -> None:
+def test_whose_verdicts_make_a_failure(
+    tmp_path: Path, wanted: list[str], failed: list[str], judged: int
+) -> None:
     evaluation = read_evaluation(record(tmp_path / "run"), wanted)
     assert [case.key for case in evaluation.cases if case.failed] == failed
     assert (len(evaluation.cases), evaluation.left_out["without a verdict"]) == (judged, 1)

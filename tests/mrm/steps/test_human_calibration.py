@@ -44,7 +44,13 @@ def label(made: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most:
     """Give labels to all that is asked, beside those that were given before."""
     cases = made.read(STEP, "sample.json")["cases"][:most]
     given = [
-        Label(key=case["key"], model_key=case["model_key"], label=judge(rater + case["key"], score), rater=rater, answer_id=case["answer_id"])
+        Label(
+            key=case["key"],
+            model_key=case["model_key"],
+            label=judge(rater + case["key"], score),
+            rater=rater,
+            answer_id=case["answer_id"],
+        )
         for case in cases
         for score in list(case["scores"].values())[:1]
         for rater in raters
@@ -53,7 +59,9 @@ def label(made: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most:
     return len(cases)
 
 
-def to_the_end(made: Bench, judge: Judge | None = None, raters: tuple[str, ...] = ("al",), **parameters: Any) -> Done:
+def to_the_end(
+    made: Bench, judge: Judge | None = None, raters: tuple[str, ...] = ("al",), **parameters: Any
+) -> Done:
     done = ran(made, **parameters)
     asked = 0
     while done.waits and asked < (asked := label(made, judge or judged(), raters=raters)):
@@ -74,11 +82,20 @@ def test_it_waits_round_by_round_and_completes(tmp_path: Path) -> None:
     assert len(made.read(STEP, "sample.json")["cases"]) == 20
     done = to_the_end(made)
     assert done.waits == ""
-    assert done.summary.startswith("40 of 40 answers labelled for quality.quality (the primary metric of Quality, the first evaluator whose")
+    assert done.summary.startswith(
+        "40 of 40 answers labelled for quality.quality (the primary metric of Quality, the first evaluator"
+        " whose"
+    )
     cut = done.figures["thresholds"]["quality.quality"]
     assert cut == done.figures["threshold"] == pytest.approx(0.6, abs=0.07)
     assert done.figures["tested"] == 20
-    assert set(made.files(STEP)) == {"sample.json", "calibration.json", "figures.json", "calibration_curve.svg", "to_review.json"}
+    assert set(made.files(STEP)) == {
+        "sample.json",
+        "calibration.json",
+        "figures.json",
+        "calibration_curve.svg",
+        "to_review.json",
+    }
 
 
 def test_the_sample_says_what_people_need_to_see(tmp_path: Path) -> None:
@@ -104,7 +121,12 @@ def test_the_calibration_can_be_used_in_a_run(tmp_path: Path) -> None:
         said = ["fee", "thirty", "pounds", "paid", "yearly"][: 1 + number % 5]
         invented = [f"w{at}" for at in range(number % 7)]
         rows.append(
-            {"key": f"k{number:02}", "input": "?", "actual_output": " ".join([*said, *invented]), "context": ["fee thirty pounds paid yearly"]}
+            {
+                "key": f"k{number:02}",
+                "input": "?",
+                "actual_output": " ".join([*said, *invented]),
+                "context": ["fee thirty pounds paid yearly"],
+            }
         )
     lab = {"name": "Lab", "dataset": {"inputs": [{**row, "model_key": "m"} for row in rows]}}
     lab["models"] = [{"key": "m", "name": "m", "llm_model_name": "m", "model_type": "h2ogpte"}]
@@ -112,12 +134,16 @@ def test_the_calibration_can_be_used_in_a_run(tmp_path: Path) -> None:
     results.write_record(made.of("automated_evaluation"))
     done = to_the_end(made, judged(0.5))
     assert done.figures["metrics"] == ["lexical_groundedness.supported_words"]
-    assert load_calibration(made.of(STEP) / "calibration.json").keys == ["lexical_groundedness.supported_words"]
+    assert load_calibration(made.of(STEP) / "calibration.json").keys == [
+        "lexical_groundedness.supported_words"
+    ]
     config = {"evaluator": {"lexical_groundedness": {"calibration": str(made.of(STEP) / "calibration.json")}}}
     again = evaluate(lab_of(lab, tmp_path), ["lexical_groundedness"], config=config)
     again.write_record(made.of("automated_evaluation"))
     kept = ran(made)
-    assert kept.figures["thresholds"] == done.figures["thresholds"], "what is calibrated stays the metric, not its probability"
+    assert kept.figures["thresholds"] == done.figures["thresholds"], (
+        "what is calibrated stays the metric, not its probability"
+    )
 
 
 def lab_of(lab: dict[str, Any], folder: Path) -> Any:
@@ -186,10 +212,14 @@ def test_several_raters(tmp_path: Path) -> None:
     assert 0 < len(divided) == round((1 - found["percent"]) * 40)
     assert f"raters are divided on {len(divided)}" in done.summary
     assert done.figures["n"] == 40 - len(divided)
-    listed = [case["key"] for case in made.read(STEP, "to_review.json")["cases"] if "divided" in case["reasons"]]
+    listed = [
+        case["key"] for case in made.read(STEP, "to_review.json")["cases"] if "divided" in case["reasons"]
+    ]
     assert sorted(divided) == listed
     sample = {case["key"]: case for case in made.read(STEP, "sample.json")["cases"]}
-    assert all(sample[key]["good"] is None and set(sample[key]["labels"].values()) == {0, 1} for key in divided)
+    assert all(
+        sample[key]["good"] is None and set(sample[key]["labels"].values()) == {0, 1} for key in divided
+    )
 
 
 def test_what_is_to_be_reviewed(tmp_path: Path) -> None:
@@ -200,22 +230,36 @@ def test_what_is_to_be_reviewed(tmp_path: Path) -> None:
     against = [key for key, case in sample.items() if case["good"] != case["verdict"]]
     assert sorted(against) == [case["key"] for case in cases if "disagreement" in case["reasons"]]
     assert against, "0.5 is the run's threshold, people's is 0.6"
-    assert done.figures["accepted"] == [key for key in sample if sample[key]["good"] and not sample[key]["verdict"]]
+    assert done.figures["accepted"] == [
+        key for key in sample if sample[key]["good"] and not sample[key]["verdict"]
+    ]
     uncertain = [case for case in cases if "uncertain" in case["reasons"]]
     assert all(len(case["conformal_set"]) != 1 and case["key"] not in sample for case in uncertain)
-    assert done.figures["to_review"] == {"uncertain": len(uncertain), "disagreement": len(against), "divided": 0}
+    assert done.figures["to_review"] == {
+        "uncertain": len(uncertain),
+        "disagreement": len(against),
+        "divided": 0,
+    }
 
 
 def test_problems_are_of_the_model_and_of_its_measure(tmp_path: Path) -> None:
     made = bench(tmp_path)
     bad, *others = to_the_end(made).problems
-    assert (bad.attributes["kind"], bad.attributes["step"], bad.problem_type, others) == ("bad_answers", STEP, "accuracy", [])
+    assert (bad.attributes["kind"], bad.attributes["step"], bad.problem_type, others) == (
+        "bad_answers",
+        STEP,
+        "accuracy",
+        [],
+    )
     at_random = [case for case in made.read(STEP, "sample.json")["cases"] if case["part"] == "conformal"]
     worse = [case["key"] for case in at_random if not case["good"]]
     assert sorted(bad.attributes["test_case_keys"]) == sorted(worse)
     assert bad.description.startswith(f"People call {len(worse)} of 20 answers bad that were drawn at random")
     blind = bench(tmp_path / "other")
-    kinds = {problem.attributes["kind"] for problem in to_the_end(blind, lambda key, score: hash_bit(key), ("al", "bo", "cy")).problems}
+    kinds = {
+        problem.attributes["kind"]
+        for problem in to_the_end(blind, lambda key, score: hash_bit(key), ("al", "bo", "cy")).problems
+    }
     assert kinds == {"bad_answers", "weak_evaluator", "raters_disagree"}
 
 
@@ -278,7 +322,9 @@ def test_labels_may_lie_beside_the_workflow(tmp_path: Path) -> None:
     assert ran(made, labels="people.csv").waits == "10 of 40 labels"
     step = HumanCalibration(labels="people.csv")
     assert step.reads(tmp_path / "artifacts", tmp_path) == [tmp_path / "people.csv"]
-    assert HumanCalibration().reads(tmp_path / "artifacts", tmp_path) == [tmp_path / "artifacts" / "labels.csv"]
+    assert HumanCalibration().reads(tmp_path / "artifacts", tmp_path) == [
+        tmp_path / "artifacts" / "labels.csv"
+    ]
 
 
 def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
@@ -301,7 +347,9 @@ def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
 def test_a_metric_that_says_only_whether_is_none_to_calibrate(tmp_path: Path) -> None:
     made = bench(tmp_path, [0.5] * 50)
     done = ran(made)
-    assert done.summary.startswith("nothing is calibrated: no evaluator of the automated evaluation has scores that vary")
+    assert done.summary.startswith(
+        "nothing is calibrated: no evaluator of the automated evaluation has scores that vary"
+    )
     assert done.waits == ""
     with pytest.raises(ConfigurationError, match=r"no metric 'qualty'\. Did you mean 'quality'"):
         ran(made, metric="qualty")
@@ -315,7 +363,9 @@ def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> Non
     write(labels_file(made), [Label(key=key, model_key="m-one", label=1) for key in (*others[:30], "nobody")])
     done = ran(made)
     beyond = done.figures["not_counted"]["not_drawn"]
-    assert int(done.waits.split()[0]) == 30 - beyond > 0, "those of the half for the curve count, as they were not chosen by their labels"
+    assert int(done.waits.split()[0]) == 30 - beyond > 0, (
+        "those of the half for the curve count, as they were not chosen by their labels"
+    )
     assert f"{beyond} labels are of answers that are not drawn and do not count" in done.summary
     assert "1 labels are of answers that are not in the evaluation" in done.summary
 
@@ -348,13 +398,25 @@ def test_labels_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        pytest.param({"sample_size": 10}, "sample_size = 10: expected a whole number of 20 or more", id="a small sample"),
-        pytest.param({"rounds": 21}, "rounds = 21: expected at most half of sample_size = 40", id="rounds of one"),
+        pytest.param(
+            {"sample_size": 10},
+            "sample_size = 10: expected a whole number of 20 or more",
+            id="a small sample",
+        ),
+        pytest.param(
+            {"rounds": 21}, "rounds = 21: expected at most half of sample_size = 40", id="rounds of one"
+        ),
         pytest.param({"alpha": 1}, "alpha = 1: expected a number between 0 and 1", id="alpha"),
-        pytest.param({"method": "platt"}, "method = 'platt': expected one of logistic, isotonic", id="a method"),
+        pytest.param(
+            {"method": "platt"}, "method = 'platt': expected one of logistic, isotonic", id="a method"
+        ),
         pytest.param({"metric": [3]}, r"metric = \[3\]: expected the name of a metric", id="a metric"),
         pytest.param({"metric": 3}, r"metric = 3: expected the name of a metric", id="no name"),
-        pytest.param({"metric": ["a", "b"], "method": "isotonic"}, "method = 'isotonic': takes one metric", id="several metrics"),
+        pytest.param(
+            {"metric": ["a", "b"], "method": "isotonic"},
+            "method = 'isotonic': takes one metric",
+            id="several metrics",
+        ),
         pytest.param({"labels": 1}, "labels = 1: expected the name of a file", id="a file"),
         pytest.param({"good": True}, "good = True: expected a whole number", id="good"),
     ],

@@ -36,17 +36,24 @@ def bench(folder: Path, cases: int = 24) -> Bench:
     for number in range(cases):
         topic, kind = f"topic:{number % 3}_words", f"generator:{'ab'[number % 2]}"
         test.add_case(
-            f"What does the small yellow ledger say of item number {number}?", key=f"q{number}", categories=[topic, kind], condition='"right"'
+            f"What does the small yellow ledger say of item number {number}?",
+            key=f"q{number}",
+            categories=[topic, kind],
+            condition='"right"',
         )
     made.of("test_validation").mkdir(parents=True)
     suite.save(made.of("test_validation") / "validated_suite.json")
     return made
 
 
-def run(made: Bench, say: Callable[[str], str] = thrown_by_commas, **parameters: Any) -> tuple[Done, list[str]]:
+def run(
+    made: Bench, say: Callable[[str], str] = thrown_by_commas, **parameters: Any
+) -> tuple[Done, list[str]]:
     """What the step comes to, and what the model was asked for it and the evaluation before it."""
     asked = answered_by(made, say)
-    evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(made.work("automated_evaluation", "test_validation"))
+    evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(
+        made.work("automated_evaluation", "test_validation")
+    )
     work = made.work(STEP, "test_validation", "automated_evaluation")
     work = dataclasses.replace(work, figures={"automated_evaluation": evaluated.figures})
     return RobustnessInputVariations(**parameters).run(work), asked
@@ -63,10 +70,18 @@ def test_a_model_that_commas_throw(tmp_path: Path) -> None:
     (problem,) = done.problems
     assert problem.attributes["perturbator"] == "comma:MEDIUM"
     assert problem.attributes["model"] == "app"
-    assert done.summary == (
-        "12 cases, 24 variations by 2 perturbators: 12 turn from pass to fail; asked again unchanged 0 of 24 do; beyond chance under comma:MEDIUM"
+    assert (
+        done.summary
+        == "12 cases, 24 variations by 2 perturbators: 12 turn from pass to fail; asked again unchanged 0 of"
+        " 24 do; beyond chance under comma:MEDIUM"
     )
-    assert {path.name for path in made.of(STEP).iterdir()} >= {"variations_suite.json", "answers_lab.json", "record.jsonl", "flips.json", "flips.svg"}
+    assert {path.name for path in made.of(STEP).iterdir()} >= {
+        "variations_suite.json",
+        "answers_lab.json",
+        "record.jsonl",
+        "flips.json",
+        "flips.svg",
+    }
 
 
 def test_originals_come_in_proportion_and_their_answers_from_the_cache(tmp_path: Path) -> None:
@@ -83,7 +98,11 @@ def test_originals_come_in_proportion_and_their_answers_from_the_cache(tmp_path:
 
 def test_a_model_that_flickers_gives_no_problem(tmp_path: Path) -> None:
     turn = itertools.count()
-    done, _ = run(bench(tmp_path), lambda prompt: "right" if next(turn) % 3 else "wrong", perturbators=["comma:medium", "word_swap:low"])
+    done, _ = run(
+        bench(tmp_path),
+        lambda prompt: "right" if next(turn) % 3 else "wrong",
+        perturbators=["comma:medium", "word_swap:low"],
+    )
     assert done.problems == ()
     assert "no perturbator does more than chance" in done.summary
 
@@ -130,11 +149,15 @@ def test_evaluators_of_its_own(tmp_path: Path) -> None:
 
 def test_a_judge_may_write_the_variations_and_what_changes_the_meaning_stands_apart(tmp_path: Path) -> None:
     def premise(prompt: str) -> str:
-        return json.dumps({"question": f"As everybody knows, ledgers are green. What do they say? {len(prompt)}"})
+        return json.dumps(
+            {"question": f"As everybody knows, ledgers are green. What do they say? {len(prompt)}"}
+        )
 
     made = bench(tmp_path)
     made.config = made.config.model_copy(update={"judge": JudgeTable(host="python", target=premise)})
-    done, asked = run(made, perturbators=["contextual_misinformation:by=judge", "word_swap:low"], copies=0, cases=6)
+    done, asked = run(
+        made, perturbators=["contextual_misinformation:by=judge", "word_swap:low"], copies=0, cases=6
+    )
     assert any(question.startswith("As everybody knows") for question in asked)
     (changed,) = made.read(STEP, "flips.json")["meaning_changed"]
     assert (changed["name"], changed["cases"], changed["pass_to_fail"]) == ("contextual_misinformation", 6, 6)
@@ -144,7 +167,9 @@ def test_a_judge_may_write_the_variations_and_what_changes_the_meaning_stands_ap
 def test_thresholds_that_people_gave_count(tmp_path: Path) -> None:
     made = bench(tmp_path)
     answered_by(made, thrown_by_commas)
-    evaluated = AutomatedEvaluation(evaluators=["rouge"], thresholds={"rouge": 0.9}).run(made.work("automated_evaluation", "test_validation"))
+    evaluated = AutomatedEvaluation(evaluators=["rouge"], thresholds={"rouge": 0.9}).run(
+        made.work("automated_evaluation", "test_validation")
+    )
     figures = {
         "automated_evaluation": evaluated.figures,
         "human_calibration": {"thresholds": {"rouge.rouge_l": 0.25, "groundedness.groundedness": 1}},
@@ -155,16 +180,28 @@ def test_thresholds_that_people_gave_count(tmp_path: Path) -> None:
 
 
 def test_questions_that_cannot_be_varied(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no question could be varied: counterfactual made nothing of 20 cases"):
+    with pytest.raises(
+        DataError, match="no question could be varied: counterfactual made nothing of 20 cases"
+    ):
         run(bench(tmp_path), perturbators=["counterfactual"], copies=0)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        pytest.param({"perturbators": ["coma"]}, "no perturbator named 'coma'. Did you mean 'comma'", id="a perturbator"),
-        pytest.param({"perturbators": ["copy"]}, "copies are asked for by the parameter `copies`", id="copies"),
-        pytest.param({"perturbators": ["comma"], "intensity": "extreme"}, "perturbator comma: no intensity 'extreme'", id="an intensity"),
+        pytest.param(
+            {"perturbators": ["coma"]},
+            "no perturbator named 'coma'. Did you mean 'comma'",
+            id="a perturbator",
+        ),
+        pytest.param(
+            {"perturbators": ["copy"]}, "copies are asked for by the parameter `copies`", id="copies"
+        ),
+        pytest.param(
+            {"perturbators": ["comma"], "intensity": "extreme"},
+            "perturbator comma: no intensity 'extreme'",
+            id="an intensity",
+        ),
     ],
 )
 def test_names_that_nobody_knows(tmp_path: Path, parameters: dict[str, Any], message: str) -> None:
@@ -172,7 +209,10 @@ def test_names_that_nobody_knows(tmp_path: Path, parameters: dict[str, Any], mes
         run(bench(tmp_path), **parameters)
 
 
-@pytest.mark.parametrize("parameters", [{"cases": 0}, {"copies": -1}, {"alpha": 0}, {"intensity": "loud"}, {"perturbators": "comma"}])
+@pytest.mark.parametrize(
+    "parameters",
+    [{"cases": 0}, {"copies": -1}, {"alpha": 0}, {"intensity": "loud"}, {"perturbators": "comma"}],
+)
 def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(parameters))):
         RobustnessInputVariations(**parameters)

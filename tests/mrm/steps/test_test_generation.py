@@ -15,11 +15,26 @@ from pytest_evalstudio.mrm.cases.strata import shares
 from pytest_evalstudio.mrm.steps.test_generation import TestGeneration
 from workbench import Bench
 
-NOUNS = ("ledger", "mortgage", "voucher", "pension", "deposit", "annuity", "premium", "warrant", "lease", "bond", "tariff", "excise")
+NOUNS = (
+    "ledger",
+    "mortgage",
+    "voucher",
+    "pension",
+    "deposit",
+    "annuity",
+    "premium",
+    "warrant",
+    "lease",
+    "bond",
+    "tariff",
+    "excise",
+)
 
 
 def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
-    """A bench with chunks of topics; each chunk has sentences of its own that all kinds of question can be made of."""
+    """A bench with chunks of topics; each chunk has sentences of its own that all kinds of question can be
+    made of.
+    """
     made = Bench(folder, {"text.txt": "Some text."}, seed=seed)
     chunks: list[dict[str, Any]] = []
     for topic, size in sizes.items():
@@ -31,14 +46,28 @@ def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
                 f"An {other} office for {noun} takes {at + 13} working days.",
                 f"The {other} desk is a place beside {noun} stairs.",
             ]
-            line = {"id": f"c{at + 1}", "text": " ".join(sentences), "sentences": sentences, "document": "../../text.txt", "page": 0, "topic": topic}
+            line = {
+                "id": f"c{at + 1}",
+                "text": " ".join(sentences),
+                "sentences": sentences,
+                "document": "../../text.txt",
+                "page": 0,
+                "topic": topic,
+            }
             chunks.append(line)
     topics = [
-        {"id": id, "words": [f"word{id}", "more"], "size": size, "chunks": [line["id"] for line in chunks if line["topic"] == id]}
+        {
+            "id": id,
+            "words": [f"word{id}", "more"],
+            "size": size,
+            "chunks": [line["id"] for line in chunks if line["topic"] == id],
+        }
         for id, size in sizes.items()
     ]
     made.of("topic_modeling").mkdir(parents=True)
-    (made.of("topic_modeling") / "topics.json").write_text(json.dumps({"version": 1, "topics": topics, "chunks": chunks}), encoding="utf-8")
+    (made.of("topic_modeling") / "topics.json").write_text(
+        json.dumps({"version": 1, "topics": topics, "chunks": chunks}), encoding="utf-8"
+    )
     return made
 
 
@@ -48,7 +77,9 @@ def generated(made: Bench, **parameters: Any) -> tuple[Any, TestSuite]:
 
 
 def by_topic(suite: TestSuite) -> Counter[str]:
-    return Counter(category for _, case in suite.cases() for category in case.categories if category.startswith("topic:"))
+    return Counter(
+        category for _, case in suite.cases() for category in case.categories if category.startswith("topic:")
+    )
 
 
 def test_topics_have_cases_in_proportion_to_their_chunks(tmp_path: Path) -> None:
@@ -65,12 +96,22 @@ def test_weights_change_the_proportions(tmp_path: Path) -> None:
 
 def test_topics_are_chosen(tmp_path: Path) -> None:
     made = bench(tmp_path, {"1": 4, "2": 4, "3": 4})
-    assert set(by_topic(generated(made, topics_included=["1", "3"], topics_excluded=["3"])[1])) == {"topic:1_word1_more"}
+    assert set(by_topic(generated(made, topics_included=["1", "3"], topics_excluded=["3"])[1])) == {
+        "topic:1_word1_more"
+    }
 
 
 def test_generators_take_turns(tmp_path: Path) -> None:
-    done, _ = generated(bench(tmp_path, {"1": 10}), count=9, generators=["numerical_reasoning", "temporal_reasoning", "simple_factual"])
-    assert done.figures["by_generator"] == {"numerical_reasoning": 3, "temporal_reasoning": 3, "simple_factual": 3}
+    done, _ = generated(
+        bench(tmp_path, {"1": 10}),
+        count=9,
+        generators=["numerical_reasoning", "temporal_reasoning", "simple_factual"],
+    )
+    assert done.figures["by_generator"] == {
+        "numerical_reasoning": 3,
+        "temporal_reasoning": 3,
+        "simple_factual": 3,
+    }
 
 
 def test_cases_come_of_many_chunks(tmp_path: Path) -> None:
@@ -99,7 +140,9 @@ def test_a_case_says_where_it_comes_from(tmp_path: Path) -> None:
 
 
 def test_two_runs_write_the_same_bytes_and_another_seed_other_ones(tmp_path: Path) -> None:
-    made = [bench(tmp_path / str(number), {"1": 8, "2": 5}, seed=seed) for number, seed in enumerate((1, 1, 2))]
+    made = [
+        bench(tmp_path / str(number), {"1": 8, "2": 5}, seed=seed) for number, seed in enumerate((1, 1, 2))
+    ]
     one, same, other = ((generated(each, count=10), each.files("test_generation"))[1] for each in made)
     assert one == same
     assert one != other
@@ -120,7 +163,11 @@ def test_questions_that_are_near_an_earlier_one_are_left_out(tmp_path: Path) -> 
 
 
 def test_shares_by_hand() -> None:
-    assert shares(7, {"a": 5, "b": 3, "c": 2}, {"a": 9, "b": 9, "c": 9}) == {"a": 4, "b": 2, "c": 1}  # 3.5, 2.1, 1.4
+    assert shares(7, {"a": 5, "b": 3, "c": 2}, {"a": 9, "b": 9, "c": 9}) == {
+        "a": 4,
+        "b": 2,
+        "c": 1,
+    }  # 3.5, 2.1, 1.4
     assert shares(5, {"a": 1, "b": 1, "c": 0}, {"a": 1, "b": 2, "c": 9}) == {"a": 1, "b": 2, "c": 0}
 
 
@@ -128,7 +175,11 @@ def test_shares_by_hand() -> None:
     ("parameters", "message"),
     [
         pytest.param({"generators": ["multi_hopp"]}, "no generator named 'multi_hopp'", id="a generator"),
-        pytest.param({"generators": ["jailbreak"]}, "makes adversarial questions; name it in the step robustness_adversarial", id="an attack"),
+        pytest.param(
+            {"generators": ["jailbreak"]},
+            "makes adversarial questions; name it in the step robustness_adversarial",
+            id="an attack",
+        ),
         pytest.param({"topics_included": ["9"]}, "no topic named '9'.*Topics: 1, 2", id="a topic"),
         pytest.param({"weights": {"9": 1}}, "no topic named '9'", id="a weight"),
         pytest.param({"topics_excluded": ["1", "2"]}, "no topic is left", id="nothing left"),

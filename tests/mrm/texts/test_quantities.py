@@ -30,7 +30,11 @@ def test_quantities(sentence: str, found: list[tuple[str, str]]) -> None:
     [
         ("£5.00", ["£5", "£5.00.", "costs £5, at most"], ["£5.50", "£15", "£50", "5%", "£5.001"]),
         ("2,500", ["2500", "2,500", "2,500.00"], ["12,500", "2,500,000", "25000"]),
-        ("five working days", ["5 working days", "Five working days", "five working day"], ["15 working days", "five days"]),
+        (
+            "five working days",
+            ["5 working days", "Five working days", "five working day"],
+            ["15 working days", "five days"],
+        ),
         ("2.75%", ["2.75 %", "2.75 per cent"], ["12.75%", "2.7%", "2.755%"]),
         ("3", ["3.", "three", "3, or"], ["3%", "13", "3.5", "33"]),
     ],

@@ -15,7 +15,9 @@ def test_it_is_the_silhouette_by_cosine_distance(seed: int) -> None:
     rows, labels = rng.normal(size=(60, 8)), rng.integers(0, 4, 60)
     rows[3] = 0.0  # a text without words
     rows[10] = rows[11] = rows[12]
-    assert cosine_silhouette(rows, labels) == pytest.approx(silhouette_score(rows, labels, metric="cosine"), abs=1e-12)
+    assert cosine_silhouette(rows, labels) == pytest.approx(
+        silhouette_score(rows, labels, metric="cosine"), abs=1e-12
+    )
 
 
 def test_a_row_alone_in_its_cluster_counts_nothing() -> None:

@@ -34,11 +34,17 @@ def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a page, at a place of it if wanted; at the end nothing but the page itself may have been requested."""
+    """Opens a page, at a place of it if wanted; at the end nothing but the page itself may have been
+    requested.
+    """
     opened: list[tuple[Any, str, list[str], list[str]]] = []
 
-    def open_page(path: Path, place: str = "", *, ready: bool = True, quiet: bool = True, **context: Any) -> Any:
-        where = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **context})
+    def open_page(
+        path: Path, place: str = "", *, ready: bool = True, quiet: bool = True, **context: Any
+    ) -> Any:
+        where = chromium.new_context(
+            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **context}
+        )
         where.set_default_timeout(10_000)
         page = where.new_page()
         requests: list[str] = []

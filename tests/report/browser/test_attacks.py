@@ -1,4 +1,6 @@
-"""Texts that would like to be markup, scripts, requests: nothing runs, nothing is asked for, nothing is hidden."""
+"""Texts that would like to be markup, scripts, requests: nothing runs, nothing is asked for, nothing is
+hidden.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,23 @@ ATTACKS = [
 def attacked_run() -> RecordBuilder:
     builder = hostile_run()
     for text in ATTACKS:
-        fragments = [{"part": "answer", "start": 0, "end": len(text), "scores": {"score": 0.1}, "message": text}]
-        row = {"input": text, "actual_output": text, "expected_output": text, "context": [text], "context_sources": [text], "categories": [text]}
-        builder.add(text, "one", {**row, "outcomes": {"quality": score(0.1, reason=text, fragments=fragments)}}, reason=text)
+        fragments = [
+            {"part": "answer", "start": 0, "end": len(text), "scores": {"score": 0.1}, "message": text}
+        ]
+        row = {
+            "input": text,
+            "actual_output": text,
+            "expected_output": text,
+            "context": [text],
+            "context_sources": [text],
+            "categories": [text],
+        }
+        builder.add(
+            text,
+            "one",
+            {**row, "outcomes": {"quality": score(0.1, reason=text, fragments=fragments)}},
+            reason=text,
+        )
     builder.add("long", "one", {"actual_output": "<b>" * 350_000, "outcomes": {"quality": score(0.1)}})
     return builder
 
@@ -52,7 +68,10 @@ def test_a_page_full_of_attacks_stays_still(visit, built, scheme, width):
     for _ in range(4):
         page.locator(".segment.inner").first.dispatch_event("click")
     page.locator(".dots [data-stop]").first.wait_for()
-    assert page.locator("img, iframe, object, embed, link, form[action], base, style:not(head > style)").count() == 0
+    assert (
+        page.locator("img, iframe, object, embed, link, form[action], base, style:not(head > style)").count()
+        == 0
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("getComputedStyle(document.querySelector('.masthead')).borderBottomStyle") == "solid"
 

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.browser
 
 
 def choose(page, label, option):
-    page.locator("#cases .field").filter(has=page.get_by_text(label, exact=True)).locator("select").select_option(label=option)
+    page.locator("#cases .field").filter(has=page.get_by_text(label, exact=True)).locator(
+        "select"
+    ).select_option(label=option)
 
 
 def count(page, expected):
@@ -52,7 +54,9 @@ def test_filters_work_together_and_are_cleared(visit, varied):
     count(page, 5)
     choose(page, "Order", "lowest score first")
     assert keys(page) == ["case-11", "case-10", "case-9", "case-8", "case-7"]
-    assert page.evaluate("location.hash") == "#cases?model=m-alpha&evaluator=quality&show=failures&order=score"
+    assert (
+        page.evaluate("location.hash") == "#cases?model=m-alpha&evaluator=quality&show=failures&order=score"
+    )
     page.get_by_role("button", name="Clear").click()
     count(page, 3 * CASES)
 
@@ -148,7 +152,13 @@ def test_the_panel_tells_everything_of_a_case(visit, varied):
 
 def test_a_case_with_its_own_threshold_is_held_against_that(visit, built):
     builder = RecordBuilder()
-    verdict = {"status": "score", "passed": True, "scores": {"score": 0.3}, "missed": [], "thresholds": {"score": 0.25}}
+    verdict = {
+        "status": "score",
+        "passed": True,
+        "scores": {"score": 0.3},
+        "missed": [],
+        "thresholds": {"score": 0.25},
+    }
     builder.add("easy", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": verdict})
     builder.add("usual", "one", {"outcomes": {"quality": score(0.3)}})
     page = visit(built(builder), "#case=suite.json%3A%3Aeasy%5Bone%5D")
@@ -192,7 +202,10 @@ def test_a_command_is_copied(visit, varied):
     page.locator(".failure summary").first.click()
     page.locator(".failure .copy").first.click()
     page.locator(".failure .copy", has_text="Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == page.locator(".failure .command code").first.text_content()
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == page.locator(".failure .command code").first.text_content()
+    )
 
 
 def test_texts_beyond_the_budget_are_said_to_be_in_the_files(visit, built, monkeypatch):
@@ -212,6 +225,9 @@ def test_rows_beyond_the_limit_are_said_to_be_in_the_files(visit, built, monkeyp
     monkeypatch.setattr(blocks.PageData.__init__, "__defaults__", (50,))
     page = visit(built(many_rows(200)))
     count(page, 50)
-    assert "150 more passing rows are only in the files: the page lists 50" in page.locator("#cases-root").inner_text()
+    assert (
+        "150 more passing rows are only in the files: the page lists 50"
+        in page.locator("#cases-root").inner_text()
+    )
     choose(page, "Show", "only failures")
     count(page, 40)

@@ -10,7 +10,10 @@ pytestmark = pytest.mark.browser
 
 
 def names(page, ring):
-    return [title.text_content() for title in page.locator(f"[data-stop]:has(> g > .segment.{ring}) > title").all()]
+    return [
+        title.text_content()
+        for title in page.locator(f"[data-stop]:has(> g > .segment.{ring}) > title").all()
+    ]
 
 
 def title(page):
@@ -25,10 +28,22 @@ def test_every_level_has_its_rings(visit, varied):
     page = visit(varied)
     assert title(page) == "All domains"
     assert [name.partition(":")[0] for name in names(page, "inner")] == ["Generation", "Retrieval", "Privacy"]
-    assert [name.partition(":")[0] for name in names(page, "outer")] == ["Answer quality", "Groundedness", "Recall", "Pii"]
+    assert [name.partition(":")[0] for name in names(page, "outer")] == [
+        "Answer quality",
+        "Groundedness",
+        "Recall",
+        "Pii",
+    ]
     enter(page, "Generation:")
     assert title(page) == "Generation"
-    assert [name.partition(":")[0] for name in names(page, "outer")] == ["Quality", "Brevity", "Facet 0", "Facet 1", "Facet 2", "Facet 3"]
+    assert [name.partition(":")[0] for name in names(page, "outer")] == [
+        "Quality",
+        "Brevity",
+        "Facet 0",
+        "Facet 1",
+        "Facet 2",
+        "Facet 3",
+    ]
     enter(page, "Answer quality:")
     assert [name.partition(" 0.")[0] for name in names(page, "inner")] == ["Quality", "Brevity"]
     assert [name.partition(" 0.")[0] for name in names(page, "outer")] == ["alpha", "beta", "gamma"] * 2
@@ -65,7 +80,9 @@ def test_the_centre_shows_the_models_and_leads_back(visit, varied):
     bars = page.locator(".eye-bars")
     assert bars.is_visible()
     assert bars.locator(".bar-group").count() == 2
-    assert bars.locator("title").all_text_contents()[1].startswith("beta: Quality 0.2708, misses its threshold")
+    assert (
+        bars.locator("title").all_text_contents()[1].startswith("beta: Quality 0.2708, misses its threshold")
+    )
     page.mouse.move(0, 0)
     assert bars.is_hidden()
     page.locator(".centre").click()
@@ -114,7 +131,10 @@ def test_a_metric_is_compared_with_another(visit, varied):
 def test_from_500_cases_on_dots_are_bins_whose_cases_are_listed(visit, built):
     page = visit(built(many_rows(600)), "#eye=generation/quality/score/m-one")
     assert page.locator(".dots .dot").count() == 0
-    sizes = [int(name.split(": ")[1].split(" ")[0]) for name in page.locator(".dots [data-stop] > title").all_text_contents()]
+    sizes = [
+        int(name.split(": ")[1].split(" ")[0])
+        for name in page.locator(".dots [data-stop] > title").all_text_contents()
+    ]
     assert sum(sizes) == 600
     page.locator(".dots [data-stop]").first.dispatch_event("click")
     assert page.locator(".bin-list button").count() == min(100, sizes[0])

@@ -8,7 +8,13 @@ from tests.report.runs import varied_run
 
 pytestmark = pytest.mark.browser
 
-PLACES = ["", "#eye=generation", "#eye=generation/groundedness", "#eye=generation/quality/quality", "#eye=generation/quality/quality/m-beta"]
+PLACES = [
+    "",
+    "#eye=generation",
+    "#eye=generation/groundedness",
+    "#eye=generation/quality/quality",
+    "#eye=generation/quality/quality/m-beta",
+]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -17,7 +23,9 @@ def test_axe_finds_nothing(visit, varied, axe, scheme, place):
     page = visit(varied, place, color_scheme=scheme, bypass_csp=True)
     if place.startswith("#case"):
         page.locator("#panel-title").wait_for()
-    page.evaluate("document.querySelectorAll('#evaluator-1 details, .passing').forEach((part) => { part.open = true; })")
+    page.evaluate(
+        "document.querySelectorAll('#evaluator-1 details, .passing').forEach((part) => { part.open = true; })"
+    )
     page.evaluate(axe)
     found = page.evaluate("axe.run()")["violations"]
     assert [(entry["id"], entry["impact"], entry["nodes"][0]["html"]) for entry in found] == []
@@ -63,11 +71,20 @@ def test_without_scripts_the_figures_still_read(visit, built, how):
     path = built(varied_run())
     if how == "forbidden":
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("default-src 'none'", "default-src 'none'; script-src 'none'", 1), encoding="utf-8")
+        path.write_text(
+            text.replace("default-src 'none'", "default-src 'none'; script-src 'none'", 1), encoding="utf-8"
+        )
     page = visit(path, ready=False, quiet=False, **({"java_script_enabled": False} if how == "off" else {}))
     assert page.locator("#eye .no-js").is_visible()
     assert page.locator("#cases-root").is_hidden()
-    for part in ("#summary .semaphore", "#summary table", "#problems .card", "#evaluator-1 table.heat", "#standards table", "#dataset table"):
+    for part in (
+        "#summary .semaphore",
+        "#summary table",
+        "#problems .card",
+        "#evaluator-1 table.heat",
+        "#standards table",
+        "#dataset table",
+    ):
         assert page.locator(part).first.is_visible(), part
     page.locator(".failure summary").first.click()
     assert "How does case" in page.locator(".failure[open]").inner_text()
@@ -89,4 +106,7 @@ def test_evaluators_are_chosen_by_standard_method_and_domain(visit, varied):
     assert page.locator(".contents ul ul li:visible").all_inner_texts() == ["Recall"]
     chooser.get_by_label("Standard").select_option(label="all")
     chooser.get_by_label("Domain").select_option(label="generation")
-    assert page.locator("article.evaluator:visible h3").all_inner_texts() == ["Answer quality", "Groundedness"]
+    assert page.locator("article.evaluator:visible h3").all_inner_texts() == [
+        "Answer quality",
+        "Groundedness",
+    ]

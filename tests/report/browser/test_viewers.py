@@ -19,7 +19,9 @@ class Silent(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture
 def framed(chromium, varied):
     """Opens the page in a sandboxed frame, served on loopback."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=varied.parent))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Silent, directory=varied.parent)
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     page = chromium.new_page(viewport={"width": 1300, "height": 900})
 

@@ -23,14 +23,29 @@ def test_each_outcome_has_its_state_and_flag():
     builder.add("bad", "one", {"outcomes": {"quality": score(0.1)}})
     builder.add("broken", "one", {"outcomes": {"quality": {"status": "error", "reason": "x"}}})
     builder.add("other", "one", {"outcomes": {"quality": {"status": "not_applicable", "reason": "x"}}})
-    builder.add("flipped", "one", {"outcomes": {"quality": score(0.9)}, **perturbed("good", "comma:LOW")}, flips=[flip("good")])
+    builder.add(
+        "flipped",
+        "one",
+        {"outcomes": {"quality": score(0.9)}, **perturbed("good", "comma:LOW")},
+        flips=[flip("good")],
+    )
     unjudged = {"status": "score", "passed": None, "scores": {"score": 0.3}, "missed": []}
     builder.add("unjudged", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": unjudged})
     found = columns_of(builder)
-    assert [STATES[state] for state in found.opinions["quality"].states] == ["passed", "failed", "error", "not_applicable", "passed", "scored"]
+    assert [STATES[state] for state in found.opinions["quality"].states] == [
+        "passed",
+        "failed",
+        "error",
+        "not_applicable",
+        "passed",
+        "scored",
+    ]
     assert list(found.flags) == [0, MISSED, BROKEN, 0, FLIPPED, 0]
     assert [found.notable(place) for place in range(6)] == [False, True, True, False, True, False]
-    assert [found.nodeid(place) for place in found.failed()] == ["suite.json::bad[one]", "suite.json::broken[one]"]
+    assert [found.nodeid(place) for place in found.failed()] == [
+        "suite.json::bad[one]",
+        "suite.json::broken[one]",
+    ]
 
 
 def test_ids_that_cannot_be_guessed_are_kept():
@@ -58,7 +73,13 @@ def test_the_lowest_scores_are_held_against_the_thresholds_of_their_cases():
     lower = metric("edits", better="lower", threshold=2.0, range=[0.0, "Infinity"])
     builder = RecordBuilder(evaluator("steps", lower))
     for key, value in (("a", 1.0), ("b", 5.0), ("c", 3.0), ("d", 5.0)):
-        verdict = {"status": "score", "passed": True, "scores": {"edits": value}, "missed": [], "thresholds": {"edits": 9.0} if key == "b" else {}}
+        verdict = {
+            "status": "score",
+            "passed": True,
+            "scores": {"edits": value},
+            "missed": [],
+            "thresholds": {"edits": 9.0} if key == "b" else {},
+        }
         builder.add(key, "one", {"outcomes": {"steps": score(value, "edits")}}, verdicts={"steps": verdict})
     info = evaluators_of(builder.run)["steps"]
     assert columns_of(builder).lowest(info, 0, 3) == [(1, 5.0, 9.0), (3, 5.0, 2.0), (2, 3.0, 2.0)]
@@ -66,7 +87,9 @@ def test_the_lowest_scores_are_held_against_the_thresholds_of_their_cases():
 
 def test_a_metric_without_a_value_is_no_number():
     builder = RecordBuilder(evaluator("quality", metric("score"), metric("other", primary=False)))
-    builder.add("a", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 1, "other": None}}}})
+    builder.add(
+        "a", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 1, "other": None}}}}
+    )
     first, second = columns_of(builder).opinions["quality"].scores
     assert list(first) == [1.0]
     assert np.isnan(second).all()
@@ -76,7 +99,11 @@ def test_columns_of_the_data_set_are_counted_over_distinct_cases():
     builder = RecordBuilder(models=("one", "two"))
     for name in ("one", "two"):
         builder.add("a", name, {"input": "Q", "corpus": ["x.md", "y.md"], "categories": ["fees"]})
-        builder.add("b", name, {"input": "Q", "corpus": ["x.md"], "expected_output": "", **perturbed("a", "comma:LOW")})
+        builder.add(
+            "b",
+            name,
+            {"input": "Q", "corpus": ["x.md"], "expected_output": "", **perturbed("a", "comma:LOW")},
+        )
     parts = {part.name: (part.type, part.filled, part.distinct) for part in columns_of(builder).parts.parts()}
     assert parts == {
         "key": ("text", 2, 2),

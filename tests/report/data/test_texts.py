@@ -24,7 +24,12 @@ def small_blocks(monkeypatch):
 def items(count, **row):
     builder = RecordBuilder()
     for number in range(count):
-        more = {"actual_output": f"answer {number}", "context": [f"chunk {number}"], "outcomes": {"quality": score(0.9)}, **row}
+        more = {
+            "actual_output": f"answer {number}",
+            "context": [f"chunk {number}"],
+            "outcomes": {"quality": score(0.9)},
+            **row,
+        }
         builder.add(f"k{number}", "one", more)
     return builder.typed_items
 
@@ -37,7 +42,11 @@ def stored(found, budget=10**9):
 
 
 def entry(blocks, place):
-    return None if place == NOWHERE or place // BLOCK_ENTRIES not in blocks else blocks[place // BLOCK_ENTRIES][place % BLOCK_ENTRIES]
+    return (
+        None
+        if place == NOWHERE or place // BLOCK_ENTRIES not in blocks
+        else blocks[place // BLOCK_ENTRIES][place % BLOCK_ENTRIES]
+    )
 
 
 def test_every_text_is_where_its_place_says():
@@ -78,9 +87,13 @@ def test_the_same_items_give_the_same_blocks():
 
 
 def test_long_texts_are_cut_and_say_by_how_much():
-    marks = [{"part": "answer", "start": start, "end": start + 1} for start in (0, TEXT_CHARS - 1, TEXT_CHARS)]
+    marks = [
+        {"part": "answer", "start": start, "end": start + 1} for start in (0, TEXT_CHARS - 1, TEXT_CHARS)
+    ]
     outcome = score(0.1, fragments=marks)
-    places, blocks = stored(items(1, actual_output="x" * (TEXT_CHARS + 5), outcomes={"quality": outcome}, context=["c"] * 20))
+    places, blocks = stored(
+        items(1, actual_output="x" * (TEXT_CHARS + 5), outcomes={"quality": outcome}, context=["c"] * 20)
+    )
     answer = entry(blocks, places[0][0])["answers"][0]
     assert answer["text"] == ["x" * TEXT_CHARS, 5]
     assert [mark["start"] for mark in answer["fragments"]["quality"]] == [0, TEXT_CHARS - 1]
