@@ -43,7 +43,7 @@ def say(*lines: str, error: bool = False, flush: bool = False) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON, infinities as words."""
-    from pytest_evalstudio.engine.scoring.entries import portable
+    from pytest_evalstudio.record.codec import portable
 
     encoding = sys.stdout.encoding or "utf-8"
     text = json.dumps(

@@ -98,13 +98,20 @@ def _block(line: str) -> str:
         return ""
     hashes = len(stripped) - len(stripped.lstrip("#"))
     if 1 <= hashes <= 6 and line.find("#") <= 3 and stripped[hashes : hashes + 1] in (" ", "\t"):
-        return "\n" + stripped[hashes:].strip(_BLANKS).rstrip(" \t#") + "\n"
-    if stripped[:2] in ("- ", "* ", "+ ", "-\t", "*\t", "+\t"):
-        return "\n" + stripped[2:].lstrip(_BLANKS)
-    number = _NUMBERED.match(stripped)
-    if number and stripped[number.end() : number.end() + 1] in (" ", "\t"):
-        return "\n" + stripped[number.end() :].lstrip(_BLANKS)
-    return line
+        heading = stripped[hashes:].strip(_BLANKS).rstrip(" \t#")
+        return f"\n{_without_list_mark(heading) or heading}\n"
+    item = _without_list_mark(stripped)
+    return line if item is None else f"\n{item}"
+
+
+def _without_list_mark(text: str) -> str | None:
+    """Return the text of a list item without its bullet or number; None if it is not a list item."""
+    if text[:2] in ("- ", "* ", "+ ", "-\t", "*\t", "+\t"):
+        return text[2:].lstrip(_BLANKS)
+    number = _NUMBERED.match(text)
+    if number and text[number.end() : number.end() + 1] in (" ", "\t"):
+        return text[number.end() :].lstrip(_BLANKS)
+    return None
 
 
 def plain_html(text: str, tick: Tick = _nothing) -> str:

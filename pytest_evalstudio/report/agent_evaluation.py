@@ -17,9 +17,9 @@ import msgspec
 
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.scoring.entries import portable
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item, JsonObject, RowOutcome, Run
 from pytest_evalstudio.record.schema import Row as RecordRow
 from pytest_evalstudio.report.results import open_text, write_json

@@ -15,7 +15,7 @@ import msgspec
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.quick_json import written
-from pytest_evalstudio.engine.scoring.entries import portable
+from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item, ModelEntry, Row, RowOutcome
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.highlight import segments

@@ -152,8 +152,8 @@ def test_the_options_decide_what_is_required() -> None:
     )
     assert plan.get("answer_semantic_similarity").requires == ("embedder",)
     assert plan.get("cross").requires == ("cross_encoder",)
-    assert plan.get("answer_semantic_similarity").describe()["embedder"] == "BAAI/bge-small-en-v1.5"
-    assert "embedder" not in plan.get("cross").describe()
+    assert plan.get("answer_semantic_similarity").embedder == "BAAI/bge-small-en-v1.5"
+    assert plan.get("cross").embedder == ""
 
 
 def test_a_missing_module_is_named_with_its_extra(
@@ -248,7 +248,7 @@ def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
 
     def hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> weights.Weights:
         if not fetch:
-            raise weights.Unfetched("not here")
+            raise weights.Unfetched("not here", brief="not here")
         found.append((model, revision))
         return weights.Weights(tmp_path, model, model)
 
@@ -273,5 +273,5 @@ def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
     assert (
         Lender()
         .lacks(settings, chosen)
-        .startswith("requires 'soothsayer:delphi', which nobody can lend; known: embedder, ")
+        .startswith("requires 'soothsayer:delphi', which is not known; known: embedder, ")
     )

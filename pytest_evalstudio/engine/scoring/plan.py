@@ -71,42 +71,6 @@ class Selected:
         """Inputs that it cannot do without, with the options it has."""
         return tuple(getattr(self.evaluator, "needs", self.spec.needs))
 
-    def describe(self) -> dict[str, Any]:
-        """The entry of the record's header."""
-        spec = self.spec
-        return {
-            "id": self.id,
-            "type": spec.id,
-            "name": spec.name if self.id == spec.id else f"{spec.name} ({self.id})",
-            "description": spec.description,
-            "domain": spec.domain,
-            "method": list(spec.method),
-            "needs": list(spec.needs),
-            "scope": spec.scope,
-            "boolean": spec.boolean,
-            "model_types": list(spec.systems),
-            "parameters": dict(self.parameters),
-            **({"embedder": self.embedder} if self.embedder else {}),
-            **({"judge": dict(self.judge)} if self.judge else {}),
-            **({"calibration": self.attached.describe()} if self.attached is not None else {}),
-            "metrics": [
-                {
-                    "key": metric.key,
-                    "name": metric.name or metric.key,
-                    "better": metric.better,
-                    "range": list(metric.range),
-                    "threshold": self.thresholds[metric.key],
-                    "primary": metric.primary,
-                    "asserted": metric.key in self.asserted,
-                    "description": metric.description,
-                }
-                for metric in spec.metrics
-            ],
-            "keywords": list(spec.keywords),
-            "problem_type": spec.problem_type,
-            "avid": spec.avid,
-        }
-
 
 class Plan:
     """The evaluators of one configuration, made once and shared by all its cases.

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.perturbing.categories import Origin, origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
-from pytest_evalstudio.engine.scoring.entries import flip_entries, overridden, row_entry, verdict_entry
-from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, is_rag
@@ -279,48 +276,3 @@ def masked(text: str) -> str:
 def _masked_again(text: str) -> str:
     """Questions and contexts recur from model to model, so the work on short ones is kept."""
     return redact(text)
-
-
-def result_entry(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, Any]:
-    """The part of an item's entry in the record that the chunk's work decides.
-
-    Args:
-        run_wide: the evaluators as the record's header has them; thresholds that differ stand with the item.
-    """
-    subject = result.subject
-    verdicts = {}
-    for selected, own in result.verdicts.items():
-        entry = verdict_entry(selected, own, masked)
-        if thresholds := overridden(selected, run_wide.get(selected.id)):
-            entry["thresholds"] = thresholds
-        verdicts[selected.id] = entry
-    return {
-        "rows": [
-            shortened(row_entry(case, outcomes, masked), case.folder)
-            for case, outcomes in zip(result.answers, result.outcomes, strict=True)
-        ],
-        "verdicts": verdicts,
-        "flips": flip_entries(result.flips),
-        **(
-            {"perturbed": _origin_entry(result.origin, result.compared_beside)}
-            if result.origin is not None
-            else {}
-        ),
-        **({"xfail": masked(subject.xfail)} if subject.xfail else {}),
-    }
-
-
-def _origin_entry(made: Origin, compared_beside: frozenset[str]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"by": list(made.by), "meaning_kept": made.meaning_kept}
-    return {**entry, "compared": sorted(compared_beside)} if compared_beside else entry
-
-
-def shortened(entry: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Return a row with documents below its folder named from there, so that a record is the same on every
-    machine, and masked.
-    """
-    prefix = folder.rstrip(os.sep) + os.sep
-    for name in ("corpus", "context_sources", "expected_documents"):
-        if name in entry:
-            entry[name] = [safe_identifier(uri.removeprefix(prefix)) for uri in entry[name]]
-    return entry

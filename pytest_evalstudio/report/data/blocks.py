@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.quick_json import written
-from pytest_evalstudio.engine.scoring.entries import portable
+from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe

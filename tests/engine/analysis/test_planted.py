@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pytest
 
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.contracts import evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
@@ -203,7 +204,9 @@ def test_a_judge_without_a_usable_word(tmp_path):
         def score(self, cases, tools):
             fine = Outcome.score({"asking": 1.0})
             return [
-                fine if case.actual_output == "0.9" else Outcome.error("the judge's reply is not JSON")
+                fine
+                if case.actual_output == "0.9"
+                else Outcome.error("the judge's reply is not JSON", OutcomeCode.JUDGE_UNREADABLE)
                 for case in cases
             ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.engine.recording import evaluator_entry
 from pytest_evalstudio.engine.scoring.plan import Plan, parse_threshold
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, configuration
 from toys import toy_registry
@@ -122,27 +123,7 @@ def test_instances_of_one_evaluator_have_their_own_names_options_and_thresholds(
         1.0,
     )
     assert (double.id, double.thresholds["value"], double.evaluator.factor) == ("double", 0.25, 2.0)
-    assert (strict.describe()["name"], strict.describe()["type"]) == ("Reading (strict)", "reading")
-
-
-def test_a_description_says_what_the_run_uses():
-    entry = plan_of({"evaluator": {"reading": {"thresholds": {"size": 3}}}}).selected[0].describe()
-    assert (entry["id"], entry["name"], entry["domain"], entry["boolean"], entry["scope"]) == (
-        "reading",
-        "Reading",
-        "generation",
-        False,
-        "row",
-    )
-    value, size, free = entry["metrics"]
-    assert (value["primary"], value["asserted"], value["better"]) == (True, True, "higher")
-    assert (size["threshold"], size["asserted"], size["better"], size["range"]) == (
-        3.0,
-        True,
-        "lower",
-        [0.0, math.inf],
-    )
-    assert (free["threshold"], free["asserted"]) == (math.inf, False)
+    assert (evaluator_entry(strict).name, evaluator_entry(strict).type) == ("Reading (strict)", "reading")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Case, Relationship
 from pytest_evalstudio.engine.scoring.messages import explain, flip_line, headline, misses, short
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine, result_entry
+from pytest_evalstudio.engine.scoring.run import Engine
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.formats.config import configuration
 from toys import toy_registry
@@ -270,37 +270,3 @@ def test_a_flip_names_its_perturbators():
         == "reading: value flipped from pass to fail under comma:LOW+word_swap:HIGH (0.9 -> 0.1, threshold"
         " 0.5; original: o)"
     )
-
-
-def test_the_entry_of_an_item_has_rows_verdicts_flips_and_what_differs_from_the_run():
-    plan = plan_of()
-    [result] = Engine(plan).evaluate(
-        [subject("a", "0.25|1", choice={"reading": {"threshold": 0.1}}, xfail="known")]
-    )
-    entry = result_entry(result, {"reading": plan.selected[0]})
-    assert [row["run"] for row in entry["rows"]] == [1, 2]
-    assert entry["rows"][0]["outcomes"]["reading"]["scores"] == {"value": 0.25, "size": 1.0, "free": 1.0}
-    verdict = entry["verdicts"]["reading"]
-    assert (verdict["passed"], verdict["scores"]["value"], verdict["min"]["value"], verdict["pass_k"]) == (
-        True,
-        0.625,
-        0.25,
-        1.0,
-    )
-    assert verdict["thresholds"] == {"value": 0.1}
-    assert (entry["flips"], entry["xfail"]) == ([], "known")
-
-
-def test_documents_below_the_suite_are_named_from_there():
-    case = Case(
-        key="a",
-        question="a",
-        actual_output="1",
-        corpus=("/suites/d.md", "/elsewhere/e.md"),
-        context_sources=("/suites/d.md#2",),
-        folder="/suites",
-    )
-    model = ModelInfo(key="m", label="M")
-    [result] = Engine(plan_of()).evaluate([Subject(name="a", model=model, case=case, answers=(case,))])
-    [row] = result_entry(result, {})["rows"]
-    assert (row["corpus"], row["context_sources"]) == (["d.md", "/elsewhere/e.md"], ["d.md#2"])
