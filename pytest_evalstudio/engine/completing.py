@@ -12,6 +12,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
+from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import Progress
 from pytest_evalstudio.engine.labs import complete_row
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
@@ -111,14 +112,12 @@ def _table_of(
 
 
 def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:
-    is_copy = any(
-        link.type == SOURCE and questions.get((link.target, row.model_key)) == row.input
-        for link in row.relationships
-    )
-    return Prompt(
-        text=row.input,
+    sources = [(link.target, row.model_key) for link in row.relationships if link.type == SOURCE]
+    return prompt_of(
+        row.input,
+        key=row.key,
         corpus=tuple(resolved(document, folder) for document in row.corpus),
         run=row.run or 1,
         conversation=turns_of(row.conversation),
-        sample=row.key if is_copy else "",
+        originals=[questions[source] for source in sources if source in questions],
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.outputs import OutputFolder
+from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.recording import (
     ItemHead,
     evaluator_entry,
@@ -22,9 +23,10 @@ from pytest_evalstudio.engine.recording import (
 )
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.lending import Lender, left_out
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine, Result, masked
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
@@ -155,16 +157,14 @@ def evaluate_lab(
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
     found = subjects(file, folder)
-    engine = Engine(
-        plan, strict_flips=config.flips == "fail", lend=functools.partial(lender.tools_of, config)
-    )
-    used = dict.fromkeys(selected for subject in found for selected in engine.selected_for(subject))
+    pipeline = Pipeline.under(config, plan, lender)
+    used = dict.fromkeys(selected for subject in found for selected in pipeline.selected_for(subject))
     grouped = any(selected.spec.scope == "group" for selected in used)
     lender.open(config, used)
     by_subject = {
         id(result.subject): result
         for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
-        for result in engine.evaluate(chunk)
+        for result in pipeline.evaluate(chunk)
     }
     return Results(tuple(by_subject[id(subject)] for subject in found), plan, config, file)
 

@@ -16,11 +16,10 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.analysis.statistics import cohen_kappa, wilson_interval
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
-from pytest_evalstudio.engine.scoring.calibrated import calibrated
+from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
-from pytest_evalstudio.engine.scoring.score import score
-from pytest_evalstudio.engine.scoring.subjects import subjects
+from pytest_evalstudio.engine.scoring.subjects import answered_subject, subjects
 from pytest_evalstudio.engine.scoring.verdicts import verdict
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import read, read_source
@@ -61,7 +60,8 @@ def check_judge(
     if repeats < 0:
         raise ConfigurationError(f"repeats = {repeats}: must be 0 or more")
     known = registry or Registry()
-    selected = Plan(known, config).alone(evaluator)
+    plan = Plan(known, config)
+    selected = plan.alone(evaluator)
     if JUDGE not in selected.requires:
         raise ConfigurationError(
             f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under"
@@ -69,6 +69,7 @@ def check_judge(
         )
     cases = _labelled(path, labels)
     bench = _Bench(
+        plan,
         selected,
         config,
         Lender(cache=cache, registry=known),
@@ -108,6 +109,7 @@ def check_judge(
 class _Bench:
     """Puts the same cases to the judge in several ways."""
 
+    plan: Plan
     selected: Selected
     config: Configuration
     lender: Lender
@@ -137,8 +139,9 @@ class _Bench:
             tools = dataclasses.replace(
                 self.lender.tools(self.config), judge=judges.open(self.config, self.selected.own_judge)
             )
-            outcomes = score(self.selected, cases, tools)
-        return [calibrated(self.selected, {self.selected: outcome}) for outcome in outcomes]
+            pipeline = Pipeline(self.plan, lend=lambda _: tools)
+            results = pipeline.evaluate([answered_subject(case, self.selected) for case in cases])
+        return [result.outcomes[0][self.selected] for result in results]
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
         """Whether each case passes; those without a verdict are left out."""

@@ -8,12 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
@@ -145,12 +146,13 @@ class LabBuilder:
         for session, runs in self._sessions:
             questions = self._questions(runs)
             prompts = [
-                Prompt(
-                    text=case.prompt,
+                prompt_of(
+                    case.prompt,
+                    key=case.key,
                     corpus=tuple(resolved(document, self._documents) for document in test.documents),
                     run=run,
                     conversation=turns_of(case.conversation),
-                    sample=case.key if self._is_copy(case) else "",
+                    originals=self._originals(case),
                 )
                 for test, case, run in questions
             ]
@@ -180,12 +182,10 @@ class LabBuilder:
     ) -> None:
         self.close()
 
-    def _is_copy(self, case: TestCase) -> bool:
-        """Whether it asks again what its original asks."""
+    def _originals(self, case: TestCase) -> list[str]:
+        """Return the questions of the cases that a case is a perturbation of."""
         sources = {link.target for link in case.relationships if link.type == SOURCE}
-        return bool(sources) and any(
-            other.key in sources and other.prompt == case.prompt for _, other in self._suite.cases()
-        )
+        return [other.prompt for _, other in self._suite.cases() if other.key in sources] if sources else []
 
     def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
         return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]

@@ -22,9 +22,10 @@ from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.engine.perturbing.categories import Origin
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import headline
 from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.run import Result, masked
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 from pytest_evalstudio.formats.config import Configuration

@@ -270,6 +270,10 @@ class Configuration(_Table):
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 
+    # A configuration is a key of tables: it equals itself alone.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
 
 def find_configuration(start: Path, stop: Path) -> Path | None:
     """The nearest configuration file, looking in a folder and upwards.

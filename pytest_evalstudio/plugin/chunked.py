@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import sys
 import time
@@ -13,9 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_evalstudio.core.display import visible
+from pytest_evalstudio.engine.pipeline import Pipeline, Progress
 from pytest_evalstudio.engine.scoring.chunks import cut
 from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.run import Engine, Progress, Result
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.formats.config import Configuration
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class Chunk:
         spent_s: wall time of the work, until the report of the item that did it has taken it off.
     """
 
-    def __init__(self, name: str, evals: EvalSession, engine: Engine, items: Sequence[EvalItem]) -> None:
+    def __init__(self, name: str, evals: EvalSession, pipeline: Pipeline, items: Sequence[EvalItem]) -> None:
         self.name = name
-        self.engine = engine
+        self.pipeline = pipeline
         self.spent_s = 0.0
         self._evals = evals
         self._waiting = {item.nodeid: item for item in items}
@@ -76,7 +76,7 @@ class Chunk:
     def _work(self, item: EvalItem) -> None:
         items = list(self._waiting.values()) if item.nodeid in self._waiting else [item]
         with ProgressLine(item, item.subject.model.label) as progress:
-            results = self.engine.evaluate([member.subject for member in items], progress=progress)
+            results = self.pipeline.evaluate([member.subject for member in items], progress=progress)
         self._results.update(zip((member.nodeid for member in items), results, strict=True))
 
 
@@ -127,25 +127,22 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
     Raises:
         ConfigurationError: if one of these lacks its model or extra.
     """
-    engines: dict[int, Engine] = {}
-    configs: dict[int, tuple[Configuration, dict[Selected, None]]] = {}
+    pipelines: dict[Configuration, Pipeline] = {}
+    wanted: dict[Configuration, dict[Selected, None]] = {}
     used: dict[Selected, None] = {}
     for item in items:
         config = evals.configuration(item.path.parent)
-        if id(config) not in engines:
-            engines[id(config)] = Engine(
-                evals.plan(config),
-                models=evals.models.asked,
-                strict_flips=config.flips == "fail",
-                lend=functools.partial(evals.lender.tools_of, config),
+        if config not in pipelines:
+            pipelines[config] = Pipeline.under(
+                config, evals.plan(config), evals.lender, models=evals.models.asked
             )
-            configs[id(config)] = (config, {})
-        selected = dict.fromkeys(engines[id(config)].selected_for(item.subject))
+            wanted[config] = {}
+        selected = dict.fromkeys(pipelines[config].selected_for(item.subject))
         used.update(selected)
         if not item.subject.skip:
-            configs[id(config)][1].update(selected)
-    for config, wanted in configs.values():
-        evals.lender.open(config, wanted)
+            wanted[config].update(selected)
+    for config, evaluators in wanted.items():
+        evals.lender.open(config, evaluators)
     running = [item for item in items if not item.subject.skip]
     names: dict[str, str] = {}
     by_question = any(selected.spec.scope == "group" for selected in used)
@@ -159,7 +156,7 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
     for number, members in enumerate(chunks):
         first = members[0]
         name = f"{first.file.nodeid}[{first.subject.model.label}]#{number}"
-        chunk = Chunk(name, evals, engines[id(evals.configuration(first.path.parent))], members)
+        chunk = Chunk(name, evals, pipelines[evals.configuration(first.path.parent)], members)
         for member in members:
             member.chunk = chunk
             names[member.nodeid] = name

@@ -19,7 +19,7 @@ from _pytest._code.code import (
 )
 
 from pytest_evalstudio.core.display import printable, visible, visible_lines
-from pytest_evalstudio.engine.scoring.run import masked
+from pytest_evalstudio.engine.scoring.masking import masked
 
 if TYPE_CHECKING:
     from _pytest._io import TerminalWriter

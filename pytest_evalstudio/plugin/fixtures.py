@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,15 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_evalstudio.core.cases import Case, Prompt
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.builders import make_case
+from pytest_evalstudio.engine.pipeline import Pipeline, answered
 from pytest_evalstudio.engine.scoring.messages import explain
-from pytest_evalstudio.engine.scoring.plan import Plan, Selected
-from pytest_evalstudio.engine.scoring.run import Engine, Result, answered
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, resolved
+from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.subjects import ModelInfo, answered_subject, resolved
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.lab import TestLab
@@ -37,13 +37,10 @@ class Check:
     What it checks is put into the run's record with the test's node id.
     """
 
-    def __init__(
-        self, plan: Plan, selected: Selected, node: pytest.Item, lend: Callable[[Selected], Tools]
-    ) -> None:
-        self._plan = plan
+    def __init__(self, pipeline: Pipeline, selected: Selected, node: pytest.Item) -> None:
+        self._pipeline = pipeline
         self._selected = selected
         self._node = node
-        self._lend = lend
 
     def score(self, case: Case) -> Outcome:
         """The evaluator's outcome for a case; nothing is asserted."""
@@ -84,18 +81,9 @@ class Check:
         return [result.outcomes[0][selected] for result in results]
 
     def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
-        selected = self._plan.alone(self._selected.id, options) if options else self._selected
-        subjects = [
-            Subject(
-                name=case.key,
-                model=ModelInfo(key=case.model_key, label=case.model_name or case.model_key),
-                case=case,
-                answers=(case,),
-                chosen=(selected,),
-            )
-            for case in cases
-        ]
-        results = Engine(self._plan, lend=self._lend).evaluate(subjects)
+        plan = self._pipeline.plan
+        selected = plan.alone(self._selected.id, options) if options else self._selected
+        results = self._pipeline.evaluate([answered_subject(case, selected) for case in cases])
         self._node.stash.setdefault(CHECKS, []).extend((result, selected) for result in results)
         return results
 
@@ -124,7 +112,7 @@ class AskedModel:
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
         cases = [make_case(question, corpus=documents, **fields) for question in questions]
         answers = self._session.ask(
-            [Prompt(text=case.question, corpus=documents, conversation=case.conversation) for case in cases]
+            [prompt_of(case.question, corpus=documents, conversation=case.conversation) for case in cases]
         )
         return [
             answered(case, answer, self._info, 1, rag=self._session.is_rag)
@@ -151,7 +139,7 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
         plan = evals.plan(config)
         selected = plan.alone(id)
         evals.lender.open(config, [selected])
-        return Check(plan, selected, request.node, functools.partial(evals.lender.tools_of, config))
+        return Check(Pipeline.under(config, plan, evals.lender), selected, request.node)
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
     return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))

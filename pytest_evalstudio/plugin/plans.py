@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
-from pytest_evalstudio.engine.scoring.run import masked
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
 from pytest_evalstudio.plugin.reports import item_tables
@@ -76,7 +76,7 @@ def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
     tables = Tables(evaluators={}, models={}, files={}, steps={})
     for item in items:
         subject = item.subject
-        selected = item.chunk.engine.selected_for(subject) if hasattr(item, "chunk") else ()
+        selected = item.chunk.pipeline.selected_for(subject) if hasattr(item, "chunk") else ()
         planned[item.nodeid] = PlannedItem(
             index=item.stash[INDEX],
             file=item.file.nodeid,

@@ -11,8 +11,9 @@ import pytest
 
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, file_entry, item_entry, model_entry
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.run import Result, masked
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.plugin import PAYLOAD
 from pytest_evalstudio.plugin.chunked import INDEX

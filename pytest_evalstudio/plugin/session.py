@@ -47,7 +47,7 @@ class EvalSession:
         self.announced: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
         self._shared: WorkerPlan | None = None
-        self._plans: dict[int, Plan] = {}
+        self._plans: dict[Configuration, Plan] = {}
         self._used: list[Selected] = []
 
     @functools.cached_property
@@ -104,14 +104,14 @@ class EvalSession:
 
     def plan(self, config: Configuration) -> Plan:
         """The evaluators of a configuration, made once."""
-        if id(config) not in self._plans:
+        if config not in self._plans:
             lacks = functools.partial(self.lender.lacks, config)
-            plan = self._plans[id(config)] = Plan(
+            plan = self._plans[config] = Plan(
                 self.registry, config, thresholds=self.settings.thresholds, lacks=lacks
             )
             if plan.left_out:
                 self.warn(left_out(plan.left_out), Path(config.file or config.folder))
-        return self._plans[id(config)]
+        return self._plans[config]
 
     def perturber(self, config: Configuration) -> Perturber | None:
         """What makes perturbed cases under a configuration; None where it asks for none.

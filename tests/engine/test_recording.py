@@ -12,9 +12,10 @@ import pytest
 from pytest_evalstudio.core.cases import Case, Relationship, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
+from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, item_entry, model_entry
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
-from pytest_evalstudio.engine.scoring.run import Engine, Result
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.engine.scoring.verdicts import Flip, verdict
 from pytest_evalstudio.formats.config import configuration
@@ -227,7 +228,7 @@ def test_an_item_of_two_repeats_has_two_rows_and_its_own_threshold() -> None:
         choice={"reading": {"threshold": 0.1}},
         xfail="known",
     )
-    [result] = Engine(PLAN).evaluate([subject])
+    [result] = Pipeline(PLAN).evaluate([subject])
     head = ItemHead(
         index=3, nodeid="n", verdict="passed", duration_s=0.1, file="f", key="a", model_key="m", xfail="known"
     )

@@ -11,8 +11,8 @@ from judges_of_text import WordLabels
 from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.evaluators._sentiment import lexicon_sentiment, sentiments
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias
@@ -119,7 +119,7 @@ def subjects_with(answers: dict[str, str], model: ModelInfo) -> list[Subject]:
 def test_the_engine_lends_the_originals_answer(alone: bool) -> None:
     plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
     found = subjects_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
-    results = Engine(plan, lend=lambda selected: TOOLS).evaluate(found[1:] if alone else found)
+    results = Pipeline(plan, lend=lambda selected: TOOLS).evaluate(found[1:] if alone else found)
     (verdict,) = results[-1].verdicts.values()
     assert verdict.scores["counterfactual_similarity"] == pytest.approx(0.6)
     if not alone:
@@ -132,7 +132,7 @@ def test_an_original_without_answer_is_an_error_of_the_comparison() -> None:
     original, other = subjects_with({"o": "", "c": "Yes."}, ModelInfo(key="m", label="m"))
     broken = Case(key="o", question="May he?", model_key="m", error="503")
     original.answers = (broken,)
-    (result,) = Engine(plan, lend=lambda selected: TOOLS).evaluate([other])
+    (result,) = Pipeline(plan, lend=lambda selected: TOOLS).evaluate([other])
     (verdict,) = result.verdicts.values()
     assert (verdict.status, verdict.reason) == (
         "error",

@@ -67,7 +67,7 @@ class Lender:
         self._uncached = VectorCache(None)
         self._weights: dict[tuple[Any, ...], Weights] = {}
         self._models: dict[tuple[Any, ...], Any] = {}
-        self._tools: dict[int, tuple[Configuration, Tools]] = {}
+        self._tools: dict[Configuration, Tools] = {}
 
     def tools(self, config: Configuration) -> Tools:
         """The tools under a configuration; a model among them is opened when it is first used."""
@@ -89,10 +89,9 @@ class Lender:
 
     def tools_of(self, config: Configuration, selected: Selected) -> Tools:
         """The tools of one evaluator: those of the configuration, and its judge."""
-        identity = id(config)
-        if identity not in self._tools:
-            self._tools[identity] = (config, self.tools(config))
-        tools = self._tools[identity][1]
+        if config not in self._tools:
+            self._tools[config] = self.tools(config)
+        tools = self._tools[config]
         if JUDGE not in selected.requires:
             return tools
         return dataclasses.replace(tools, judge=self.judges.open(config, selected.own_judge))

@@ -8,7 +8,8 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.engine.scoring.calibrated import uncertain_words
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.run import Result, masked
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Flip, missed_lines, number
 
 TEXT_CHARS = 600

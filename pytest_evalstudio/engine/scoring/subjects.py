@@ -79,6 +79,17 @@ class Subject:
         return bool(self.answers)
 
 
+def answered_subject(case: Case, selected: Selected) -> Subject:
+    """Return the task of scoring one answered case by one evaluator."""
+    return Subject(
+        name=case.key,
+        model=ModelInfo(key=case.model_key, label=case.model_name or case.model_key),
+        case=case,
+        answers=(case,),
+        chosen=(selected,),
+    )
+
+
 def subjects(
     file: EvalFile,
     folder: Path | str,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pytest_evalstudio.engine.perturbing.categories import SOURCE, Perturbators, origin
-from pytest_evalstudio.engine.scoring.run import masked
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry

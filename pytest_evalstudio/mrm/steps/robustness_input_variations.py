@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.engine.perturbing.cases import perturb
 from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.run import Result
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Case, Relationship
+from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring import chunks
 from pytest_evalstudio.engine.scoring.chunks import SIZE, SIZE_TO_ASK, cut
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.formats.config import configuration
 from toys import toy_registry
@@ -121,7 +121,7 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
             cuts = cut(
                 members, lambda member: member, place_of=lambda member: 0, by_question=True, workers=shares
             )
-        results = [result for chunk in cuts for result in Engine(plan).evaluate(chunk)]
+        results = [result for chunk in cuts for result in Pipeline(plan).evaluate(chunk)]
         return {result.subject.name: (list(result.verdicts.values()), result.flips) for result in results}
 
     whole = seen(1000, 1)

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from pytest_evalstudio.core.cases import Answer, Case, Relationship
+from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.messages import explain, flip_line, headline, misses, short
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.run import Engine
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.formats.config import configuration
 from toys import toy_registry
@@ -76,20 +76,20 @@ def values(results):
 
 
 def test_answers_at_hand_are_scored_without_asking():
-    results = Engine(plan_of("reading", "answered")).evaluate([subject("a", "0.75"), subject("b", "0.25")])
+    results = Pipeline(plan_of("reading", "answered")).evaluate([subject("a", "0.75"), subject("b", "0.25")])
     assert values(results) == [{"reading": 0.75, "answered": "score"}, {"reading": 0.25, "answered": "score"}]
     assert [result.verdicts[next(iter(result.verdicts))].passed for result in results] == [True, False]
     assert all(result.seconds > 0 for result in results)
 
 
 def test_no_subjects_give_no_results():
-    assert Engine(plan_of()).evaluate([]) == []
+    assert Pipeline(plan_of()).evaluate([]) == []
 
 
 def test_a_model_is_asked_once_for_all_its_questions_and_repeats():
     model = ModelInfo(key="m", label="M", runs=2)
     oracle = Oracle({"a": ["0.2", "0.4"], "b": ["1", "1"]}, rag=True)
-    results = Engine(plan_of(), models={"m": oracle}).evaluate(
+    results = Pipeline(plan_of(), models={"m": oracle}).evaluate(
         [subject("a", model=model, corpus=("d.md",)), subject("b", model=model)]
     )
     assert oracle.asked == [[("a", 1, ("d.md",)), ("a", 2, ("d.md",)), ("b", 1, ()), ("b", 2, ())]]
@@ -108,7 +108,7 @@ def test_what_a_model_said_beside_its_text_is_kept():
         usage={"n": 1},
         retries=2,
     )
-    [result] = Engine(plan_of(), models={"m": Oracle({"a": said})}).evaluate([subject("a")])
+    [result] = Pipeline(plan_of(), models={"m": Oracle({"a": said})}).evaluate([subject("a")])
     [case] = result.answers
     assert (case.context, case.context_sources, case.duration_s, case.cost_usd, case.usage, case.retries) == (
         ("c",),
@@ -122,7 +122,7 @@ def test_what_a_model_said_beside_its_text_is_kept():
 
 
 def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
-    [result] = Engine(
+    [result] = Pipeline(
         plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}
     ).evaluate([subject("a")])
     assert result.errors == [("reading", "down"), ("answered", "down")]
@@ -132,14 +132,14 @@ def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
 
 
 def test_a_case_to_which_nothing_applies_is_told():
-    [nothing, something] = Engine(plan_of("picky", "reading")).evaluate(
+    [nothing, something] = Pipeline(plan_of("picky", "reading")).evaluate(
         [subject("a", "nothing"), subject("b", "1")]
     )
     assert (nothing.applicable, something.applicable) == (False, True)
 
 
 def test_a_case_has_its_own_evaluators_and_thresholds():
-    results = Engine(plan_of("reading", "answered")).evaluate(
+    results = Pipeline(plan_of("reading", "answered")).evaluate(
         [
             subject("a", "0.5", choice={"reading": {"threshold": 0.9}}),
             subject("b", "0.5"),
@@ -160,7 +160,7 @@ def test_a_case_has_its_own_evaluators_and_thresholds():
 
 def test_flips_are_found_between_original_and_perturbation():
     original = subject("o", "0.9")
-    results = Engine(plan_of()).evaluate(
+    results = Pipeline(plan_of()).evaluate(
         [original, subject("p", "0.1", source=original), subject("q", "0.8", source=original)]
     )
     assert [len(result.flips) for result in results] == [0, 1, 0]
@@ -173,7 +173,7 @@ def test_flips_are_found_between_original_and_perturbation():
 def test_every_original_keeps_all_its_flips_and_a_chain_compares_neighbours():
     original = subject("o", "0.9")
     first = subject("p", "0.1", source=original)
-    results = Engine(plan_of()).evaluate(
+    results = Pipeline(plan_of()).evaluate(
         [original, first, subject("q", "0.2", source=original), subject("r", "0.8", source=first)]
     )
     assert [[(flip.source, flip.direction) for flip in result.flips] for result in results] == [
@@ -186,14 +186,14 @@ def test_every_original_keeps_all_its_flips_and_a_chain_compares_neighbours():
 
 def test_flips_compare_the_means_of_repeats():
     original = subject("o", "0.4|0.8")
-    _, result = Engine(plan_of()).evaluate([original, subject("p", "0.9|0.0", source=original)])
+    _, result = Pipeline(plan_of()).evaluate([original, subject("p", "0.9|0.0", source=original)])
     [flip] = result.flips
     assert (flip.source_score, flip.score) == (pytest.approx(0.6), 0.45)
 
 
 def test_an_original_that_is_not_selected_is_scored_beside_the_chunk():
     original = subject("o", "0.9")
-    results = Engine(plan_of()).evaluate([subject("p", "0.1", source=original)])
+    results = Pipeline(plan_of()).evaluate([subject("p", "0.1", source=original)])
     assert [result.subject.key for result in results] == ["p"]
     assert len(results[0].flips) == 1
 
@@ -201,14 +201,14 @@ def test_an_original_that_is_not_selected_is_scored_beside_the_chunk():
 @pytest.mark.parametrize(("stored", "flips", "asked"), [(["o"], 1, ["p", "o"]), ([], 0, ["p"])])
 def test_an_original_of_a_model_is_scored_only_where_its_answer_is_stored(stored, flips, asked):
     oracle = Oracle({"o": "0.9", "p": "0.1"}, stored=stored)
-    [result] = Engine(plan_of(), models={"m": oracle}).evaluate([subject("p", source=subject("o"))])
+    [result] = Pipeline(plan_of(), models={"m": oracle}).evaluate([subject("p", source=subject("o"))])
     assert len(result.flips) == flips
     assert [text for text, _, _ in oracle.asked[0]] == asked
 
 
 def test_flips_can_be_set_to_be_reported_only():
     original = subject("o", "0.9")
-    _, result = Engine(plan_of(), strict_flips=False).evaluate(
+    _, result = Pipeline(plan_of(), strict_flips=False).evaluate(
         [original, subject("p", "0.1", source=original)]
     )
     assert [flip.fails for flip in result.flips] == [False]
@@ -218,7 +218,7 @@ def test_flips_can_be_set_to_be_reported_only():
 def test_circles_of_perturbations_end():
     one, other = subject("a", "0.9"), subject("b", "0.1")
     one.source, other.source = other, one
-    results = Engine(plan_of()).evaluate([one, other])
+    results = Pipeline(plan_of()).evaluate([one, other])
     assert [[flip.direction for flip in result.flips] for result in results] == [
         ["fail_to_pass"],
         ["pass_to_fail"],
@@ -226,7 +226,7 @@ def test_circles_of_perturbations_end():
 
 
 def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
-    [result] = Engine(plan_of("reading", "answered")).evaluate([subject("a", "silent")])
+    [result] = Pipeline(plan_of("reading", "answered")).evaluate([subject("a", "silent")])
     assert headline(result) == "the judge is silent | answered: model_passes 0 < 0.5"
     assert explain(result).splitlines() == [
         "error: reading: the judge is silent",
@@ -237,7 +237,7 @@ def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
 
 
 def test_an_explanation_shows_what_a_person_needs_shortened():
-    [result] = Engine(plan_of()).evaluate(
+    [result] = Pipeline(plan_of()).evaluate(
         [subject("a", "0.25|0.0", condition='"x"', context=("first\nchunk", "2", "3", "4"))]
     )
     assert explain(result).splitlines() == [
@@ -262,7 +262,7 @@ def test_texts_of_messages_are_masked_and_short():
 def test_a_flip_names_its_perturbators():
     original = subject("o", "0.9")
     made_by = ("perturbed_by:comma:LOW", "perturbed_by:word_swap:HIGH")
-    _, result = Engine(plan_of()).evaluate(
+    _, result = Pipeline(plan_of()).evaluate(
         [original, subject("p", "0.1", source=original, categories=made_by)]
     )
     assert (

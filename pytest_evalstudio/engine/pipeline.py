@@ -1,4 +1,4 @@
-"""Works off chunks: asks the models, puts the answers to the evaluators, reaches verdicts."""
+"""The one way from tasks to results: resolve, score, decide."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
 from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.engine.perturbing.categories import Origin, origin
+from pytest_evalstudio.engine.asking.prompts import prompt_of
+from pytest_evalstudio.engine.perturbing.categories import origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, is_rag
-from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict, flips, verdict
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.engine.scoring.verdicts import flips, verdict
 from pytest_evalstudio.models.sentences import split_sentences
 
-REMEMBERED_CHARS = 20_000
-WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
-"""Types of problems that no question excuses."""
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.lending import Lender
+    from pytest_evalstudio.formats.config import Configuration
 
 
 class Progress(Protocol):
@@ -42,51 +41,10 @@ class Asked(Protocol):
     def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]: ...
 
 
-@dataclass(slots=True, eq=False)
-class Result:
-    """What a chunk's work gives for one subject.
+class Pipeline:
+    """Asks models, scores answers and reaches verdicts under one plan.
 
-    Attributes:
-        answers: one answered case per repeat.
-        outcomes: per repeat: evaluator to outcome.
-        verdicts: evaluator to verdict over the repeats.
-        origin: how a perturbed case was made; None for an original.
-        compared_beside: evaluators that compared it with an original which is no part of this run, but was
-            scored beside it.
-        seconds: the subject's share of the chunk's wall time.
-    """
-
-    subject: Subject
-    answers: tuple[Case, ...]
-    outcomes: list[dict[Selected, Outcome]]
-    verdicts: dict[Selected, Verdict] = field(default_factory=dict)
-    flips: list[Flip] = field(default_factory=list)
-    origin: Origin | None = None
-    compared_beside: frozenset[str] = frozenset()
-    seconds: float = 0.0
-
-    @property
-    def errors(self) -> list[tuple[str, str]]:
-        """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
-        return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
-
-    def decides(self, selected: Selected) -> bool:
-        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is
-        expected of the original is not expected here, and only leaks and unfairness count.
-        """
-        return (
-            self.origin is None
-            or self.origin.meaning_kept
-            or selected.spec.problem_type in WHATEVER_WAS_ASKED
-        )
-
-    @property
-    def applicable(self) -> bool:
-        return any(own.status != "not_applicable" for own in self.verdicts.values())
-
-
-class Engine:
-    """Evaluates subjects under one plan.
+    Items, checks of Python tests, the API, judge-check and steps of workflows are all evaluated here.
 
     Args:
         plan: evaluators and thresholds.
@@ -106,7 +64,25 @@ class Engine:
         self.plan = plan
         self._models = models
         self._strict_flips = strict_flips
-        self._lend = lend or _splitter_alone
+        self._lend = lend or _sentence_splitter_only
+
+    @classmethod
+    def under(
+        cls, config: Configuration, plan: Plan, provider: Lender, *, models: Mapping[str, Asked] = NOTHING
+    ) -> Self:
+        """Return the pipeline of a configuration.
+
+        Args:
+            plan: the configuration's evaluators.
+            provider: opens the models and judges that they use.
+            models: model key to the session that asks it.
+        """
+        return cls(
+            plan,
+            models=models,
+            strict_flips=config.flips == "fail",
+            lend=functools.partial(provider.tools_of, config),
+        )
 
     def evaluate(self, subjects: Sequence[Subject], *, progress: Progress | None = None) -> list[Result]:
         """Answer, score and judge a chunk; one result per subject, in order.
@@ -254,25 +230,20 @@ def _scored(result: Result) -> frozenset[str]:
     return frozenset(selected.id for selected, own in result.verdicts.items() if own.status == "score")
 
 
-def _splitter_alone(_: Selected) -> Tools:
+def _sentence_splitter_only(_: Selected) -> Tools:
     return Tools(split_sentences=split_sentences)
 
 
 def _prompts(subject: Subject) -> list[Prompt]:
     case, source = subject.case, subject.source
-    sample = case.key if source is not None and source.case.question == case.question else ""
     return [
-        Prompt(text=case.question, corpus=case.corpus, run=run, conversation=case.conversation, sample=sample)
+        prompt_of(
+            case.question,
+            key=case.key,
+            corpus=case.corpus,
+            run=run,
+            conversation=case.conversation,
+            originals=(source.case.question,) if source is not None else (),
+        )
         for run in range(1, subject.model.runs + 1)
     ]
-
-
-def masked(text: str) -> str:
-    """A text with personal data and secrets masked."""
-    return _masked_again(text) if len(text) <= REMEMBERED_CHARS else redact(text)
-
-
-@functools.lru_cache(maxsize=1024)
-def _masked_again(text: str) -> str:
-    """Questions and contexts recur from model to model, so the work on short ones is kept."""
-    return redact(text)

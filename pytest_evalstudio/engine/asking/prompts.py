@@ -1,0 +1,33 @@
+"""The prompt of a question: one place for cases of suites, rows of labs and questions of Python tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_evalstudio.core.cases import Prompt, Turn
+
+
+def prompt_of(
+    question: str,
+    *,
+    key: str = "",
+    corpus: tuple[str, ...] = (),
+    run: int = 1,
+    conversation: tuple[Turn, ...] = (),
+    originals: Iterable[str] = (),
+) -> Prompt:
+    """Return the prompt with which a model is asked a question.
+
+    Args:
+        key: of the test case.
+        corpus: documents of the test: absolute paths or URLs.
+        run: number of the repeat, 1 for the first.
+        conversation: turns before the question.
+        originals: questions of the cases that this one is a perturbation of. If one of them is the same
+            question, the case is an unchanged copy: the model is asked again, since its answer to the
+            original says nothing of its noise.
+    """
+    is_copy = any(original == question for original in originals)
+    return Prompt(
+        text=question, corpus=corpus, run=run, conversation=conversation, sample=key if is_copy else ""
+    )

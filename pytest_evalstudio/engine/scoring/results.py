@@ -1,0 +1,58 @@
+"""The result of one evaluated task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.engine.perturbing.categories import Origin
+from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.subjects import Subject
+from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
+
+WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
+"""Types of problems that no question excuses."""
+
+
+@dataclass(slots=True, eq=False)
+class Result:
+    """What a chunk's work gives for one subject.
+
+    Attributes:
+        answers: one answered case per repeat.
+        outcomes: per repeat: evaluator to outcome.
+        verdicts: evaluator to verdict over the repeats.
+        origin: how a perturbed case was made; None for an original.
+        compared_beside: evaluators that compared it with an original which is no part of this run, but was
+            scored beside it.
+        seconds: the subject's share of the chunk's wall time.
+    """
+
+    subject: Subject
+    answers: tuple[Case, ...]
+    outcomes: list[dict[Selected, Outcome]]
+    verdicts: dict[Selected, Verdict] = field(default_factory=dict)
+    flips: list[Flip] = field(default_factory=list)
+    origin: Origin | None = None
+    compared_beside: frozenset[str] = frozenset()
+    seconds: float = 0.0
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
+        return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
+
+    def decides(self, selected: Selected) -> bool:
+        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is
+        expected of the original is not expected here, and only leaks and unfairness count.
+        """
+        return (
+            self.origin is None
+            or self.origin.meaning_kept
+            or selected.spec.problem_type in WHATEVER_WAS_ASKED
+        )
+
+    @property
+    def applicable(self) -> bool:
+        return any(own.status != "not_applicable" for own in self.verdicts.values())
