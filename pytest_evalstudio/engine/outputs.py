@@ -54,9 +54,9 @@ class OutputFolder:
         Raises:
             ConfigurationError: if another run uses it, or it cannot be used at all.
         """
-        self.check([])
         with ExitStack() as held:
             try:
+                self.check([])
                 self.path.mkdir(parents=True, exist_ok=True)
                 held.enter_context(locked(self.path / LOCK, wait=False))
                 for draft in self.path.glob(f".{MANIFEST}.*.tmp"):  # of a run that was killed

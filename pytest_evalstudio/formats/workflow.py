@@ -50,6 +50,8 @@ def read_workflow(source: Source) -> Workflow:
     for key in source.data:
         if key not in (ROOT, "$schema"):
             raise source.error(pointer(key), f"unknown key; everything stands under {ROOT!r}")
+    if ROOT not in source.data:
+        raise source.error("", f"is not a workflow: it has no key {ROOT!r}")
     data: Any = source.data[ROOT]
     try:
         found = Workflow.model_validate(data)

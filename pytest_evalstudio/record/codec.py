@@ -33,6 +33,20 @@ def encode_line(line: Line) -> bytes:
     return json.dumps(plain, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
+def decode_plain(raw: bytes) -> object:
+    """Return the plain JSON value of a line.
+
+    The standard library reads what msgspec refuses: half a surrogate pair, and integers beyond 64 bits.
+
+    Raises:
+        ValueError: if the line is not JSON.
+    """
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return json.loads(raw, parse_constant=_refuse)
+
+
 def decode_line(raw: bytes) -> Line:
     """Return the value of a line.
 
@@ -44,8 +58,7 @@ def decode_line(raw: bytes) -> Line:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # The standard library reads what msgspec refuses: half a surrogate pair, and integers beyond 64 bits.
-        return convert(json.loads(raw, parse_constant=_refuse))
+        return convert(decode_plain(raw))
 
 
 def convert(value: object) -> Line:

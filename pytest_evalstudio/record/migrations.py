@@ -6,7 +6,6 @@ wrote.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.record.codec import convert
+from pytest_evalstudio.record.codec import convert, decode_plain
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, Line, ModelEntry
 
 Plain = dict[str, Any]
@@ -86,10 +85,7 @@ class OldRecord:
         Raises:
             ValueError: if it is damaged.
         """
-        try:
-            plain = msgspec.json.decode(raw)
-        except msgspec.DecodeError:
-            plain = json.loads(raw)
+        plain = decode_plain(raw)
         if not isinstance(plain, dict):
             raise ValueError(f"expected an object, found {type(plain).__name__}")
         try:

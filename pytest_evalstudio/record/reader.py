@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.record.codec import decode_line
+from pytest_evalstudio.record.codec import decode_line, decode_plain
 from pytest_evalstudio.record.migrations import OldRecord, old_record
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, Line, Run, Tables
 from pytest_evalstudio.record.writer import FILE, completed, forget_parts
@@ -85,7 +83,7 @@ class RecordReader:
     def _migration(self, raw: bytes) -> OldRecord | None:
         """Return the migration that the lines of the file need, None for the current version."""
         try:
-            head = msgspec.json.decode(raw)
+            head = decode_plain(raw)
         except (ValueError, RecursionError):
             head = None
         if not isinstance(head, dict) or head.get("kind") != "run":

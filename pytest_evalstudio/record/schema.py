@@ -249,7 +249,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         return f"{self.nodeid}#{self.part}"
 
 
-class MetricEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MetricEntry(Struct, frozen=True, kw_only=True):
     """A metric of an evaluator in this run; see `core.outcomes.Metric`."""
 
     key: str
