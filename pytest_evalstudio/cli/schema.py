@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.cli.common import FINE, print_json, say
 
 if TYPE_CHECKING:
     import argparse
@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("schema", run, "Print the JSON Schema of a format.")
-    parser.add_argument("kind", metavar="suite|lab|dataset|workflow")
+    parser.add_argument("kind", metavar="suite|lab|dataset|workflow|record")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.kind == "record":
+        from pytest_evalstudio.record.json_schema import record_schema
+
+        print_json(record_schema())
+        return FINE
     from pytest_evalstudio.formats.json_schemas import text_of
 
     say(*text_of(arguments.kind).splitlines())

@@ -46,7 +46,7 @@ def text_of(kind: str) -> str:
         ConfigurationError: if there is no such format.
     """
     if kind not in MODELS:
-        raise unknown_name("format", kind, MODELS, f"There are: {', '.join(MODELS)}.")
+        raise unknown_name("format", kind, MODELS, f"There are: {', '.join([*MODELS, 'record'])}.")
     return (files("pytest_evalstudio.formats") / "schemas" / f"{kind}.schema.json").read_text(
         encoding="utf-8"
     )

@@ -1,12 +1,14 @@
 """A whole run with report against bare pytest over as many empty tests: wall time and peak memory.
 
-usage: python tests/benchmarks/whole_run.py [CASES] [MODELS]        (default: 10,000 cases, 3 models)
+usage: python tests/benchmarks/whole_run.py [--cases 10000] [--models 3] [--failing 0.5] [--context-chars 600]
 
-Prints seconds, megabytes and their ratios, bare pytest first and last to show the machine's noise.
+Answers are precomputed; the share `--failing` of the items misses the threshold. Prints seconds, megabytes
+and their ratios, bare pytest first and last to show the machine's noise.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -41,19 +43,27 @@ WORDS = [
 
 
 def main() -> None:
-    cases = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    models = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--models", type=int, default=3)
+    parser.add_argument("--failing", type=float, default=0.5)
+    parser.add_argument("--context-chars", type=int, default=600)
+    arguments = parser.parse_args()
+    cases, models = arguments.cases, arguments.models
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_empty_tests(folder / "test_empty.py", cases * models)
-        write_lab(folder / "big_lab.json", cases, models)
+        write_lab(folder / "big_lab.json", cases, models, arguments.failing, arguments.context_chars)
         bare = ["test_empty.py", "-p", "no:evalstudio"]
         own = ["big_lab.json", "--evalstudio-evaluators", "text_matching"]
         first_s, bare_mb = run(folder, bare)
         own_s, own_mb = run(folder, own)
         last_s, _ = run(folder, bare)
         bare_s = (first_s + last_s) / 2
-        print(f"{cases:,} cases x {models} models, text_matching, precomputed")
+        print(
+            f"{cases:,} cases x {models} models, text_matching, precomputed, {arguments.failing:.0%} failing,"
+            f" contexts of {arguments.context_chars} characters"
+        )
         print(
             f"bare pytest, {cases * models:,} empty tests: {first_s:.1f} s, {last_s:.1f} s; {bare_mb:.0f} MB"
         )
@@ -66,19 +76,21 @@ def write_empty_tests(path: Path, number: int) -> None:
     path.write_text(f"import pytest\n\n\n{test}")
 
 
-def write_lab(path: Path, cases: int, models: int) -> None:
+def write_lab(path: Path, cases: int, models: int, failing: float, context_chars: int) -> None:
     rng = random.Random(1)
     rows = []
     for model in range(models):
         for case in range(cases):
             text = " ".join(["fee", *rng.choices(WORDS, k=30)])
+            context = " ".join(rng.choices(WORDS, k=context_chars // 3))[:context_chars]
+            wanted = "nowhere" if rng.random() < failing else "fee"
             rows.append(
                 {
                     "key": f"case-{case}",
                     "input": f"Question {case}: {' '.join(rng.choices(WORDS, k=10))}?",
-                    "context": [text],
+                    "context": [context],
                     "categories": ["question_answering"],
-                    "output_condition": '"fee" OR "statement"',
+                    "output_condition": f'"{wanted}" OR "absent"',
                     "actual_output": text,
                     "actual_duration": 0.5,
                     "cost": 0.001,
@@ -94,7 +106,7 @@ def write_lab(path: Path, cases: int, models: int) -> None:
 
 def run(folder: Path, arguments: list[str]) -> tuple[float, float]:
     """Wall seconds and peak megabytes of one pytest process."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=no", *arguments]
     started = time.perf_counter()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
