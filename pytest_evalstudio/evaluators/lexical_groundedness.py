@@ -13,7 +13,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, one_line, worst
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 
 FUNCTION_WORDS = frozenset(
     [

@@ -21,7 +21,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, is_rag
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict, flips, verdict
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.models.sentences import split_sentences
 
 REMEMBERED_CHARS = 20_000
