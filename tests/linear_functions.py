@@ -364,21 +364,21 @@ def _markdown(text: str) -> None:
 
 @measured("detectors.find_pii", 2.5)
 def _pii(text: str) -> None:
-    from pytest_evalstudio.evaluators.detectors import find_pii
+    from pytest_evalstudio.metrics.detectors import find_pii
 
     find_pii(text)
 
 
 @measured("detectors.find_secrets", 2.5)
 def _find_secrets(text: str) -> None:
-    from pytest_evalstudio.evaluators.detectors import find_secrets
+    from pytest_evalstudio.metrics.detectors import find_secrets
 
     find_secrets(text)
 
 
 @measured("detectors.redact", 4.0)
 def _redact(text: str) -> None:
-    from pytest_evalstudio.evaluators.detectors import redact
+    from pytest_evalstudio.metrics.detectors import redact
 
     redact(text)
 

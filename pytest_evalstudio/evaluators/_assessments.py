@@ -1,5 +1,4 @@
-"""What the judges of Agent Evaluation share: yes or no with a written rationale, on the answer or on each
-retrieved chunk.
+"""Base of the judges of Agent Evaluation: yes or no with a rationale, for the answer or for each chunk.
 
 Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
@@ -18,23 +17,22 @@ from pytest_evalstudio.core.replies import NO, YES, choice, record, text
 from pytest_evalstudio.evaluators._common import listed, one_line
 from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import has_words
+from pytest_evalstudio.metrics.ranking import precision
 
 REASON_CHARS = 600
 CHUNK_REASON_CHARS = 200
-_RATIONALE = "Why, in one to three sentences. Do not repeat personal data or offensive words."
+RATIONALE = "Why, in one to three sentences. Do not repeat personal data or offensive words."
 
 Texts = Mapping[str, str | Sequence[str]]
 
 
 def rating_metric(name: str, description: str) -> Metric:
-    """The metric of a judge that says yes or no: 1.0 for yes."""
+    """Return the metric of a yes-or-no judge: 1.0 for yes."""
     return Metric("rating", f"{name} (yes = 1)", threshold=0.5, primary=True, description=description)
 
 
 def expected_texts(case: Case) -> dict[str, str | list[str]]:
-    """What is expected, for the texts of a question: an answer, facts, or both; nothing where the case has
-    neither.
-    """
+    """Return the expected answer and the expected facts of a case, as far as it has them, for a prompt."""
     facts = [fact for fact in case.expected_facts if fact.strip()]
     answer = {"expected_answer": case.expected_output} if case.expected_output.strip() else {}
     return {**answer, **({"expected_fact": facts} if facts else {})}
@@ -45,14 +43,17 @@ def question(
     texts: Texts,
     asked: str,
     *,
-    rationale: str = _RATIONALE,
+    rationale: str = RATIONALE,
     settings: Mapping[str, Any] = NOTHING,
 ) -> Question:
-    """One question that is answered by a rationale and a rating, in this order.
+    """Return a question that the judge answers with a rationale and a rating, in this order.
 
     Args:
+        prompt: name of the prompt.
+        texts: texts that the judge sees.
         asked: the question in a sentence.
-        rationale: what the rationale must say.
+        rationale: instruction for the rationale.
+        settings: settings of the prompt.
     """
     return Question(
         prompt=prompt,
@@ -63,9 +64,7 @@ def question(
 
 
 def rated(asked: Question) -> Flow[Outcome]:
-    """The outcome of one question; its details are rating, rationale and error message, of which null stands
-    where there is none.
-    """
+    """Ask one question; the outcome's details are rating, rationale and error message, each possibly None."""
     [reply] = yield [asked]
     if reply.fault is not None:
         return Outcome(
@@ -82,16 +81,16 @@ def rated(asked: Question) -> Flow[Outcome]:
 
 
 def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failing: str) -> Flow[Outcome]:
-    """The share of the retrieved chunks that are rated yes, each judged by itself; one without words is a no
-    that nobody is asked for.
+    """Rate each retrieved chunk separately and return the share that is rated yes.
 
-    Where a chunk could not be judged there is no share, and the outcome is an error; the ratings of the
-    others stand in the details.
+    A chunk without words is rated no without asking the judge. If any chunk cannot be judged, the outcome is
+    an error; its details have the ratings of the other chunks.
 
     Args:
+        case: the case.
         metric: key of the share.
-        ask: the question about a chunk.
-        failing: what a chunk is that is rated no.
+        ask: returns the question about a chunk.
+        failing: description of a chunk that is rated no.
     """
     asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = dict(zip(asked, (yield [ask(case.context[index]) for index in asked]), strict=True))
@@ -113,23 +112,10 @@ def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failin
             details={**details, **_raw([reply.fault for reply in replies.values()])},
         )
     return Outcome.score(
-        {metric: precision(ratings)}, reason=_of_chunks(ratings, rationales, failing), details=details
+        {metric: precision([rating == YES for rating in ratings])},
+        reason=_of_chunks(ratings, rationales, failing),
+        details=details,
     )
-
-
-def precision(ratings: Sequence[str | None]) -> float:
-    """Chunks rated yes among all retrieved chunks.
-
-    Args:
-        ratings: at least one.
-
-    Returns:
-        A fraction, 0.0 to 1.0; higher is better.
-
-    >>> precision(["yes", "no", "yes", "yes"])
-    0.75
-    """
-    return sum(rating == YES for rating in ratings) / len(ratings)
 
 
 def assessed(
@@ -140,9 +126,9 @@ def assessed(
     *,
     reads_answer: bool = True,
 ) -> list[Outcome]:
-    """As `judged`; every scored outcome has its details, that of an empty answer and that of a panel too.
+    """Judge a batch as `judged` does and complete the details of every scored outcome.
 
-    A panel's rating is what more than half of its judges say, no at a tie; of chunks, each one's rating.
+    The rating of a panel is the majority of its judges, no at a tie; for chunks, that of each chunk.
     """
     outcomes = judged(cases, tools, metrics, consider, reads_answer=reads_answer)
     by_majority = tools.judge is not None and tools.judge.vote == "majority"
@@ -178,7 +164,11 @@ def _voted_chunks(
         "error_messages": [None] * len(ratings),
     }
     return dataclasses.replace(
-        outcome, details=details, scores={metric.key: precision(ratings)} if by_majority else outcome.scores
+        outcome,
+        details=details,
+        scores={metric.key: precision([rating == YES for rating in ratings])}
+        if by_majority
+        else outcome.scores,
     )
 
 
@@ -187,7 +177,7 @@ def _details(rating: str | None, rationale: str | None, error: str | None) -> di
 
 
 def _raw(faults: Sequence[JudgeFault | None]) -> dict[str, str]:
-    """The first reply that could not be read, to look at."""
+    """Return the first unreadable reply for inspection."""
     return next(({"raw_reply": fault.raw} for fault in faults if fault is not None and fault.unparsable), {})
 
 

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, one_line
 from pytest_evalstudio.evaluators._similarity import Sentence
 from pytest_evalstudio.evaluators._support import DIGITS
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 
 
 def all_sentences(case: Case, tools: Tools) -> list[Sentence]:

@@ -9,8 +9,8 @@ from typing import Any
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-from pytest_evalstudio.evaluators.detectors import Hit, describe, redact
 from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
+from pytest_evalstudio.metrics.detectors import Hit, describe, redact
 
 EMPTY_ANSWER = "the answer is empty"
 PERSONAL_DATA, SECRET = "Personal data", "A secret"

@@ -15,7 +15,7 @@ from pytest_evalstudio.core.contracts import Embedder, Tools
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, one_line, worst
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,6 +1,4 @@
-"""What the boolean judges share: one question about the answer, one about the context where that is wanted,
-and what becomes of them.
-"""
+"""Base of the boolean judges: a question about the answer and, optionally, about the context."""
 
 from __future__ import annotations
 
@@ -22,14 +20,15 @@ _REASON = "Why, in one or two sentences. Do not repeat personal data or offensiv
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What a boolean judge asks.
+class VerdictQuestion:
+    """Question of a boolean judge.
 
     Attributes:
         verdict: the question in a sentence.
-        passing, failing: the two words that answer it.
-        texts: of the prompt; "answer" among them is what is judged.
-        finding: a problem of its own for each case that fails.
+        passing: reply for a case that passes.
+        failing: reply for a case that fails.
+        texts: returns the texts of the prompt; the judge rates the text "answer".
+        finding: problem reported for each case that fails.
     """
 
     prompt: str
@@ -41,11 +40,11 @@ class Asked:
 
 
 class BooleanJudge:
-    """An evaluator that asks one question about the answer, and, where that is wanted, the same about the
-    retrieved context.
+    """Evaluator that asks the judge one question about the answer and, if configured, the same question about
+    the retrieved context.
     """
 
-    asked: ClassVar[Asked]
+    asked: ClassVar[VerdictQuestion]
     metrics: ClassVar[tuple[Metric, ...]]
     evaluate_retrieved_context: bool = False
 
@@ -84,13 +83,15 @@ def verdict_outcome(
     context_fault: str | None = None,
     finding: Finding | None = None,
 ) -> Outcome:
-    """The outcome of a verdict.
+    """Return the outcome of a verdict.
 
     Args:
+        metrics: metrics of the evaluator.
+        verdict: the judge's verdict.
+        reason: the judge's reason.
         failing: the verdict that fails the case.
-        context_fault: what is wrong with the retrieved context, "" for nothing, None where nobody looked:
-            then it has neither failed nor passed.
-        finding: a problem of its own for a case that fails.
+        context_fault: fault of the retrieved context, "" for none, None if it was not judged.
+        finding: problem reported for a case that fails.
     """
     fault = _fault(verdict, reason, failing)
     outcome = boolean_outcome(

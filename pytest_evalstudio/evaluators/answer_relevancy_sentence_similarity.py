@@ -18,7 +18,7 @@ from pytest_evalstudio.evaluators._similarity import (
     sentence_fragments,
     sentences,
 )
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 
 
 @evaluator(

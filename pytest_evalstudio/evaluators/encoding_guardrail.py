@@ -27,7 +27,7 @@ from pytest_evalstudio.evaluators._common import (
     place_of,
     unmet,
 )
-from pytest_evalstudio.evaluators.detectors import describe, find_pii
+from pytest_evalstudio.metrics.detectors import describe, find_pii
 
 Runs = Iterator[tuple[int, int, bytes]]
 

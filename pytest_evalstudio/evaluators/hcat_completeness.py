@@ -23,7 +23,7 @@ from pytest_evalstudio.evaluators._similarity import (
     weighted_mean,
     weights_of,
 )
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 
 if TYPE_CHECKING:
     from pytest_evalstudio.evaluators._similarity import Floats

@@ -10,7 +10,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import boolean_metrics, judges_context, keywords, leak_outcome
-from pytest_evalstudio.evaluators.detectors import find_pii
+from pytest_evalstudio.metrics.detectors import find_pii
 
 _ACTIONS = "Take the data out of the corpus or the training data, or filter the answers."
 

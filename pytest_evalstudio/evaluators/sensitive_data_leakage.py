@@ -16,7 +16,7 @@ from pytest_evalstudio.evaluators._common import (
     keywords,
     leak_outcome,
 )
-from pytest_evalstudio.evaluators.detectors import find_secrets
+from pytest_evalstudio.metrics.detectors import find_secrets
 
 _ACTIONS = "Revoke the secret, take it out of the corpus or the prompts, and filter the answers."
 

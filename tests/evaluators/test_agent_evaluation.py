@@ -12,9 +12,8 @@ import pytest
 from judging import outcome, outcomes, reply_for, unfenced
 from openai_server import OpenAIServer, Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.evaluators._assessments import precision
+from pytest_evalstudio.evaluators.agent_evaluation_judges import GlobalGuidelineAdherenceJudge
 from pytest_evalstudio.evaluators.custom_judge import CustomJudge
-from pytest_evalstudio.evaluators.global_guideline_adherence_judge import GlobalGuidelineAdherenceJudge
 
 GLOBAL = {"global_guidelines": ["The answer is in English."]}
 POLITE = {"definition": "The answer is polite."}
@@ -216,17 +215,6 @@ def test_a_chunk_that_could_not_be_judged_makes_an_error_that_keeps_the_others(
     assert found.reason.startswith("2 of 3 chunks could not be judged: chunk 2: ")
     assert found.judging is not None
     assert found.judging.unparsable == 1
-
-
-@pytest.mark.parametrize(
-    "ratings", [["yes"], ["no"], ["yes", "no"], ["no", "no", "yes"], ["yes"] * 7 + ["no"] * 2]
-)
-def test_precision_by_scikit_learn(ratings: list[str]) -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    retrieved, relevant = [1] * len(ratings), [int(rating == "yes") for rating in ratings]
-    assert precision(ratings) == pytest.approx(
-        metrics.precision_score(relevant, retrieved, zero_division=0.0)
-    )
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Aggregates, ModelScore, ScoredRow, Tools
-from pytest_evalstudio.evaluators.classification import Classification, normal_label
+from pytest_evalstudio.evaluators.classification import Classification
 
 Make = Callable[..., Case]
 
@@ -68,21 +68,6 @@ def test_without_normalisation_every_character_counts(case: Make, tools: Tools) 
     (outcome,) = Classification(normalize=False).score([case("Positive", expected_output="positive")], tools)
     assert outcome.scores["accuracy"] == 0.0
     assert aggregated([("a", "A")], normalize=False).table["labels"] == ["a", "A"]
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("  Very\n Positive ", "very positive"),
-        ("**Spam**.", "spam"),
-        ("'no'", "no"),
-        ("C++", "c++"),
-        ("-1", "-1"),
-        ("???", "???"),
-    ],
-)
-def test_labels_are_folded_but_not_confused(text: str, label: str) -> None:
-    assert normal_label(text) == label
 
 
 def test_nothing_to_aggregate_has_no_figures() -> None:

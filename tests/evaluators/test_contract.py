@@ -1,14 +1,15 @@
-"""What holds for every evaluator, those that do not exist yet included."""
+"""Contract of every evaluator in the registry."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import inspect
 import math
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -20,21 +21,6 @@ from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.core.registry import Registry
 
 REGISTRY = Registry()
-OWN = [
-    "agent_sanity_check", "answer_accuracy", "answer_relevancy_sentence_similarity", "answer_semantic_sentence_similarity",  # noqa: E501
-    "answer_semantic_similarity", "bleu", "classification", "context_mean_reciprocal_rank", "context_relevancy_soft", "document_recall",  # noqa: E501
-    "encoding_guardrail", "fairness_bias", "groundedness", "hallucination", "hcat_answer_relevancy", "hcat_completeness",  # noqa: E501
-    "hcat_context_relevancy", "hcat_groundedness", "hcat_nli_groundedness", "json_schema", "lexical_groundedness", "looping_detection",  # noqa: E501
-    "pii_leakage", "questions_drift", "rouge", "self_consistency", "sensitive_data_leakage", "summarization_completeness_faithfulness",  # noqa: E501
-    "text_matching", "toxicity",
-    "counterfactual_bias", "bertscore", "machine_translation_gptscore", "perplexity", "question_answering_gptscore", "step_alignment",  # noqa: E501
-    "summarization_with_reference_gptscore", "summarization_without_reference_gptscore",
-    "answer_correctness", "answer_relevancy", "context_precision", "context_recall", "context_relevancy", "faithfulness", "ragas",  # noqa: E501
-    "chunk_relevance_judge", "context_sufficiency_judge", "correctness_judge", "custom_judge", "global_guideline_adherence_judge",  # noqa: E501
-    "groundedness_judge", "guideline_adherence_judge", "relevance_to_query_judge", "safety_judge",
-    "contact_information", "fact_check", "language_mismatch", "sexism", "stereotypes", "summarization_judge",
-]  # fmt: skip
-LACKING = {"hcat_completeness": importlib.util.find_spec("ot") is None}
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
 HOSTILE = {
     "nul and controls": "\x00\x01\x1b[31m",
@@ -55,14 +41,31 @@ HOSTILE = {
 ANSWER = "The rate rose to 5.25 percent in 2023. Banks charge higher fees now."
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(id, marks=pytest.mark.skipif(LACKING.get(id, False), reason="an extra is not installed"))
-        for id in OWN
-    ]
-)
+def evaluator_params() -> Iterator[Any]:
+    for id in REGISTRY.evaluators:
+        modules = [name for name in REGISTRY.evaluators.spec(id).requires if name.startswith("module:")]
+        lacking = [name for name in modules if find_spec(name.removeprefix("module:")) is None]
+        yield pytest.param(
+            id, marks=pytest.mark.skipif(bool(lacking), reason=f"not installed: {', '.join(lacking)}")
+        )
+
+
+@pytest.fixture(params=evaluator_params())
 def every_evaluator(request: pytest.FixtureRequest) -> Any:
     return REGISTRY.evaluators.get(request.param)
+
+
+def configured(cls: Any) -> Any:
+    """Return an evaluator with a value for each required option."""
+    required = {name.removeprefix("option:") for name in cls_spec(cls).requires if name.startswith("option:")}
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    text = "Is the answer right? {question} {expected_output} {context} {actual_output}"
+    return cls(**{name: text if isinstance(fields[name].default, str) else (text,) for name in required})
+
+
+def cls_spec(cls: Any) -> EvaluatorSpec:
+    spec: EvaluatorSpec = getattr(cls, SPEC)
+    return spec
 
 
 def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
@@ -98,10 +101,6 @@ def scored(outcomes: list[Outcome]) -> list[tuple[str, dict[str, float | None], 
     ]
 
 
-def test_the_whole_family_is_registered() -> None:
-    assert set(OWN) <= set(REGISTRY.evaluators)
-
-
 def test_metadata_is_sane(every_evaluator: Any) -> None:
     spec: EvaluatorSpec = getattr(every_evaluator, SPEC)
     assert spec.name
@@ -128,8 +127,8 @@ def test_a_batch_gives_one_outcome_per_case_in_order(every_evaluator: Any, tools
         rich_case(answer, key=str(place), question=f"Question {place}?")
         for place, answer in enumerate(answers)
     ]
-    outcomes = every_evaluator().score(cases, tools)
-    backwards = every_evaluator().score(cases[::-1], tools)
+    outcomes = configured(every_evaluator).score(cases, tools)
+    backwards = configured(every_evaluator).score(cases[::-1], tools)
     assert len(outcomes) == len(cases)
     assert scored(outcomes) == scored(backwards[::-1])
     keys = {metric.key for metric in getattr(every_evaluator, SPEC).metrics}
@@ -139,7 +138,7 @@ def test_a_batch_gives_one_outcome_per_case_in_order(every_evaluator: Any, tools
 def test_values_lie_in_their_range(every_evaluator: Any, tools: Tools) -> None:
     spec: EvaluatorSpec = getattr(every_evaluator, SPEC)
     for text in (ANSWER, *HOSTILE.values()):
-        for outcome in every_evaluator().score([rich_case(text)], tools):
+        for outcome in configured(every_evaluator).score([rich_case(text)], tools):
             for key, value in outcome.scores.items():
                 metric = spec.metric(key)
                 assert metric
@@ -147,7 +146,7 @@ def test_values_lie_in_their_range(every_evaluator: Any, tools: Tools) -> None:
 
 
 def test_an_empty_batch_gives_nothing(every_evaluator: Any, tools: Tools) -> None:
-    assert every_evaluator().score([], tools) == []
+    assert configured(every_evaluator).score([], tools) == []
 
 
 @pytest.mark.parametrize("answer", ["", "  \n\t"])
@@ -159,7 +158,7 @@ def test_an_empty_answer_never_earns_full_marks(
     if "actual_output" not in spec.needs:
         pytest.skip("does not read the answer")
     cases = [rich_case(answer, condition=condition), rich_case(answer, condition=condition)]
-    for outcome in every_evaluator().score(cases, tools):
+    for outcome in configured(every_evaluator).score(cases, tools):
         assert outcome.reason.startswith("the answer is empty")
         if outcome.status == "error":  # where the worst value is infinite, no number says it
             assert math.isinf(spec.primary.worst)
@@ -176,16 +175,16 @@ def test_a_batch_scores_as_its_cases_alone(every_evaluator: Any, tools: Tools) -
         rich_case(text, key=str(place))
         for place, text in enumerate([ANSWER, "", "4111 1111 1111 1111", '{"rate": 5.25}', "The rate. " * 30])
     ]
-    together = every_evaluator().score(cases, tools)
-    alone = [every_evaluator().score([case], tools)[0] for case in cases]
+    together = configured(every_evaluator).score(cases, tools)
+    alone = [configured(every_evaluator).score([case], tools)[0] for case in cases]
     assert together == alone
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_makes_it_raise(every_evaluator: Any, tools: Tools, name: str) -> None:
     text = HOSTILE[name]
-    plain = every_evaluator().score([rich_case(text)], tools)
-    everywhere = every_evaluator().score(
+    plain = configured(every_evaluator).score([rich_case(text)], tools)
+    everywhere = configured(every_evaluator).score(
         [rich_case(text, question=text, expected_output=text, context=(text,), condition="")], tools
     )
     for outcome in (*plain, *everywhere):
@@ -199,11 +198,11 @@ def test_no_text_makes_it_raise(every_evaluator: Any, tools: Tools, name: str) -
 
 def test_the_same_input_gives_the_same_output(every_evaluator: Any, tools: Tools) -> None:
     cases = [rich_case(ANSWER), rich_case("a.b@corp.com " * 3)]
-    assert every_evaluator().score(cases, tools) == every_evaluator().score(cases, tools)
+    assert configured(every_evaluator).score(cases, tools) == configured(every_evaluator).score(cases, tools)
 
 
 def test_it_pickles_with_what_it_says(every_evaluator: Any, tools: Tools) -> None:
-    evaluator = every_evaluator()
+    evaluator = configured(every_evaluator)
     assert pickle.loads(pickle.dumps(evaluator)) == evaluator
     outcomes = evaluator.score([rich_case(ANSWER)], tools)
     plain = [
@@ -221,7 +220,7 @@ def test_no_secret_is_repeated_in_clear(every_evaluator: Any, tools: Tools) -> N
         context=(text,),
         condition='NOT regexp("[0-9]{3}-[0-9]{2}-[0-9]{4}") AND NOT regexp("password=.*")',
     )
-    for outcome in every_evaluator().score([case], tools):
+    for outcome in configured(every_evaluator).score([case], tools):
         said = " ".join(
             [
                 outcome.reason,

@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.evaluators.self_consistency import SelfConsistency
+from pytest_evalstudio.evaluators.ngrams import SelfConsistency
 
 Make = Callable[..., Case]
 

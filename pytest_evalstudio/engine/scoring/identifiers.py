@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.engine.asking.secrets import MASK, looks_secret
-from pytest_evalstudio.evaluators.detectors import redact, redact_identifier
+from pytest_evalstudio.metrics.detectors import redact, redact_identifier
 
 DIGEST_CHARS = 6
 """Enough to tell the masked keys of a file apart, too few to find out which of all phone or card numbers it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from pytest_evalstudio.evaluators.detectors import redact
+from pytest_evalstudio.metrics.detectors import redact
 
 REMEMBERED_CHARS = 20_000
 """Longer texts are masked again each time they are met."""

@@ -1,16 +1,16 @@
 """Secrets: certificates and private keys, tokens of well-known services, product keys, passwords in
 assignments and URLs.
 
-A token is known by its prefix and length. A password or key in an assignment is known by the name before it;
-placeholders (`<password>`, `****`, `${VAR}`, `your-key`, `changeme`, a call, a type) are not secrets.
+A token is recognised by its prefix and length. A password or key in an assignment is recognised by its name.
+Placeholders (`<password>`, `****`, `${VAR}`, `your-key`, `changeme`, a call, a type) are not secrets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from pytest_evalstudio.evaluators.detectors.hits import Hit, lazy, merged
+from pytest_evalstudio.metrics.detectors.spans import Hit, RawSpan, RawSpans, lazy, merge_spans
 
 PRIVATE_KEY = "private key"
 CERTIFICATE = "certificate"
@@ -21,53 +21,60 @@ URL_PASSWORD = "password in a URL"
 CREDENTIAL = "API key or token"
 BEARER = "bearer token"
 
-Spans = Iterator[tuple[int, int, str]]
-
 
 def find_secrets(text: str) -> list[Hit]:
-    """Secrets in a text.
+    """Find secrets.
 
     Args:
         text: any text; time is linear in its length.
 
     Returns:
-        Hits in order of place, none overlapping another; of an assignment, its value alone.
+        Hits in order of position, none overlapping another; the hit of an assignment is its value.
 
     >>> [(hit.kind, hit.masked) for hit in find_secrets("log in with password = 'Tr0ub4dor&3'")]
     [('password', '*********&*')]
     """
-    return merged(text, spans(text))
+    return merge_spans(text, spans(text))
 
 
-def spans(text: str, lower: str = "") -> list[tuple[int, int, str]]:
-    """(start, end, kind) of everything found, in no order; `lower` is the text in lower case where the caller
-    has it.
+def spans(text: str, lower: str = "") -> list[RawSpan]:
+    """Return all spans of secrets, unordered and possibly overlapping.
+
+    Args:
+        text: any text; time is linear in its length.
+        lower: the text in lower case, if the caller has computed it.
+
+    Returns:
+        Start, end and kind of each span.
+
+    >>> spans("password: hunter2!")
+    [(10, 17, 'password')]
     """
-    found: list[tuple[int, int, str]] = []
+    result: list[RawSpan] = []
     for gate, tokens in _TOKENS.items():
         if gate in text:
             for kind, needles, pattern in tokens:
                 if any(needle in text for needle in needles):
-                    found.extend((*match.span(), kind) for match in pattern().finditer(text))
+                    result.extend((*match.span(), kind) for match in pattern().finditer(text))
     if "-----BEGIN" in text:
-        found.extend(_pem_blocks(text))
+        result.extend(_pem_blocks(text))
     if "eyJ" in text:
-        found.extend(_jwts(text))
+        result.extend(_jwts(text))
     if _KEY_MIDDLE.search(text):
-        found.extend(_product_keys(text))
+        result.extend(_product_keys(text))
     if "://" in text and "@" in text:
-        found.extend(_url_passwords(text))
+        result.extend(_url_passwords(text))
     lower = lower or text.lower()
     if "bearer" in lower:
-        found.extend((*match.span("token"), BEARER) for match in _BEARER().finditer(text))
+        result.extend((*match.span("token"), BEARER) for match in _BEARER().finditer(text))
     if len(lower) != len(text):
         lower = text.translate(_ASCII_LOWER)
-    found.extend(_assignments(text, lower))
-    return found
+    result.extend(_assignments(text, lower))
+    return result
 
 
-# -- tokens with a telling prefix: a substring that all of a group have, then (kind, substrings one of which
-# must be there, pattern)
+# -- tokens with a distinctive prefix: a substring common to a group, then (kind, substrings of which at least
+# one must be present, pattern)
 
 _B, _E = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 
@@ -130,26 +137,26 @@ _PEM_MIN_BODY = 8
 _DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
 
 
-def _pem_blocks(text: str) -> Spans:
-    """Blocks with a body; one that is cut off before its END counts with the lines it has, a mere mention of
-    the header does not.
+def _pem_blocks(text: str) -> RawSpans:
+    """Yield blocks with a body; a block without END ends with its last line, a header without body is no
+    block.
     """
-    ends = [found.span() for found in _PEM_END().finditer(text)]
+    ends = [match.span() for match in _PEM_END().finditer(text)]
     begins = list(_PEM_BEGIN().finditer(text))
     place = 0
-    for number, found in enumerate(begins):
-        kind = PRIVATE_KEY if "PRIVATE" in found["label"] else CERTIFICATE
+    for number, match in enumerate(begins):
+        kind = PRIVATE_KEY if "PRIVATE" in match["label"] else CERTIFICATE
         limit = begins[number + 1].start() if number + 1 < len(begins) else len(text)
-        limit = min(limit, found.end() + _PEM_MAX_CHARS)
-        while place < len(ends) and ends[place][0] < found.end():
+        limit = min(limit, match.end() + _PEM_MAX_CHARS)
+        while place < len(ends) and ends[place][0] < match.end():
             place += 1
         if place < len(ends) and ends[place][0] <= limit:
-            if sum(1 for _ in _DIGIT_OR_LETTER.finditer(text, found.end(), ends[place][0])) >= _PEM_MIN_BODY:
-                yield found.start(), ends[place][1], kind
+            if sum(1 for _ in _DIGIT_OR_LETTER.finditer(text, match.end(), ends[place][0])) >= _PEM_MIN_BODY:
+                yield match.start(), ends[place][1], kind
         else:
-            body = _PEM_LINES().match(text, found.end(), limit)
+            body = _PEM_LINES().match(text, match.end(), limit)
             if body:
-                yield found.start(), body.end(), kind
+                yield match.start(), body.end(), kind
 
 
 # -- JSON web tokens
@@ -159,17 +166,17 @@ _JWT = lazy(
 )
 
 
-def _jwts(text: str) -> Spans:
+def _jwts(text: str) -> RawSpans:
     import base64
     import json
 
-    for found in _JWT().finditer(text):
+    for match in _JWT().finditer(text):
         try:
-            header = json.loads(base64.urlsafe_b64decode(found["header"] + "=" * (-len(found["header"]) % 4)))
+            header = json.loads(base64.urlsafe_b64decode(match["header"] + "=" * (-len(match["header"]) % 4)))
         except (ValueError, RecursionError):
             continue
         if isinstance(header, dict) and "alg" in header:
-            yield *found.span(), JWT
+            yield *match.span(), JWT
 
 
 # -- Windows product keys
@@ -180,14 +187,14 @@ _PRODUCT_KEY = lazy(
 )
 
 
-def _product_keys(text: str) -> Spans:
-    for found in _PRODUCT_KEY().finditer(text):
-        key = found[0]
+def _product_keys(text: str) -> RawSpans:
+    for match in _PRODUCT_KEY().finditer(text):
+        key = match[0]
         if any(char.isdigit() for char in key) and any(char.isalpha() for char in key):
-            yield *found.span(), PRODUCT_KEY
+            yield *match.span(), PRODUCT_KEY
 
 
-# -- passwords and keys by the name before them
+# -- passwords and keys by their name
 
 _NAMES = ("pass", "pwd", "secret", "token", "key", "credential")
 _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -220,54 +227,54 @@ _MIN_PASSWORD = 4
 _MIN_KEY = 12
 
 
-def _assignments(text: str, lower: str) -> Spans:
-    """Values given to a name that says "password" or "key"; `lower` has the same places as the text."""
+def _assignments(text: str, lower: str) -> RawSpans:
+    """Yield values assigned to names such as "password" or "key"; `lower` has the same length as the text."""
     for name in _NAMES:
         at = lower.find(name)
         while at >= 0:
-            found = _ASSIGNMENT().match(text, at)
-            if found and _is_name(text, at, found):
-                start, end = _value_span(text, found)
-                if start < end and _looks_secret(text[start:end], found):
-                    yield start, end, PASSWORD if found["password"] else CREDENTIAL
+            match = _ASSIGNMENT().match(text, at)
+            if match and _is_name(text, at, match):
+                start, end = _value_span(text, match)
+                if start < end and _looks_secret(text[start:end], match):
+                    yield start, end, PASSWORD if match["password"] else CREDENTIAL
                     at = end
             at = lower.find(name, at + 1)
 
 
-def _is_name(text: str, at: int, found: re.Match[str]) -> bool:
-    """Whether what stands before lets the word be the name of a secret: monkey and primary key are none,
-    api_key and clientSecret are.
+def _is_name(text: str, at: int, match: re.Match[str]) -> bool:
+    """Return True if the word and its prefix name a secret: api_key and clientSecret do, monkey and primary
+    key do not.
     """
-    if found["password"]:
+    if match["password"]:
         return True
     if _QUALIFIER().search(text[max(0, at - _QUALIFIER_CHARS) : at]):
         return True
-    return found["key"].lower() != "key" and not text[max(0, at - 1) : at].isalpha()
+    return match["key"].lower() != "key" and not text[max(0, at - 1) : at].isalpha()
 
 
-def _value_span(text: str, found: re.Match[str]) -> tuple[int, int]:
-    """Span of the value; empty where it is a call or an index."""
-    group = found.lastgroup or "bare"
-    start, end = found.span(group)
+def _value_span(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return the span of the value; empty if the value is a call or an index."""
+    group = match.lastgroup or "bare"
+    start, end = match.span(group)
     if group == "bare":
         if end < len(text) and text[end] in "([{":
             return start, start
-        end = start + len(found[group].rstrip(".:!?*_"))
+        end = start + len(match[group].rstrip(".:!?*_"))
     return start, end
 
 
-def _looks_secret(value: str, found: re.Match[str]) -> bool:
+def _looks_secret(value: str, match: re.Match[str]) -> bool:
     if _PLACEHOLDER().match(value):
         return False
-    quoted = found["bare"] is None
+    quoted = match["bare"] is None
     digit = any(char.isdigit() for char in value)
     letter = any(char.isalpha() for char in value)
     symbol = any(not char.isalnum() and char not in "'’-_." for char in value)
-    if found["password"]:
+    if match["password"]:
         mixed = (digit and letter) or (symbol and (digit or letter))
-        if found["verb"]:
+        if match["verb"]:
             return len(value) >= _MIN_PASSWORD and (mixed and (digit or quoted)) and " " not in value
-        certain = "=" in found["operator"] or (quoted and " " not in value)
+        certain = "=" in match["operator"] or (quoted and " " not in value)
         return (
             len(value) >= _MIN_PASSWORD
             and (certain or mixed or (digit and len(value) > _MIN_PASSWORD))
@@ -281,7 +288,7 @@ _URL_PASSWORD = lazy(
 )
 
 
-def _url_passwords(text: str) -> Spans:
-    for found in _URL_PASSWORD().finditer(text):
-        if not _PLACEHOLDER().match(found["password"]):
-            yield *found.span("password"), URL_PASSWORD
+def _url_passwords(text: str) -> RawSpans:
+    for match in _URL_PASSWORD().finditer(text):
+        if not _PLACEHOLDER().match(match["password"]):
+            yield *match.span("password"), URL_PASSWORD

@@ -1,8 +1,7 @@
-"""ROUGE against the rouge-score package and by hand."""
+"""ROUGE against the rouge-score package and by hand; BLEU of short answers."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -12,8 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.evaluators._rouge import common_subsequence, rouge_l, rouge_n
-from pytest_evalstudio.evaluators.rouge import Rouge
+from pytest_evalstudio.evaluators.ngrams import Bleu, Rouge
 
 Make = Callable[..., Case]
 SCORER = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
@@ -81,27 +79,11 @@ def test_it_is_the_package_to_the_last_digit(pairs: list[tuple[str, str]]) -> No
         )
 
 
-def naive_common_subsequence(first: str, second: str) -> int:
-    if not first or not second:
-        return 0
-    if first[0] == second[0]:
-        return 1 + naive_common_subsequence(first[1:], second[1:])
-    return max(naive_common_subsequence(first[1:], second), naive_common_subsequence(first, second[1:]))
-
-
-@given(st.text("abc", max_size=7), st.text("abc", max_size=7))
-def test_the_common_subsequence_is_that_of_the_definition(first: str, second: str) -> None:
-    assert common_subsequence(first, second) == naive_common_subsequence(first, second)
-
-
-def test_a_pair_of_long_texts_takes_no_seconds() -> None:
-    words = [str(place % 997) for place in range(20_000)]
-    started = time.process_time()
-    assert rouge_l(words, words[::-1]) < 1.0
-    assert rouge_n(words, words, 2) == 1.0
-    assert time.process_time() - started < 5
-
-
 def test_a_reference_in_another_script_is_not_applicable(case: Make, tools: Tools) -> None:
     (outcome,) = Rouge().score([case("東京", expected_output="東京")], tools)
     assert outcome.status == "not_applicable"
+
+
+def test_an_answer_shorter_than_n_words_has_no_bleu_n(case: Make, tools: Tools) -> None:
+    (outcome,) = Bleu().score([case("yes", expected_output="yes")], tools)
+    assert dict(outcome.scores) == {"bleu_1": 1.0, "bleu_2": None, "bleu_3": None, "bleu_4": None}

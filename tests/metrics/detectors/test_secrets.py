@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.evaluators.detectors import describe, find_secrets
+from pytest_evalstudio.metrics.detectors import describe, find_secrets
 
 BODY = "MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQsw"
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.evaluators.detectors import describe, find_pii, redact
-from pytest_evalstudio.evaluators.detectors.pii import is_card_number, is_iban, luhn
+from pytest_evalstudio.metrics.detectors import describe, find_pii, redact
+from pytest_evalstudio.metrics.detectors.cards import is_card_number, luhn
+from pytest_evalstudio.metrics.detectors.pii import is_iban
 
 FOUND = [
     ("payment card number", "4111 1111 1111 1111"),

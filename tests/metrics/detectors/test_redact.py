@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.evaluators.detectors import find_pii, find_secrets, redact
-from pytest_evalstudio.evaluators.detectors.hits import merged
+from pytest_evalstudio.metrics.detectors import find_pii, find_secrets, redact
+from pytest_evalstudio.metrics.detectors.spans import merge_spans
 
 MILLION = 1_000_000
 SNIPPETS = [
@@ -76,7 +76,7 @@ def test_hits_are_in_order_and_apart(text: str) -> None:
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 10)), max_size=10))
 def test_merging_covers_the_same_characters(spans: list[tuple[int, int]]) -> None:
     text = "x" * 40
-    hits = merged(text, [(start, start + length, "k") for start, length in spans])
+    hits = merge_spans(text, [(start, start + length, "k") for start, length in spans])
     covered = {place for start, length in spans for place in range(start, start + length)}
     assert {place for hit in hits for place in range(hit.start, hit.end)} == covered
     assert sum(hit.end - hit.start for hit in hits) == len(covered)
@@ -113,3 +113,7 @@ def _seconds(text: str) -> float:
     for _ in range(50):
         redact(text)
     return (time.process_time() - started) / 50
+
+
+def test_an_address_joined_to_a_date_is_masked() -> None:
+    assert redact("jane.doe@bank.com-2024-01-15") == "****.***@****.***-2024-01-15"

@@ -1,0 +1,185 @@
+"""Word overlap: ROUGE, BLEU, and self-consistency by ROUGE."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+from pytest_evalstudio.core.cases import Case, Turn
+from pytest_evalstudio.core.contracts import Tools, evaluator
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.metrics.overlap import (
+    RougeTokenizer,
+    bleu_n,
+    rouge_agreement,
+    rouge_l,
+    rouge_n,
+    word_tokens,
+)
+
+MAX_N = 4
+_FULL = 0.9995
+
+
+@evaluator(
+    "rouge",
+    name="ROUGE",
+    domain="summarization",
+    needs=("expected_output", "actual_output"),
+    method=("ngrams",),
+    keywords=keywords("S", "C O", "evaluation-method-ngram"),
+    problem_type="summarization",
+)
+@dataclass(frozen=True)
+class Rouge:
+    """F1 of the words, word pairs and longest common word sequence of answer and expected output, after
+    Porter stemming.
+
+    Words are runs of Latin letters and digits, as in the rouge-score package: other scripts have no ROUGE.
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("rouge_1", "ROUGE-1", description="F1 of the words."),
+        Metric("rouge_2", "ROUGE-2", description="F1 of the word pairs."),
+        Metric(
+            "rouge_l", "ROUGE-L", primary=True, description="F1 of the longest common subsequence of words."
+        ),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        tokenize = RougeTokenizer()
+        return [self._score(case, tokenize) for case in cases]
+
+    def _score(self, case: Case, tokenize: RougeTokenizer) -> Outcome:
+        if is_empty(case):
+            return worst(self.metrics)
+        expected = tokenize(case.expected_output)
+        if not expected:
+            return Outcome.not_applicable(
+                "the expected output has no Latin letter or digit; ROUGE reads no other characters"
+            )
+        answer = tokenize(case.actual_output)
+        scores = {
+            "rouge_1": rouge_n(expected, answer, 1),
+            "rouge_2": rouge_n(expected, answer, 2),
+            "rouge_l": rouge_l(expected, answer),
+        }
+        return Outcome.score(scores, reason="" if answer else "the answer has no Latin letter or digit")
+
+
+@evaluator(
+    "bleu",
+    name="BLEU",
+    domain="summarization",
+    needs=("expected_output", "actual_output"),
+    method=("ngrams",),
+    keywords=keywords("S", "C O", "evaluation-method-ngram"),
+    problem_type="summarization",
+)
+@dataclass(frozen=True)
+class Bleu:
+    """Share of the answer's word n-grams that occur in the expected output, for n = 1 to 4, with a brevity
+    penalty.
+
+    Each score is that of a single n, not the geometric mean over all up to n. An answer of fewer than n words
+    has no BLEU-n.
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = tuple(
+        Metric(
+            f"bleu_{n}",
+            f"BLEU-{n}",
+            primary=n == 1,
+            description=f"Precision of the answer's {n}-word sequences, with brevity penalty.",
+        )
+        for n in range(1, MAX_N + 1)
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        tokenize = functools.lru_cache(maxsize=1024)(
+            functools.partial(word_tokens, split_sentences=tools.split_sentences)
+        )
+        return [self._score(case, tokenize) for case in cases]
+
+    def _score(self, case: Case, tokenize: Callable[[str], tuple[str, ...]]) -> Outcome:
+        if is_empty(case):
+            return worst(self.metrics)
+        answer, expected = tokenize(case.actual_output), tokenize(case.expected_output)
+        return Outcome.score({f"bleu_{n}": bleu_n(answer, expected, n) for n in range(1, MAX_N + 1)})
+
+
+@evaluator(
+    "self_consistency",
+    name="Self-consistency",
+    domain="generation",
+    needs=("question", "actual_output"),
+    method=("ngrams",),
+    scope="group",
+    keywords=keywords("S", "C O", "evaluation-method-ngram"),
+)
+@dataclass(frozen=True)
+class SelfConsistency:
+    """Mean ROUGE F1 over all pairs of answers of a model to the same question, asked several times.
+
+    All answers of a group get the group's score. An empty answer counts 0 in each of its pairs and gets 0
+    itself. Only the first `max_group_size` answers of a larger group are compared.
+    """
+
+    max_group_size: int = 100
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric("rouge_1", "ROUGE-1", description="Mean F1 of the words over pairs of answers."),
+        Metric(
+            "rouge_l",
+            "ROUGE-L",
+            primary=True,
+            description="Mean F1 of the longest common subsequence of words over pairs of answers.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.max_group_size < 2:
+            raise ConfigurationError(
+                f"self_consistency: max_group_size is at least 2, not {self.max_group_size}"
+            )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        groups: dict[tuple[str, str, tuple[Turn, ...]], list[Case]] = {}
+        for case in cases:
+            groups.setdefault((case.model_key, case.question, case.conversation), []).append(case)
+        tokenize = RougeTokenizer()
+        outcomes = {
+            key: self._group_outcome(group[: self.max_group_size], tokenize) for key, group in groups.items()
+        }
+        return [
+            worst(self.metrics) if len(groups[key]) > 1 and is_empty(case) else outcomes[key]
+            for case in cases
+            for key in [(case.model_key, case.question, case.conversation)]
+        ]
+
+    def _group_outcome(self, group: Sequence[Case], tokenize: RougeTokenizer) -> Outcome:
+        if len(group) < 2:
+            return Outcome.not_applicable("the question was asked once")
+        texts = ["" if is_empty(case) else case.actual_output.strip() for case in group]
+        pairs = [
+            (first, second, *rouge_agreement(texts[first], texts[second], tokenize))
+            for first, second in combinations(range(len(texts)), 2)
+        ]
+        means = {
+            "rouge_1": sum(pair[2] for pair in pairs) / len(pairs),
+            "rouge_l": sum(pair[3] for pair in pairs) / len(pairs),
+        }
+        first, second, _, lowest = min(pairs, key=lambda pair: pair[3])
+        reason = (
+            f"most different of {len(group)} answers: {_label(group[first])} and {_label(group[second])}"
+            f" (ROUGE-L {lowest:.3f})"
+        )
+        return Outcome.score(means, reason="" if means["rouge_l"] > _FULL else reason)
+
+
+def _label(case: Case) -> str:
+    return f"{case.key!r} run {case.run}"

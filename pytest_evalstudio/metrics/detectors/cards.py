@@ -1,0 +1,113 @@
+"""Payment card numbers."""
+
+from __future__ import annotations
+
+from pytest_evalstudio.metrics.detectors.spans import HYPHEN, RawSpans, lazy, overlapping_matches
+
+CARD = "payment card number"
+
+_CARD = lazy(
+    rf"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])"
+    rf"(?:[0-9]{{4}}(?P<sep>[ .]|{HYPHEN})[0-9]{{4}}(?P=sep)[0-9]{{4}}(?P=sep)[0-9]{{4}}"
+    rf"(?:(?P=sep)[0-9]{{1,3}})?"
+    rf"|3[0-9]{{3}}(?P<amex>[ .]|{HYPHEN})[0-9]{{6}}(?P=amex)[0-9]{{4,5}}"
+    rf"|[0-9]{{13,19}})"
+    rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
+)
+_FOURS_BEFORE = lazy(r"(?<![0-9])(?:[0-9]{4} )+\Z")
+_FOURS_AFTER = lazy(r"(?: [0-9]{4}(?![0-9]))+")
+_ROW_CHARS = 200
+_DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+
+
+def card_spans(text: str, start: int, end: int) -> RawSpans:
+    """Yield the payment card numbers between two positions.
+
+    Args:
+        text: any text.
+        start: first position that is searched.
+        end: position after the last that is searched.
+
+    Returns:
+        Start, end and kind of each number.
+
+    >>> list(card_spans("card 4111 1111 1111 1111", 0, 24))
+    [(5, 24, 'payment card number')]
+    """
+    for match in overlapping_matches(_CARD(), text, start, end):
+        digits = "".join(char for char in match[0] if char.isdecimal())
+        if is_card_number(digits) and (
+            match["sep"] != " " or not _in_a_table(text, match.start(), match.end())
+        ):
+            yield match.start(), match.end(), CARD
+
+
+def _in_a_table(text: str, start: int, end: int) -> bool:
+    """Return True for four groups of four digits inside a longer row of groups that is not a row of cards.
+
+    Cards in a row begin at every fourth group from this one; up to three other groups may precede and follow
+    them.
+    """
+    before = _FOURS_BEFORE().search(text, max(0, start - _ROW_CHARS), start)
+    after = _FOURS_AFTER().match(text, end, end + _ROW_CHARS)
+    ahead = before[0].split() if before else []
+    groups = [*ahead, *text[start:end].split(), *(after[0].split() if after else [])]
+    if len(groups) <= 8:
+        return False
+    return not all(
+        is_card_number("".join(groups[place : place + 4]))
+        for place in range(len(ahead) % 4, len(groups) - 3, 4)
+    )
+
+
+def is_card_number(digits: str) -> bool:
+    """Check prefix, length and Luhn digit of a card number.
+
+    Args:
+        digits: ASCII digits only.
+
+    Returns:
+        True if an issuer uses prefix and length, the check digit is right and not all digits are equal.
+
+    Source: ISO/IEC 7812-1; prefixes of Visa, Mastercard, American Express, Discover, Diners Club, JCB,
+        UnionPay, Maestro, Mir.
+
+    >>> is_card_number("4111111111111111"), is_card_number("4111111111111112")
+    (True, False)
+    """
+    return len(digits) in _issuer_lengths(digits) and luhn(digits) and len(set(digits)) > 1
+
+
+def _issuer_lengths(digits: str) -> range | tuple[int, ...]:
+    two, three, four = int(digits[:2]), int(digits[:3]), int(digits[:4])
+    if digits[0] == "4":
+        return (13, 16, 19)
+    if 51 <= two <= 55 or 2221 <= four <= 2720 or 2200 <= four <= 2204:
+        return (16,)
+    if two in (34, 37):
+        return (15,)
+    if 300 <= three <= 305 or two in (36, 38, 39):
+        return (14, 16)
+    if four == 6011 or 644 <= three <= 649 or two in (62, 65) or 3528 <= four <= 3589:
+        return range(16, 20)
+    if four in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763):
+        return range(13, 20)
+    return ()
+
+
+def luhn(digits: str) -> bool:
+    """Check the Luhn digit.
+
+    Args:
+        digits: ASCII digits only.
+
+    Returns:
+        True if the last digit is the check digit of the preceding digits.
+
+    Source: ISO/IEC 7812-1, annex B.
+
+    >>> luhn("79927398713"), luhn("79927398710")
+    (True, False)
+    """
+    total = sum(int(char) for char in digits[-1::-2]) + sum(_DOUBLED[int(char)] for char in digits[-2::-2])
+    return total % 10 == 0

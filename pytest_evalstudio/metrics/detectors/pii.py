@@ -1,0 +1,356 @@
+"""Formatted personal data: payment cards, social security numbers, e-mail addresses, phones, IBANs, IP
+addresses, identity documents.
+
+Numbers are checked by what their format allows (issuer and Luhn digit, mod 97, valid ranges), so that
+references, ISBNs, dates, UUIDs and prices are not reported. Numbers without a distinctive format (nine
+digits, a passport number) are reported only next to a word that names them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pytest_evalstudio.metrics.detectors.cards import card_spans
+from pytest_evalstudio.metrics.detectors.spans import (
+    HYPHEN,
+    Hit,
+    RawSpan,
+    RawSpans,
+    lazy,
+    merge_spans,
+    overlapping_matches,
+)
+
+SSN = "US social security number"
+EMAIL = "e-mail address"
+IBAN = "IBAN"
+PHONE = "phone number"
+IPV4 = "IPv4 address"
+IPV6 = "IPv6 address"
+PASSPORT = "passport number"
+LICENCE = "driver's licence number"
+INSURANCE = "UK national insurance number"
+
+_NEARBY_CHARS = 40
+_WINDOW_CHARS = 48
+"""Longer than any number below, so that no window cuts a number."""
+
+# Nine digits with at most two separators between neighbours, or a dotted quad: the minimum of all patterns
+# below.
+_ENOUGH_DIGITS = re.compile(
+    r"[0-9](?:(?:[ ./()‐‑–-]{0,2}[0-9]){8,}|[0-9]{0,2}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9])"
+)
+
+
+def find_pii(text: str) -> list[Hit]:
+    """Find personal data whose disclosure is a leak.
+
+    E-mail addresses of domains reserved for examples (example.com, *.test, *.invalid, localhost …), private,
+    loopback and documentation IP ranges and the large public resolvers are not leaks. Well-known test card
+    numbers are, because they cannot be distinguished from real card numbers.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    Returns:
+        Hits in order of position, none overlapping another.
+
+    >>> [(hit.kind, hit.masked) for hit in find_pii("Her SSN is 219-09-9999.")]
+    [('US social security number', '***-**-****')]
+    """
+    return merge_spans(text, spans(text))
+
+
+def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
+    """Return all spans of personal data, unordered and possibly overlapping.
+
+    Args:
+        text: any text; time is linear in its length.
+        lower: the text in lower case, if the caller has computed it.
+        reserved: include e-mail addresses of domains reserved for examples.
+
+    Returns:
+        Start, end and kind of each span.
+
+    >>> spans("mail jane@bank.com")
+    [(5, 18, 'e-mail address')]
+    """
+    result: list[RawSpan] = []
+    if "@" in text:
+        result.extend(_emails(text, reserved))
+    for start, end in _numeric_windows(text):
+        for detect in (card_spans, _ssns, _phones, _ibans, _ipv4s):
+            result.extend(detect(text, start, end))
+    if text.count(":") > 3:
+        result.extend(_ipv6s(text))
+    lower = lower or text.lower()
+    if "passport" in lower or "licen" in lower or "national insurance" in lower:
+        result.extend(_identity_documents(text))
+    return result
+
+
+def _numeric_windows(text: str) -> Iterator[tuple[int, int]]:
+    """Yield windows around long runs of digits; touching windows are joined."""
+    first, last = 0, 0
+    for match in _ENOUGH_DIGITS.finditer(text):
+        if match.start() - _WINDOW_CHARS > last:
+            if last:
+                yield first, last
+            first = max(0, match.start() - _WINDOW_CHARS)
+        last = match.end() + _WINDOW_CHARS
+    if last:
+        yield first, last
+
+
+# -- social security numbers
+
+_SSN = lazy(
+    r"(?<![A-Za-z0-9])(?<![0-9][.‐‑–-])(?!000|666|9)[0-9]{3}(?P<sep>["
+    rf" .]?|{HYPHEN})(?!00)[0-9]{{2}}(?P=sep)(?!0000)[0-9]{{4}}"
+    rf"(?![A-Za-z0-9])(?![.‐‑–-][0-9])"
+)
+_SSN_WORD = lazy(r"\bSSNs?\b|social.?security", re.IGNORECASE)
+
+
+def _ssns(text: str, first: int, last: int) -> RawSpans:
+    for match in overlapping_matches(_SSN(), text, first, last):
+        separator = match["sep"]
+        formatted = separator not in ("", ".", " ") or (
+            separator == " " and not _in_a_row_of_numbers(text, match.start(), match.end())
+        )
+        if formatted or _SSN_WORD().search(_around(text, match.start(), match.end())):
+            yield match.start(), match.end(), SSN
+
+
+def _in_a_row_of_numbers(text: str, start: int, end: int) -> bool:
+    """Return True if another number is adjacent, as in a table."""
+    before, after = text[max(0, start - 2) : start].rstrip(" \t|,;"), text[end : end + 2].lstrip(" \t|,;")
+    return before[-1:].isdecimal() or after[:1].isdecimal()
+
+
+def _around(text: str, start: int, end: int) -> str:
+    return text[max(0, start - _NEARBY_CHARS) : start] + "\n" + text[end : end + _NEARBY_CHARS]
+
+
+# -- e-mail addresses
+
+_LABELS = r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.){1,8}"
+_TLD = r"(?P<tld>xn--[a-z0-9-]{2,30}|[^\W\d_]{2,24})"
+_DOMAIN = lazy(rf"{_LABELS}{_TLD}(?![\w-])")
+_DOMAIN_BEFORE_HYPHEN = lazy(rf"{_LABELS}{_TLD}(?!\w)")
+"""Used for redaction, where an address may be joined to a date or a number: `jane@bank.com-2024`."""
+_RESERVED_DOMAIN = lazy(
+    r"(?:^|\.)(?:example\.(?:com|org|net|edu)|example|test|invalid|localhost|local)$", re.IGNORECASE
+)
+_FILE_ENDINGS = frozenset(
+    {"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "java", "html"}
+)
+_LOCAL_CHARS = frozenset("._%+-'")
+_LOCAL_LIMIT = 64
+
+
+def _emails(text: str, reserved: bool) -> RawSpans:
+    pattern = _DOMAIN_BEFORE_HYPHEN() if reserved else _DOMAIN()
+    at = text.find("@")
+    while at >= 0:
+        domain = pattern.match(text, at + 1)
+        if domain and domain["tld"].lower() not in _FILE_ENDINGS:
+            start = _start_of_local_part(text, at)
+            local = text[start:at]
+            if (
+                local
+                and local != "git"
+                and not _in_url(text, start)
+                and (reserved or not _RESERVED_DOMAIN().search(domain[0]))
+            ):
+                yield start, domain.end(), EMAIL
+        at = text.find("@", at + 1)
+
+
+def _in_url(text: str, start: int) -> bool:
+    """Return True after `scheme://user:`, where the "local part" is the password of a URL."""
+    word = text[max(0, start - 2 * _LOCAL_LIMIT) : start].rpartition("://")
+    return (
+        bool(word[1])
+        and not any(char.isspace() or char in "/?#" for char in word[2])
+        and text[start - 1] in ":/"
+    )
+
+
+def _start_of_local_part(text: str, at: int) -> int:
+    limit = max(0, at - _LOCAL_LIMIT)
+    start = at
+    while start > limit and (text[start - 1].isalnum() or text[start - 1] in _LOCAL_CHARS):
+        start -= 1
+    while start < at and not text[start].isalnum() and text[start] not in "_+":
+        start += 1
+    return start
+
+
+# -- phones
+
+_PHONE = lazy(
+    rf"(?<![A-Za-z0-9+])(?<![0-9][.(‐‑–-])(?:"
+    rf"\+(?:[2-9]|1(?![ .-]?[01]))[0-9]{{0,14}}(?:(?:[ .]|{HYPHEN})?\(0?[0-9]{{1,4}}\)(?:["
+    rf" .]|{HYPHEN})?[0-9]{{1,12}})?(?:(?:[ .]|{HYPHEN})[0-9]{{1,12}}){{0,6}}"
+    rf"|(?:1(?:[ .]|{HYPHEN}))?\([2-9][0-9]{{2}}\)(?:[ .]|{HYPHEN})?[0-9]{{3}}(?:[ .]|{HYPHEN})[0-9]{{4}}"
+    rf"|(?:1(?:[ .]|{HYPHEN}))?[2-9][0-9]{{2}}(?P<sep>[ .]|{HYPHEN})[0-9]{{3}}(?P=sep)[0-9]{{4}}"
+    rf")(?![A-Za-z0-9])(?!(?:\.|{HYPHEN})[0-9])"
+)
+_MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 8, 15
+_PHONE_WORD = lazy(r"\b(?:phone|telephone|tel|call|mobile|cell|fax|whatsapp|sms|text)\b", re.IGNORECASE)
+_REFERENCE_WORD = lazy(
+    r"\b(?:ref|reference|order|invoice|ticket|case|claim|policy|account|acct|tracking|serial|part|model|item|sku|isbn|issn|doi|id|version)"
+    r"(?:\s+(?:number|no|id|code))?\s*(?:\bis\b)?[\s.:#]*$",
+    re.IGNORECASE,
+)
+
+
+def _phones(text: str, first: int, last: int) -> RawSpans:
+    for match in _PHONE().finditer(text, first, last):
+        start, end, shown = match.start(), match.end(), match[0]
+        before = text[max(0, start - _NEARBY_CHARS) : start]
+        if shown[0] == "+":
+            shown = _first_number(shown)
+            end = start + len(shown)
+            accepted = sum(char.isdecimal() for char in shown) >= _MIN_PHONE_DIGITS and " 000" not in shown
+        elif match["sep"] == " ":
+            accepted = bool(_PHONE_WORD().search(before))
+        else:
+            accepted = not _REFERENCE_WORD().search(before)
+        if accepted:
+            yield start, end, PHONE
+
+
+def _first_number(shown: str) -> str:
+    """Drop trailing groups of digits that exceed the length of a phone number; they belong to the next
+    number.
+    """
+    while shown and sum(char.isdecimal() for char in shown) > _MAX_PHONE_DIGITS:
+        shown = shown.rstrip("0123456789")[:-1]
+    return shown
+
+
+# -- IBANs
+
+_IBAN = lazy(
+    r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])"
+)
+_IBAN_LENGTHS = {
+    country: int(length)
+    for length, countries in {
+        "15": "NO", "16": "BE", "18": "DK FI FO GL NL SD", "19": "MK SI", "20": "AT BA EE KZ LT LU XK", "21": "CH HR LI LV",  # noqa: E501
+        "22": "BG BH CR DE GB GE IE ME RS VA", "23": "AE GI IL IQ OM SO TL", "24": "AD CZ ES MD PK RO SA SE SK TN VG",  # noqa: E501
+        "25": "LY PT ST", "26": "IS TR", "27": "BI DJ FR GR IT MC MR SM", "28": "AL AZ BY CY DO GT HU LB NI PL SV",  # noqa: E501
+        "29": "BR EG PS QA UA", "30": "JO KW MU", "31": "MT SC", "32": "LC", "33": "RU",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
+
+
+def _ibans(text: str, first: int, last: int) -> RawSpans:
+    for match in _IBAN().finditer(text, first, last):
+        length = _IBAN_LENGTHS.get(match[0][:2], 0)
+        end = match.start()
+        compact = ""
+        for char in match[0]:
+            if len(compact) == length:
+                break
+            compact += char if char.isalnum() else ""
+            end += 1
+        if len(compact) == length and length and not text[end : end + 1].isalnum() and is_iban(compact):
+            yield match.start(), end, IBAN
+
+
+def is_iban(compact: str) -> bool:
+    """Check length and check digits of an IBAN.
+
+    Args:
+        compact: account number without blanks.
+
+    Returns:
+        True if the length is that of its country and the check digits are right.
+
+    Source: ISO 13616, ISO/IEC 7064 (mod 97-10).
+
+    >>> is_iban("GB29NWBK60161331926819"), is_iban("GB28NWBK60161331926819")
+    (True, False)
+    """
+    if len(compact) != _IBAN_LENGTHS.get(compact[:2], 0):
+        return False
+    return int("".join(str(int(char, 36)) for char in compact[4:] + compact[:4])) % 97 == 1
+
+
+# -- IP addresses
+
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4 = lazy(
+    rf"(?<![A-Za-z0-9])(?<![0-9]\.)({_OCTET})\.({_OCTET})\.({_OCTET})\.({_OCTET})(?![A-Za-z0-9])(?!\.[0-9])(?!-(?:alpha|beta|rc))"
+)
+_VERSION_WORD = lazy(
+    r"(?:\b(?:versions?|ver|v|release|releases|build|firmware|section|sections|chapter|clause|article|figure|table|appendix|driver|update)"
+    r"|[§])\W{0,3}(?:[0-9.]+\s*(?:,|and|or|to|-|–)\s*)?$",
+    re.IGNORECASE,
+)
+_IP_WORD = lazy(r"\bip(?:v4)?\b|\baddress|\bhost\b|\bserver\b|\bgateway\b|\bping\b", re.IGNORECASE)
+_SMALL_OCTET = 64
+_PUBLIC_RESOLVERS = frozenset({"8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1", "9.9.9.9"})
+
+
+def _ipv4s(text: str, first: int, last: int) -> RawSpans:
+    for match in _IPV4().finditer(text, first, last):
+        octets = [int(group) for group in match.groups()]
+        before = text[max(0, match.start() - _NEARBY_CHARS) : match.start()]
+        if _is_no_leak(octets) or match[0] in _PUBLIC_RESOLVERS or _VERSION_WORD().search(before):
+            continue
+        if max(octets) < _SMALL_OCTET and not _IP_WORD().search(before):
+            continue
+        yield match.start(), match.end(), IPV4
+
+
+def _is_no_leak(octets: list[int]) -> bool:
+    """Return True for private, loopback, link-local, shared, documentation and non-host addresses."""
+    a, b, c, _ = octets
+    private = a in (0, 10, 127) or a >= 224 or (a, b) in ((192, 168), (169, 254), (198, 18), (198, 19))
+    return (
+        private
+        or (a == 172 and 16 <= b <= 31)
+        or (a == 100 and 64 <= b <= 127)
+        or (a, b, c) in ((192, 0, 2), (198, 51, 100), (203, 0, 113))
+    )
+
+
+_IPV6 = lazy(r"(?<![A-Za-z0-9:.])[23][0-9A-Fa-f]{3}(?::[0-9A-Fa-f]{0,4}){2,7}(?![A-Za-z0-9:])")
+
+
+def _ipv6s(text: str) -> RawSpans:
+    """Yield global unicast addresses (2000::/3) outside the documentation ranges."""
+    for match in _IPV6().finditer(text):
+        import ipaddress
+
+        try:
+            address = ipaddress.IPv6Address(match[0])
+        except ValueError:
+            continue
+        if address.is_global:
+            yield match.start(), match.end(), IPV6
+
+
+# -- identity documents, only next to a word that names them
+
+_NUMBER_OF = r"(?:\s{0,3}(?:card|book))?\s{0,3}(?:numbers?|no\.?|nr\.?|#|id)?\s{0,3}(?:is|was|:|=|-|\()?\s{0,3}[#:]?\s{0,3}"  # noqa: E501
+_DOCUMENT = lazy(
+    rf"\bpassport{_NUMBER_OF}(?P<passport>[A-Z]{{1,2}}[0-9]{{6,8}}|[0-9]{{9}})(?![A-Za-z0-9])"
+    rf"|\bdriv(?:er'?s?|er’s|ing)\s+licen[cs]e{_NUMBER_OF}(?P<licence>[A-Z]{{1,2}}[0-9]{{6,12}}|[A-Z][0-9]{{3}}(?:-[0-9]{{3,4}}){{2,3}}|[0-9]{{7,9}})"
+    rf"(?![A-Za-z0-9])"
+    rf"|\bnational\s+insurance{_NUMBER_OF}(?P<insurance>[A-Z]{{2}}\s?[0-9]{{2}}\s?[0-9]{{2}}\s?[0-9]{{2}}\s?[A-D])(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_DOCUMENT_KINDS = {"passport": PASSPORT, "licence": LICENCE, "insurance": INSURANCE}
+
+
+def _identity_documents(text: str) -> RawSpans:
+    for match in _DOCUMENT().finditer(text):
+        name = match.lastgroup or ""
+        yield match.start(name), match.end(name), _DOCUMENT_KINDS[name]

@@ -1,0 +1,89 @@
+"""Redaction of personal data and secrets."""
+
+from __future__ import annotations
+
+from pytest_evalstudio.metrics.detectors import pii, secrets
+from pytest_evalstudio.metrics.detectors.cards import CARD
+from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
+
+_DOCUMENT_ENDINGS = (
+    ".json",
+    ".jsonl",
+    ".yaml",
+    ".yml",
+    ".csv",
+    ".txt",
+    ".pdf",
+    ".docx",
+    ".xlsx",
+    ".xml",
+    ".parquet",
+)
+_URL_LOGIN = lazy(r"(?<=://)[^/@\s]+(?=@)")
+
+
+def redact(text: str) -> str:
+    """Mask all personal data and secrets of a text.
+
+    Every e-mail address is masked, including those of reserved example domains, which `find_pii` does not
+    report as leaks.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    Returns:
+        A text of the same length, so that spans into it stay valid.
+
+    >>> redact("Write to jane@example.com, SSN 219-09-9999.")
+    'Write to ****@*******.***, SSN ***-**-****.'
+    """
+    lower = text.lower()
+    return _mask_spans(text, [*pii.spans(text, lower, reserved=True), *secrets.spans(text, lower)])
+
+
+def redact_identifier(text: str) -> str:
+    """Mask unambiguous personal data and secrets of a key, name or path.
+
+    Identifiers are full of digits, dates, hashes and version numbers. Only detectors with a check digit, a
+    prefix or a distinctive format are used: e-mail addresses, IBANs, card and social security numbers with
+    separators, phone numbers with `+`, logins of URLs, and secrets. Bare numbers, IP addresses and document
+    numbers stay.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    Returns:
+        A text of the same length.
+
+    >>> redact_identifier("jane.doe@bank.com-2024-01-15")
+    '****.***@****.***-2024-01-15'
+    >>> redact_identifier("v1.2.3/4111111111111111-20240115.json")
+    'v1.2.3/4111111111111111-20240115.json'
+    """
+    lower = text.lower()
+    certain = [
+        span
+        for span in pii.spans(text, lower, reserved=True)
+        if _is_certain(span[2], text[span[0] : span[1]])
+    ]
+    logins = [(*match.span(), secrets.URL_PASSWORD) for match in _URL_LOGIN().finditer(text)]
+    return _mask_spans(text, [*certain, *logins, *secrets.spans(text, lower)])
+
+
+def _is_certain(kind: str, value: str) -> bool:
+    if kind == pii.EMAIL:
+        return not value.lower().endswith(_DOCUMENT_ENDINGS)
+    if kind in (CARD, pii.SSN):
+        return not value.isalnum() and "." not in value
+    return kind == pii.IBAN or (kind == pii.PHONE and value.startswith("+"))
+
+
+def _mask_spans(text: str, spans: list[RawSpan]) -> str:
+    if not spans:
+        return text
+    parts: list[str] = []
+    position = 0
+    for hit in merge_spans(text, spans):
+        parts += text[position : hit.start], mask(text[hit.start : hit.end])
+        position = hit.end
+    return "".join(parts) + text[position:]

@@ -1,0 +1,240 @@
+"""Lexical support of a text by its sources: content words, pairs of content words and numbers."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal
+
+from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SPELLED = {word: str(value) for value, word in enumerate(_UNITS.split())} | {
+    word: str(10 * ten) for ten, word in enumerate(_TENS.split(), start=2)
+}
+
+_TOKEN = re.compile(
+    r"(?P<number>(?<![^\W\d_])[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?P<suffix>st|nd|rd|th|s|k|mn?|bn?|tn)?(?![^\W_])"
+    r"|(?P<ideograph>[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f])"
+    r"|(?P<word>(?:(?![\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f])[^\W_])+(?:['’][^\W\d_]+)?)"
+)
+_SCALE = re.compile(
+    r"\s?-?(?:(?P<bn>billion|bn|b)|(?P<mn>million|mn|m)|(?P<k>thousand|k)|(?P<tn>trillion|tn))\b",
+    re.IGNORECASE,
+)
+_FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Content word or number of a text.
+
+    Attributes:
+        kind: word or number.
+        keys: stem of a word, followed by its value if it is a numeral; possible values of a number, the most
+            likely first.
+        start: index of the first character.
+        end: index after the last character.
+    """
+
+    kind: Literal["word", "number"]
+    keys: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Source:
+    """Vocabulary of source texts.
+
+    Attributes:
+        words: stems of content words.
+        numbers: canonical values of numbers and numerals.
+        bigrams: pairs of adjacent stems or values.
+    """
+
+    words: set[str] = field(default_factory=set)
+    numbers: set[str] = field(default_factory=set)
+    bigrams: set[tuple[str, str]] = field(default_factory=set)
+
+    def has_word(self, token: Token) -> bool:
+        """Return True if the sources contain the stem of a word, or the value of a numeral."""
+        return token.keys[0] in self.words or (len(token.keys) > 1 and token.keys[1] in self.numbers)
+
+    def has_number(self, token: Token) -> bool:
+        """Return True if the sources contain any value of a number."""
+        return any(key in self.numbers for key in token.keys)
+
+
+def read_source(texts: Iterable[str]) -> Source:
+    """Collect the vocabulary of source texts.
+
+    Args:
+        texts: sources; a pair never spans two of them.
+
+    >>> source = read_source(["Rates rose to 5.25 percent."])
+    >>> sorted(source.words), source.numbers
+    (['percent', 'rate', 'rose'], {'5.25'})
+    """
+    source = Source()
+    for text in texts:
+        tokens = tokens_of(text)
+        for token in tokens:
+            if token.kind == "word":
+                source.words.add(token.keys[0])
+                source.numbers.update(token.keys[1:])
+            else:
+                source.numbers.update(token.keys)
+        source.bigrams.update(_pairs(tokens))
+    return source
+
+
+def _pairs(tokens: Sequence[Token]) -> list[tuple[str, str]]:
+    return [(first.keys[0], second.keys[0]) for first, second in pairwise(tokens)]
+
+
+def bigram_support(sentence: str, source: Source) -> tuple[int, int]:
+    """Count the pairs of adjacent content words and numbers that the sources contain.
+
+    Args:
+        sentence: any text.
+        source: vocabulary of the sources.
+
+    Returns:
+        Number of supported pairs and number of all pairs.
+
+    >>> bigram_support("Rates rose quickly.", read_source(["Rates rose."]))
+    (1, 2)
+    """
+    pairs = _pairs(tokens_of(sentence))
+    return sum(pair in source.bigrams for pair in pairs), len(pairs)
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Split a text into content words and numbers.
+
+    Args:
+        text: any text; time is linear in its length.
+
+    Returns:
+        Tokens in order; ideographs are words of one character.
+
+    >>> [token.keys[0] for token in tokens_of("The company's revenues grew by 12.50% to $1.5 million.")]
+    ['compani', 'revenu', 'grew', '12.5', '1500000']
+    """
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        if match["number"]:
+            values, end = _values(match["number"], text, match.end("number"))
+            tokens.append(Token("number", values, match.start(), max(end, match.end())))
+            continue
+        keys = _word_keys(match[0].casefold())
+        if keys and not (tokens and match.start() < tokens[-1].end):
+            tokens.append(Token("word", keys, *match.span()))
+    return tokens
+
+
+@functools.lru_cache(maxsize=65_536)
+def _word_keys(word: str) -> tuple[str, ...]:
+    """Return the stem of a word, followed by its value if it is a numeral; () for a function word."""
+    base = re.sub(r"['’]s?$", "", re.sub(r"['’]s$", "", word)).replace("'", "").replace("’", "")
+    if base in FUNCTION_WORDS or not base or (len(base) == 1 and base.isascii()):
+        return ()
+    stem = _stemmer().stem(base)
+    return (stem, _SPELLED[base]) if base in _SPELLED else (stem,)
+
+
+def _values(digits: str, text: str, end: int) -> tuple[tuple[str, ...], int]:
+    """Return the canonical values of a number and its end; 1.5 million is 1500000 or 1.5."""
+    from decimal import Decimal
+
+    value = Decimal(digits.replace(",", ""))
+    plain = _canonical(value)
+    scale = _SCALE.match(text, end)
+    if scale is None or scale.lastgroup is None:
+        return (plain,), end
+    return (_canonical(value.scaleb(_FACTORS[scale.lastgroup])), plain), scale.end()
+
+
+def _canonical(value: Any) -> str:
+    shown = format(value, "f")
+    return (shown.rstrip("0").rstrip(".") if "." in shown else shown).lstrip("0") or "0"
+
+
+@functools.lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    from nltk.stem.snowball import EnglishStemmer
+
+    return EnglishStemmer()
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Lexical support of an answer by its sources.
+
+    Attributes:
+        unsupported_words: words that occur in no source, in order.
+        unsupported_numbers: numbers that occur in no source, in order.
+        supported_words: fraction of the words that occur in a source; of the numbers in an answer without
+            words.
+        supported_numbers: fraction of the numbers that occur in a source; None without numbers.
+        supported_bigrams: fraction of the pairs that occur in a source; None without pairs.
+        worst_sentence_bigrams: lowest fraction of any sentence with pairs; None without pairs.
+        worst_sentence: index of that sentence; None if it is fully supported or the only one with pairs.
+    """
+
+    unsupported_words: tuple[Token, ...]
+    unsupported_numbers: tuple[Token, ...]
+    supported_words: float
+    supported_numbers: float | None
+    supported_bigrams: float | None
+    worst_sentence_bigrams: float | None
+    worst_sentence: int | None
+
+
+def lexical_support(text: str, spans: Sequence[tuple[int, int]], source: Source) -> Support | None:
+    """Measure the share of words, word pairs and numbers of a text that its sources contain.
+
+    Args:
+        text: the answer.
+        spans: start and end of its sentences.
+        source: vocabulary of the sources.
+
+    Returns:
+        Fractions from 0.0 to 1.0, higher is better; None for a text of function words alone.
+
+    Source: K-Precision of Adlakha et al., 2023 (Evaluating Correctness and Faithfulness of
+        Instruction-Following Models), over stems, pairs and numbers.
+
+    >>> source = read_source(["The bank raised its rate to 5.25 percent."])
+    >>> lexical_support("The bank cut its rate to 5.25.", [(0, 30)], source).supported_words
+    0.6666666666666667
+    """
+    tokens = tokens_of(text)
+    words = [token for token in tokens if token.kind == "word"]
+    numbers = [token for token in tokens if token.kind == "number"]
+    if not words and not numbers:
+        return None
+    unknown = tuple(token for token in words if not source.has_word(token))
+    wrong = tuple(token for token in numbers if not source.has_number(token))
+    bigrams = [bigram_support(text[start:end], source) for start, end in spans]
+    counted = [(known, total, index) for index, (known, total) in enumerate(bigrams) if total]
+    all_bigrams = sum(total for _, total, _ in counted)
+    worst = min(counted, key=lambda item: item[0] / item[1], default=None)
+    is_marked = worst is not None and worst[0] < worst[1] and len(counted) > 1
+    return Support(
+        unsupported_words=unknown,
+        unsupported_numbers=wrong,
+        supported_words=1 - len(unknown) / len(words) if words else 1 - len(wrong) / len(numbers),
+        supported_numbers=1 - len(wrong) / len(numbers) if numbers else None,
+        supported_bigrams=sum(known for known, _, _ in counted) / all_bigrams if all_bigrams else None,
+        worst_sentence_bigrams=worst[0] / worst[1] if worst else None,
+        worst_sentence=worst[2] if worst and is_marked else None,
+    )

@@ -1,0 +1,252 @@
+"""Overlap of two texts: ROUGE, BLEU, and similarity of short strings."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pytest_evalstudio.metrics import porter
+
+
+class RougeTokenizer:
+    """Tokenizer of the rouge-score package that processes each text once.
+
+    An instance serves one batch.
+    """
+
+    stem = staticmethod(porter.stem)
+
+    def __init__(self) -> None:
+        self._tokens: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        """Return lower-case runs of Latin letters and digits, stemmed if longer than three characters.
+
+        Args:
+            text: any text.
+
+        >>> RougeTokenizer()("The Banks' earnings")
+        ('the', 'bank', 'earn')
+        """
+        known = self._tokens.get(text)
+        if known is None:
+            from rouge_score.tokenize import tokenize
+
+            known = self._tokens[text] = tuple(tokenize(text, self))
+        return known
+
+
+def rouge_n(expected: Sequence[str], answer: Sequence[str], n: int) -> float:
+    """Return the F1 of shared n-grams, counting repeats.
+
+    Args:
+        expected: tokens of the reference; the measure is symmetric.
+        answer: tokens of the answer.
+        n: length of the n-grams, at least 1.
+
+    Returns:
+        Fraction from 0.0 to 1.0; higher is better; 0.0 if either text has fewer than n tokens.
+
+    Source: Lin, 2004; identical to the rouge-score package.
+
+    >>> round(rouge_n("the cat sat".split(), "the cat ran".split(), 2), 2)
+    0.5
+    """
+    shared = Counter(_ngrams(answer, n)) & Counter(_ngrams(expected, n))
+    return _f1(shared.total(), len(expected) - n + 1, len(answer) - n + 1)
+
+
+def rouge_l(expected: Sequence[str], answer: Sequence[str]) -> float:
+    """Return the F1 of the longest common subsequence (not the summary-level variant).
+
+    Args:
+        expected: tokens of the reference; the measure is symmetric.
+        answer: tokens of the answer.
+
+    Returns:
+        Fraction from 0.0 to 1.0; higher is better.
+
+    Source: Lin, 2004; identical to the rouge-score package.
+
+    >>> round(rouge_l("police killed the gunman".split(), "the gunman killed police".split()), 2)
+    0.5
+    """
+    return _f1(common_subsequence(expected, answer), len(expected), len(answer))
+
+
+def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence.
+
+    Args:
+        first: tokens or characters.
+        second: tokens or characters.
+
+    Returns:
+        A count from 0 to the length of the shorter sequence.
+
+    Source: Hyyrö, 2004; a row of the table is one integer, so that a pair of long texts takes milliseconds.
+
+    >>> common_subsequence("abcbdab", "bdcaba")
+    4
+    """
+    positions: dict[str, int] = {}
+    for position, token in enumerate(first):
+        positions[token] = positions.get(token, 0) | 1 << position
+    full = (1 << len(first)) - 1
+    row = full
+    for token in second:
+        bits = positions.get(token)
+        if bits is not None:
+            matched = row & bits
+            row = ((row + matched) | (row - matched)) & full
+    return len(first) - row.bit_count()
+
+
+def rouge_agreement(first: str, second: str, tokenize: RougeTokenizer) -> tuple[float, float]:
+    """Return ROUGE-1 and ROUGE-L of two answers.
+
+    Args:
+        first: an answer.
+        second: another answer.
+        tokenize: tokenizer of the batch.
+
+    Returns:
+        Two fractions from 0.0 to 1.0; higher is better. 0.0 if either answer is empty, 1.0 for equal answers,
+        including those without Latin letters.
+
+    Source: Lin, 2004.
+
+    >>> rouge_agreement("the cat", "the dog", RougeTokenizer())
+    (0.5, 0.5)
+    """
+    if not first or not second:
+        return 0.0, 0.0
+    if first == second:
+        return 1.0, 1.0
+    first_tokens, second_tokens = tokenize(first), tokenize(second)
+    return rouge_n(first_tokens, second_tokens, 1), rouge_l(first_tokens, second_tokens)
+
+
+def bleu_n(answer: Sequence[str], expected: Sequence[str], n: int) -> float | None:
+    """Return brevity penalty times modified n-gram precision, without smoothing.
+
+    Args:
+        answer: tokens of the answer.
+        expected: tokens of the only reference.
+        n: length of the n-grams, at least 1.
+
+    Returns:
+        Fraction from 0.0 (no common n-gram) to 1.0; higher is better. None if the answer has fewer than n
+        tokens.
+
+    Source: Papineni et al., 2002; identical to NLTK's sentence_bleu with all weight on n.
+
+    >>> bleu_n("the cat sat on the mat".split(), "the cat is on the mat".split(), 2)
+    0.6
+    """
+    total = len(answer) - n + 1
+    if total < 1:
+        return None
+    shared = Counter(_ngrams(answer, n)) & Counter(_ngrams(expected, n))
+    penalty = 1.0 if len(answer) >= len(expected) else math.exp(1 - len(expected) / len(answer))
+    return penalty * shared.total() / total
+
+
+def word_tokens(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> tuple[str, ...]:
+    """Split a text into words and punctuation marks in the style of the Penn Treebank.
+
+    Args:
+        text: any text.
+        split_sentences: returns start and end of each sentence.
+
+    Source: tokenizer behind NLTK's word_tokenize, which needs no downloaded data for single sentences.
+
+    >>> word_tokens("He didn't pay.", lambda text: [(0, len(text))])
+    ('He', 'did', "n't", 'pay', '.')
+    """
+    tokenize = _treebank_tokenizer().tokenize
+    return tuple(word for start, end in split_sentences(text) for word in tokenize(text[start:end]))
+
+
+def normalized_edit_similarity(first: str, second: str) -> float:
+    """Return 1 minus the edit distance divided by the length of the longer text.
+
+    Args:
+        first: a short text; case and surrounding white space are ignored.
+        second: another short text.
+
+    Returns:
+        Fraction from 0.0 (nothing in common, or one text is empty) to 1.0 (equal); higher is better.
+
+    Source: Levenshtein, 1966.
+
+    >>> normalized_edit_similarity("kitten", "Sitting")
+    0.5714285714285714
+    """
+    shorter, longer = sorted((first.strip().casefold(), second.strip().casefold()), key=len)
+    if not longer:
+        return 1.0
+    row = list(range(len(shorter) + 1))
+    for position, char in enumerate(longer, start=1):
+        diagonal, row[0] = row[0], position
+        for column, other in enumerate(shorter, start=1):
+            diagonal, row[column] = (
+                row[column],
+                min(row[column] + 1, row[column - 1] + 1, diagonal + (other != char)),
+            )
+    return 1 - row[-1] / len(longer)
+
+
+def exact_match(first: str, second: str) -> float:
+    """Compare two texts, ignoring case and surrounding white space.
+
+    Args:
+        first: a text.
+        second: another text.
+
+    Returns:
+        1.0 if they are equal, else 0.0.
+
+    >>> exact_match(" Paris", "paris"), exact_match("Paris", "Rome")
+    (1.0, 0.0)
+    """
+    return float(first.strip().casefold() == second.strip().casefold())
+
+
+def token_jaccard(first: str, second: str) -> float:
+    """Return the share of distinct words that occur in both texts.
+
+    Args:
+        first: a text; case is ignored.
+        second: another text.
+
+    Returns:
+        Fraction from 0.0 to 1.0; higher is better; 1.0 for two texts without words.
+
+    Source: Jaccard, 1912.
+
+    >>> token_jaccard("New York", "york")
+    0.5
+    """
+    first_words, second_words = set(first.casefold().split()), set(second.casefold().split())
+    union = first_words | second_words
+    return len(first_words & second_words) / len(union) if union else 1.0
+
+
+@functools.lru_cache(maxsize=1)
+def _treebank_tokenizer() -> Any:
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return NLTKWordTokenizer()
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
+    return list(zip(*(tokens[start:] for start in range(n)), strict=False))
+
+
+def _f1(shared: int, expected: int, answer: int) -> float:
+    precision, recall = shared / max(answer, 1), shared / max(expected, 1)
+    return 2 * precision * recall / (precision + recall) if shared else 0.0
