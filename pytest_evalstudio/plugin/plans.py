@@ -13,7 +13,7 @@ from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
-from pytest_evalstudio.plugin.reports import item_tables
+from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import Item, ItemVerdict, Row, RowOutcome, Tables
 
@@ -74,6 +74,7 @@ def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
     """Return the plan of a worker's chunks and items."""
     planned: dict[str, PlannedItem] = {}
     tables = Tables(evaluators={}, models={}, files={}, steps={})
+    announced = Announced()
     for item in items:
         subject = item.subject
         selected = item.chunk.pipeline.selected_for(subject) if hasattr(item, "chunk") else ()
@@ -87,7 +88,7 @@ def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
             question=masked(subject.case.question)[:LONGEST_QUESTION],
             categories=subject.case.categories,
         )
-        new = item_tables(item, [one for one in selected if one.id not in tables.evaluators])
+        new = item_tables(item, selected, announced)
         tables.evaluators.update(new.evaluators)
         tables.models.update(new.models)
         tables.files.update(new.files)

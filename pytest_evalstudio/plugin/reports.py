@@ -4,8 +4,8 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -23,7 +23,6 @@ from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.workflows import WorkflowStep
 from pytest_evalstudio.record.schema import Tables, VerdictWord
 
-T = TypeVar("T")
 LONGEST_REASON = 2000
 Checks = list[tuple[Result, Selected]]
 CHECKS = pytest.StashKey[Checks]()
@@ -91,18 +90,40 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
         reason=_reason(report),
         xfail=subject.xfail,
     )
-    tables = unannounced(evals.announced, item_tables(item, result.verdicts if result is not None else ()))
+    verdicts = result.verdicts if result is not None else ()
+    tables = item_tables(item, verdicts, evals.announced)
     return Payload.of(item.nodeid, tables, [item_entry(head, result, evals.run_wide)])
 
 
-def item_tables(item: EvalItem, evaluators: Iterable[Selected]) -> Tables:
-    """Return the entries of the header's tables that an item refers to."""
+class Announced:
+    """The entries of the header's tables that this process has sent already."""
+
+    def __init__(self) -> None:
+        self._keys: set[tuple[str, str]] = set()
+
+    def first(self, table: str, key: str) -> bool:
+        """Return whether an entry has not been sent yet, and remember it as sent."""
+        if (table, key) in self._keys:
+            return False
+        self._keys.add((table, key))
+        return True
+
+
+def item_tables(item: EvalItem, evaluators: Iterable[Selected], announced: Announced) -> Tables:
+    """Return the entries of the header's tables that an item refers to and that have not been sent yet."""
     file, model, run_wide = item.file, item.subject.model, item.file.evals.run_wide
+    name = file.nodeid
     return Tables(
-        models={model.key: model_entry(model)},
-        files={file.nodeid: file_entry(file.nodeid, file.kind, file.title, file.description)},
+        models={model.key: model_entry(model)} if announced.first("models", model.key) else {},
+        files=(
+            {name: file_entry(name, file.kind, file.title, file.description)}
+            if announced.first("files", name)
+            else {}
+        ),
         evaluators={
-            selected.id: evaluator_entry(run_wide.get(selected.id, selected)) for selected in evaluators
+            selected.id: evaluator_entry(run_wide.get(selected.id, selected))
+            for selected in evaluators
+            if announced.first("evaluators", selected.id)
         },
     )
 
@@ -113,7 +134,11 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     evals = item.config.pluginmanager.get_plugin("evalstudio-session")
     assert isinstance(evals, EvalSession)
     file = item.nodeid.split("::")[0]
-    tables = Tables(models={}, files={file: file_entry(file, "python")}, evaluators={})
+    tables = Tables(
+        models={},
+        files={file: file_entry(file, "python")} if evals.announced.first("files", file) else {},
+        evaluators={},
+    )
     items = []
     checks = item.stash[CHECKS]
     for part, (result, selected) in enumerate(checks):
@@ -129,9 +154,11 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
             model_key=model.key,
         )
         items.append(item_entry(head, result, evals.run_wide))
-        tables.models[model.key] = model_entry(model)
-        tables.evaluators[selected.id] = evaluator_entry(evals.run_wide.get(selected.id, selected))
-    return Payload.of(item.nodeid, unannounced(evals.announced, tables), items)
+        if evals.announced.first("models", model.key):
+            tables.models[model.key] = model_entry(model)
+        if evals.announced.first("evaluators", selected.id):
+            tables.evaluators[selected.id] = evaluator_entry(evals.run_wide.get(selected.id, selected))
+    return Payload.of(item.nodeid, tables, items)
 
 
 def _verdict_of_check(verdict: Verdict, *, passed: bool) -> VerdictWord:
@@ -150,20 +177,3 @@ def _reason(report: pytest.TestReport) -> str:
         return ""
     text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr or "")
     return masked(text.removeprefix("Skipped: ").strip())[:LONGEST_REASON]
-
-
-def unannounced(announced: set[str], tables: Tables) -> Tables:
-    """Return the entries of the header's tables that this process has not sent yet, and remember them."""
-
-    def new(name: str, table: Mapping[str, T]) -> dict[str, T]:
-        marks = {f"{name}:{key}": key for key in table}
-        fresh = {key: table[key] for mark, key in marks.items() if mark not in announced}
-        announced.update(marks)
-        return fresh
-
-    return Tables(
-        models=new("models", tables.models),
-        files=new("files", tables.files),
-        evaluators=new("evaluators", tables.evaluators),
-        steps=new("steps", tables.steps),
-    )

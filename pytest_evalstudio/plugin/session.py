@@ -19,7 +19,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, usage_error
-from pytest_evalstudio.plugin.reports import amend_report, begin_attempt
+from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class EvalSession:
         self.usage_errors: list[str] = []
         self.broken_cases = 0
         self.collected_files = 0
-        self.announced: set[str] = set()
+        self.announced = Announced()
+        self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
         self._shared: WorkerPlan | None = None
         self._plans: dict[Configuration, Plan] = {}
@@ -146,8 +147,8 @@ class EvalSession:
         There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made
         visible.
         """
-        if text not in self.announced:
-            self.announced.add(text)
+        if text not in self._warned:
+            self._warned.add(text)
             warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
 
     @pytest.hookimpl(tryfirst=True)
