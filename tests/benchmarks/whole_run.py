@@ -20,8 +20,6 @@ from pathlib import Path
 
 SENTENCE = "the fee for a transfer abroad is charged to the account when it leaves and shown on the statement"
 WORDS = SENTENCE.split()
-    "the fee for a transfer abroad is charged to the account when it leaves and shown on the next statement"
-)
 
 
 def main() -> None:
