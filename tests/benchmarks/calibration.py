@@ -28,12 +28,12 @@ import numpy as np
 
 from pytest_evalstudio import TestLab, evaluate
 from pytest_evalstudio.formats.labels import read_labels
-from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, nonconformity
 from pytest_evalstudio.mrm.calibration.curves import chances, fit
-from pytest_evalstudio.mrm.calibration.figures import area_under_roc
 from pytest_evalstudio.mrm.calibration.sample import Sample, sample
 from pytest_evalstudio.mrm.findings.results import Column, read_scores
 from pytest_evalstudio.mrm.human.draw import Candidate, draw
+from pytest_evalstudio.stats.calibration import area_under_roc
+from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
 
 ALPHA = 0.1
 SPLITS = 200

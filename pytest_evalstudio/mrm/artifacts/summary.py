@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.mrm.workflow.places import relative
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.telling import step_entry
+from pytest_evalstudio.stats.intervals import wilson_interval
 
 EVALUATION = "automated_evaluation"
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}

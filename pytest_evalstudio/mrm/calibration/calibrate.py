@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.perturbators import DEFAULT_SEED
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.engine.scoring.calibration import prediction_set, threshold
 from pytest_evalstudio.formats.calibration import (
     METHODS,
@@ -26,11 +25,12 @@ from pytest_evalstudio.formats.calibration import (
     Method,
 )
 from pytest_evalstudio.formats.labels import Labels
-from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, expected_coverage, nonconformity
 from pytest_evalstudio.mrm.calibration.curves import Fitted, Trees, chances, fit
-from pytest_evalstudio.mrm.calibration.figures import area_under_roc, brier_score, calibration_error, errors
 from pytest_evalstudio.mrm.calibration.sample import FOLDS, Sample, sample
 from pytest_evalstudio.mrm.findings.results import Column, Scores
+from pytest_evalstudio.stats.calibration import area_under_roc, brier_score, calibration_error, error_rates
+from pytest_evalstudio.stats.conformal import conformal_quantile, expected_coverage, nonconformity
+from pytest_evalstudio.stats.intervals import wilson_interval
 
 Floats = npt.NDArray[np.float64]
 Booleans = npt.NDArray[np.bool_]
@@ -236,7 +236,7 @@ def _figures(
         "ece_before": None if as_chances is None else calibration_error(as_chances, good),
         "ece_after": calibration_error(found, good),
         "brier": brier_score(found, good),
-        **errors(found >= PASSES, good),
+        **asdict(error_rates(found >= PASSES, good)),
         "before": _before(columns[0], tested) if single is not None else None,
         "conformal": {
             "alpha": conformal.alpha,
@@ -276,7 +276,7 @@ def _before(column: Column, labelled: Sample) -> dict[str, Any] | None:
     if not math.isfinite(limit):
         return None
     passes = np.array([column.metric.passes(score) for score in labelled.scores[:, 0].tolist()])
-    return {"threshold": limit, **errors(passes, labelled.good)}
+    return {"threshold": limit, **asdict(error_rates(passes, labelled.good))}
 
 
 def _calibration(

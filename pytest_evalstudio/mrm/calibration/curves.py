@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.scoring.calibration import probability
 from pytest_evalstudio.formats.calibration import Curve, Line, Logistic, Method, Steps
-from pytest_evalstudio.mrm.extra import needed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -85,7 +85,7 @@ def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool])
 
     Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
     """
-    model = needed("sklearn.linear_model", "calibrating").LogisticRegression(
+    model = import_extra("sklearn.linear_model", "calibrating").LogisticRegression(
         C=np.inf if scores.shape[1] == 1 else RIDGE, tol=1e-10, max_iter=10_000
     )
     standard, means, scales = _standardised(scores, logs)
@@ -95,7 +95,7 @@ def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool])
     with warnings.catch_warnings():
         # The loss has one minimum; near it the last digits may keep the search from the tolerance that is
         # asked for.
-        warnings.simplefilter("ignore", needed("sklearn.exceptions", "calibrating").ConvergenceWarning)
+        warnings.simplefilter("ignore", import_extra("sklearn.exceptions", "calibrating").ConvergenceWarning)
         model.fit(twice, np.repeat([1, 0], len(good)), sample_weight=np.concatenate([targets, 1 - targets]))
     weights = model.coef_[0].tolist()
     return Logistic(
@@ -112,7 +112,7 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
 
     Source: McCullagh, 1980, Regression models for ordinal data.
     """
-    ordered = needed("statsmodels.miscmodels.ordinal_model", "ordinal calibration").OrderedModel
+    ordered = import_extra("statsmodels.miscmodels.ordinal_model", "ordinal calibration").OrderedModel
     standard, means, scales = _standardised(scores, logs)
     levels, codes = np.unique(labels, return_inverse=True)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -161,7 +161,7 @@ def _isotonic(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
         raise ConfigurationError(
             "isotonic regression takes one metric; use --method logistic or boosting for several"
         )
-    regression = needed("sklearn.isotonic", "calibrating").IsotonicRegression(
+    regression = import_extra("sklearn.isotonic", "calibrating").IsotonicRegression(
         y_min=0.0, y_max=1.0, increasing=better[0] == "higher"
     )
     values = np.sort(scores[:, 0])
@@ -180,7 +180,7 @@ def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
     """Gradient-boosted trees that never fall where a metric gets better; of one metric, their steps as a
     table.
     """
-    model = needed("sklearn.ensemble", "calibrating").HistGradientBoostingClassifier(
+    model = import_extra("sklearn.ensemble", "calibrating").HistGradientBoostingClassifier(
         monotonic_cst=[1 if direction == "higher" else -1 for direction in better],
         max_iter=50,
         max_leaf_nodes=8,
@@ -201,7 +201,8 @@ def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
 def _one_thread() -> AbstractContextManager[Any]:
     """Some hundred answers are done before several threads have found each other."""
     return cast(
-        "AbstractContextManager[Any]", needed("threadpoolctl", "calibrating").threadpool_limits(limits=1)
+        "AbstractContextManager[Any]",
+        import_extra("threadpoolctl", "calibrating").threadpool_limits(limits=1),
     )
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.formats.labels import Labels
-from pytest_evalstudio.mrm.calibration.conformal import least_labels
-from pytest_evalstudio.mrm.extra import needed
 from pytest_evalstudio.mrm.findings.results import Answer, Column, Identity, Scores, originals
+from pytest_evalstudio.stats.conformal import min_labels
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -98,7 +98,7 @@ class Sample:
             self._check_parts(alpha)
             return
         good = int(self.good.sum())
-        least = max(2 * LEAST_OF_A_KIND, -(-least_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
+        least = max(2 * LEAST_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
         told = f"{good} good and {len(self) - good} bad labelled answers are too few"
         if min(good, len(self) - good) < LEAST_OF_A_KIND or len(self) < least:
             raise TooFewLabels(
@@ -107,7 +107,7 @@ class Sample:
             )
         for training, test in self.folds(seed):
             curve, conformal = self.halves(training, seed)
-            if len(set(self.good[curve])) < 2 or len(conformal) < least_labels(alpha) or not len(test):
+            if len(set(self.good[curve])) < 2 or len(conformal) < min_labels(alpha) or not len(test):
                 raise TooFewLabels(
                     f"{told}, since they are answers to few test cases ({len(set(self.cases))}); label"
                     " answers to more of them"
@@ -121,10 +121,10 @@ class Sample:
                 f"of the {good + bad} answers that the curve is fitted to, {good} are good and {bad} bad: it"
                 f" takes {LEAST_OF_A_KIND_FOR_CURVE} of each kind{_lost(self.left_out)}"
             )
-        if len(at_random) < least_labels(alpha):
+        if len(at_random) < min_labels(alpha):
             raise TooFewLabels(
                 f"{len(at_random)} labelled answers drawn at random are too few: alpha = {alpha:g} takes"
-                f" {least_labels(alpha)}"
+                f" {min_labels(alpha)}"
             )
         if at_random.all() or not at_random.any():
             kind = "good" if at_random.all() else "bad"
@@ -134,7 +134,7 @@ class Sample:
             )
 
     def _divided(self, rows: Integers, parts: int, seed: int) -> Iterator[tuple[Integers, Integers]]:
-        splitter = needed("sklearn.model_selection", "calibrating").StratifiedGroupKFold(
+        splitter = import_extra("sklearn.model_selection", "calibrating").StratifiedGroupKFold(
             parts, shuffle=True, random_state=seed
         )
         try:

@@ -12,16 +12,11 @@ import numpy as np
 
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.mrm.statistics.comparing import (
-    Floats,
-    chance_interval,
-    chance_of_lower,
-    fewer_passes,
-    holm,
-    lower_scores,
-)
-from pytest_evalstudio.mrm.statistics.distributions import lower_somewhere
-from pytest_evalstudio.mrm.statistics.permuting import DRAWS, Stratum, stratified
+from pytest_evalstudio.stats.comparison import fisher_fewer_passes, holm, mann_whitney_lower
+from pytest_evalstudio.stats.distributions import kolmogorov_smirnov_lower
+from pytest_evalstudio.stats.intervals import probability_of_lower, probability_of_lower_interval
+from pytest_evalstudio.stats.permutation import DRAWS, Stratum, compare_within_strata
+from pytest_evalstudio.stats.types import Floats
 
 ALL = "all attacks"
 LEAST_CASES = 5
@@ -219,17 +214,17 @@ def _within(
         )
         for wanted in kinds
     ]
-    found = stratified(strata, seed=seed, draws=draws)
+    found = compare_within_strata(strata, seed=seed, draws=draws)
     return {
         "ranks": {
             "test": "van Elteren's test, by permutation within kinds",
-            "p_value": found.p_chance,
+            "p_value": found.p_probability,
             "p_adjusted": None,
         },
         "kolmogorov_smirnov": {"statistic": found.distance, "p_value": found.p_distance, "p_adjusted": None},
         "chance_of_worse": {
-            "value": found.chance,
-            "interval": list(chance_interval(found.chance, len(scored), len(ordinary))),
+            "value": found.probability,
+            "interval": list(probability_of_lower_interval(found.probability, len(scored), len(ordinary))),
         },
         "mean": found.mean * sign,
     }
@@ -237,8 +232,8 @@ def _within(
 
 def _at_once(own: Floats, others: Floats, *, best: float) -> dict[str, Any]:
     """Attacks against ordinary questions, all of one kind, or of none."""
-    chance, interval = chance_of_lower(own, others)
-    distance, p_value = lower_somewhere(own, others)
+    chance, interval = probability_of_lower(own, others)
+    distance, p_value = kolmogorov_smirnov_lower(own, others)
     name, p_ranks = _ranks(own, others, best=best)
     return {
         "ranks": {"test": name, "p_value": p_ranks, "p_adjusted": None},
@@ -252,10 +247,10 @@ def _ranks(own: Floats, others: Floats, *, best: float) -> tuple[str, float]:
     Mann–Whitney's for others.
     """
     if np.isin(np.concatenate([np.abs(own), np.abs(others)]), (0.0, 1.0)).all():
-        return "Fisher's exact test", fewer_passes(
+        return "Fisher's exact test", fisher_fewer_passes(
             int((own == best).sum()), len(own), int((others == best).sum()), len(others)
         )
-    return "Mann–Whitney test", lower_scores(own, others)
+    return "Mann–Whitney test", mann_whitney_lower(own, others)
 
 
 def _lies(scores: Floats) -> dict[str, Any]:

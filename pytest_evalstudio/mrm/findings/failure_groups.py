@@ -12,8 +12,8 @@ from pytest_evalstudio.engine.analysis.tallies import excerpt
 from pytest_evalstudio.mrm.findings.about import about
 from pytest_evalstudio.mrm.findings.failures import LEAST, Grouping
 from pytest_evalstudio.mrm.findings.judged import Judged
-from pytest_evalstudio.mrm.statistics.comparing import fewer_passes, holm
 from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
+from pytest_evalstudio.stats.comparison import fisher_fewer_passes, holm
 
 LEVEL = 0.05
 ANSWER_CHARS = 300
@@ -83,7 +83,7 @@ def _over_represented(
                         category,
                         count,
                         others / beside,
-                        fewer_passes(len(group) - count, len(group), beside - others, beside),
+                        fisher_fewer_passes(len(group) - count, len(group), beside - others, beside),
                     )
                 )
     found: list[list[dict[str, Any]]] = [[] for _ in groups]

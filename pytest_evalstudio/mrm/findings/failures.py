@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.findings.proximity import PURPOSE, proximities
 from pytest_evalstudio.mrm.topics.clustering import absorbed
 from pytest_evalstudio.mrm.topics.silhouettes import cosine_silhouette, unit_rows
@@ -165,7 +165,7 @@ def _likenesses(own: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[
     """Components, and the forest's proximities of the failed cases in them."""
     everything = np.concatenate([own, beside])
     most = min(len(everything) - 1, everything.shape[1])
-    pca = needed("sklearn.decomposition", PURPOSE).PCA(min(most, max(COMPONENTS)), svd_solver="full")
+    pca = import_extra("sklearn.decomposition", PURPOSE).PCA(min(most, max(COMPONENTS)), svd_solver="full")
     if len(own) < 2 * LEAST or np.allclose(own, own[0]):
         return
     reduced = pca.fit_transform(everything)
@@ -177,8 +177,8 @@ def _likenesses(own: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[
 def _cuts(alike: Any, own: Any, clusters: int | None) -> Iterator[tuple[Any, float]]:
     """The dendrogram cut at several heights; what is too small joins the nearest cluster."""
     hierarchy, distance = (
-        needed("scipy.cluster.hierarchy", PURPOSE),
-        needed("scipy.spatial.distance", PURPOSE),
+        import_extra("scipy.cluster.hierarchy", PURPOSE),
+        import_extra("scipy.spatial.distance", PURPOSE),
     )
     apart = np.clip(1.0 - alike, 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)

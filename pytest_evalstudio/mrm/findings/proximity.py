@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.core.extras import import_extra
 
 PURPOSE = "failure clustering"
 
@@ -32,7 +32,7 @@ def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
     shuffled = np.stack([rng.permutation(column) for column in cases.T], axis=1)
     rows = np.concatenate([cases, others, shuffled])
     wanted = np.arange(len(rows)) < len(cases)
-    ensemble = needed("sklearn.ensemble", PURPOSE)
+    ensemble = import_extra("sklearn.ensemble", PURPOSE)
     forest = ensemble.RandomForestClassifier(trees, class_weight="balanced", n_jobs=1, random_state=seed).fit(
         rows, wanted
     )
@@ -41,7 +41,7 @@ def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
 
 def _shared_leaves(leaves: Any) -> Any:
     """The share of columns in which two rows are equal."""
-    sparse = needed("scipy.sparse", PURPOSE)
+    sparse = import_extra("scipy.sparse", PURPOSE)
     count, trees = leaves.shape
     starts = np.concatenate([[0], np.cumsum(leaves.max(axis=0) + 1)[:-1]])
     at = (np.repeat(np.arange(count), trees), (leaves + starts).ravel())

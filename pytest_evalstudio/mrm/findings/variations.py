@@ -12,9 +12,9 @@ import numpy as np
 
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
-from pytest_evalstudio.mrm.statistics.comparing import holm
-from pytest_evalstudio.mrm.statistics.pairing import fails_more_often, scores_drop
+from pytest_evalstudio.stats.comparison import holm
+from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.paired import matched_failures, wilcoxon_drop
 
 HIGH_SHARE, MEDIUM_SHARE = 0.3, 0.1
 """Pass-to-fail flips among the cases from which on a problem is severe, and one of medium severity."""
@@ -76,7 +76,7 @@ def find_flips(found: Sequence[Variation], metrics: Mapping[str, str], *, alpha:
         own = [
             (one.failed, [one.failed_before, *controls.get(one.original, [])]) for one in by_name[row["name"]]
         ]
-        row["p_value"] = fails_more_often(own)
+        row["p_value"] = matched_failures(own)
     for row, adjusted in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
         row |= {"p_adjusted": adjusted, "beyond_chance": adjusted <= alpha / 2}
     drops = [drop for row in rows for drop in row["drops"]]
@@ -260,7 +260,7 @@ def _drops(mine: Sequence[Variation], metrics: Mapping[str, str]) -> list[dict[s
                 "mean": float((before - after).mean()),
                 "worse": int((before > after).sum()),
                 "better": int((before < after).sum()),
-                "p_value": scores_drop(before, after),
+                "p_value": wilcoxon_drop(before, after),
             }
         )
     return found

@@ -15,13 +15,8 @@ import numpy.typing as npt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.mrm.findings.results import Column, Scores
 from pytest_evalstudio.mrm.findings.scored import Scored, dimensions_of, scored_cases
-from pytest_evalstudio.mrm.statistics.comparing import (
-    chance_of_lower,
-    fewer_passes,
-    holm,
-    lower_scores,
-    share_difference,
-)
+from pytest_evalstudio.stats.comparison import fisher_fewer_passes, holm, mann_whitney_lower
+from pytest_evalstudio.stats.intervals import difference_of_proportions, probability_of_lower
 
 Floats = npt.NDArray[np.float64]
 
@@ -180,12 +175,12 @@ def _compared(own: Floats, rest: Floats, *, best: float | None) -> dict[str, Any
     difference = float(own.mean() - rest.mean())
     if best is not None:
         counts = int((own == best).sum()), len(own), int((rest == best).sum()), len(rest)
-        value, interval = share_difference(*counts)
+        value, interval = difference_of_proportions(*counts)
         effect = {"name": "difference of shares", "value": value, "interval": interval}
-        return {"p_value": fewer_passes(*counts), "difference": difference, "effect": effect}
-    value, interval = chance_of_lower(own, rest)
+        return {"p_value": fisher_fewer_passes(*counts), "difference": difference, "effect": effect}
+    value, interval = probability_of_lower(own, rest)
     effect = {"name": "chance of a worse score than the rest's", "value": value, "interval": interval}
-    return {"p_value": lower_scores(own, rest), "difference": difference, "effect": effect}
+    return {"p_value": mann_whitney_lower(own, rest), "difference": difference, "effect": effect}
 
 
 def told(found: Mapping[str, Any]) -> Iterator[str]:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set, probability
 from pytest_evalstudio.formats.calibration import Calibration
 from pytest_evalstudio.mrm.human.labelling import Labelling
 from pytest_evalstudio.mrm.pictures.calibration_curve import Dot, calibration_curve
+from pytest_evalstudio.stats.intervals import wilson_interval
 
 TOLERABLE = 0.05
 """Share of bad answers that is no problem yet."""

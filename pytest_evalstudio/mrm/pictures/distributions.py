@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, Canvas, Scale, fitted
 from pytest_evalstudio.mrm.pictures.rows import Measure
-from pytest_evalstudio.mrm.statistics.density import is_share
+from pytest_evalstudio.stats.intervals import is_binary
 
 WIDTH, ROW, HEAD = 720, 84, 16
 NAMES, FIGURES = 236, 116
@@ -56,7 +56,7 @@ def _row(canvas: Canvas, top: float, axis: Measure, values: Sequence[float]) -> 
     canvas.text(
         WIDTH - FIGURES + 12,
         top + 33,
-        f"{'share' if is_share(values) else 'mean'} {axis.mean:.3g}",
+        f"{'share' if is_binary(values) else 'mean'} {axis.mean:.3g}",
         classes="q s",
     )
     canvas.text(WIDTH - FIGURES + 12, top + 48, _beyond(axis, values), classes="q s")

@@ -17,7 +17,7 @@ from pytest_evalstudio.mrm.pictures.rows import (
     some,
     spread,
 )
-from pytest_evalstudio.mrm.statistics.density import mean_interval
+from pytest_evalstudio.stats.intervals import mean_interval
 
 MOST_DOTS = 120
 

@@ -20,7 +20,8 @@ from pytest_evalstudio.mrm.pictures.rows import (
     some,
     spread,
 )
-from pytest_evalstudio.mrm.statistics.density import density, is_share, mean_interval
+from pytest_evalstudio.stats.density import density
+from pytest_evalstudio.stats.intervals import is_binary, mean_interval
 
 FEWEST, FEWEST_DIFFERENT = 12, 6
 """Scores, and different ones, that a violin is drawn of: fewer would be the smoothing's shape, not theirs."""
@@ -40,7 +41,7 @@ def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
     """
 
     each = _cases_per_dot(panels)
-    is_passes = all(is_share(group.values) for panel in panels for group in panel.groups)
+    is_passes = all(is_binary(group.values) for panel in panels for group in panel.groups)
 
     def draw(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
         if is_passes:
@@ -118,6 +119,6 @@ def _mean(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
     interval = mean_interval(group.values, scale.low, scale.high)
     if interval is not None:
         canvas.line(scale(interval[0]), middle, scale(interval[1]), middle, stroke=INK, width=2)
-    what = f"{group.name}: {'share' if is_share(group.values) else 'mean'} {mean:.3g}"
+    what = f"{group.name}: {'share' if is_binary(group.values) else 'mean'} {mean:.3g}"
     within = f", 95 % interval {interval[0]:.3g} to {interval[1]:.3g}" if interval is not None else ""
     canvas.circle(scale(mean), middle, 4.5, fill=INK, title=what + within)

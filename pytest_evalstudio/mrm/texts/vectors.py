@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ResourceMissing
-from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.texts.words import content_words
 from pytest_evalstudio.mrm.workflow.work import Work
 
@@ -103,9 +103,9 @@ def _of_words(work: Work, texts: Sequence[str], note: str) -> Vectors:
     components = min(MOST_COMPONENTS, weights.shape[1] - 1, weights.shape[0] - 1)
     if components < 2:
         return Vectors(weights.toarray(), "TF-IDF", note)
-    decomposition = needed("sklearn.decomposition", "latent semantic analysis")
+    decomposition = import_extra("sklearn.decomposition", "latent semantic analysis")
     rows = decomposition.TruncatedSVD(components, random_state=work.workflow.seed).fit_transform(weights)
-    rows = needed("sklearn.preprocessing", "latent semantic analysis").normalize(rows)
+    rows = import_extra("sklearn.preprocessing", "latent semantic analysis").normalize(rows)
     return Vectors(rows, f"TF-IDF and truncated SVD to {components} dimensions", note)
 
 
@@ -114,7 +114,7 @@ def word_weights(texts: Sequence[str]) -> Any:
 
     Source: Salton and Buckley, 1988, as scikit-learn computes it (smoothed idf).
     """
-    extraction = needed("sklearn.feature_extraction.text", "TF-IDF")
+    extraction = import_extra("sklearn.feature_extraction.text", "TF-IDF")
     analyzer = _words_or_text
     return extraction.TfidfVectorizer(analyzer=analyzer, sublinear_tf=True).fit_transform(texts)
 

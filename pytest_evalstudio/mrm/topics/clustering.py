@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.topics.silhouettes import cosine_silhouette
 from pytest_evalstudio.mrm.workflow.work import Progress
 
@@ -152,7 +152,7 @@ def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
             warnings.simplefilter(
                 "ignore"
             )  # it tells that Tensorflow is missing, and that a seed means one thread
-            umap = needed("umap", "reduction by UMAP")
+            umap = import_extra("umap", "reduction by UMAP")
             reducer = umap.UMAP(
                 n_neighbors=neighbors,
                 n_components=components,
@@ -166,7 +166,7 @@ def _reductions(rows: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def _principal(rows: Any, components: int, seed: int) -> Any:
-    pca = needed("sklearn.decomposition", "topic modeling").PCA(
+    pca = import_extra("sklearn.decomposition", "topic modeling").PCA(
         components, svd_solver="full", random_state=seed
     )
     with np.errstate(
@@ -176,7 +176,7 @@ def _principal(rows: Any, components: int, seed: int) -> Any:
 
 
 def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple[str, Any]]:
-    cluster = needed("sklearn.cluster", "topic modeling")
+    cluster = import_extra("sklearn.cluster", "topic modeling")
     if settings.min_cluster_size <= len(reduced) and (settings.min_samples or 1) <= len(reduced):
         scan = cluster.HDBSCAN(
             min_cluster_size=settings.min_cluster_size,

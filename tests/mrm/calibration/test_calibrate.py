@@ -17,13 +17,13 @@ from pytest_evalstudio.engine.scoring.calibration import probability, threshold
 from pytest_evalstudio.formats.calibration import METHODS, load_calibration
 from pytest_evalstudio.formats.labels import Label, answer_id, read_labels
 from pytest_evalstudio.mrm.calibration.calibrate import calibrate, told
-from pytest_evalstudio.mrm.calibration.conformal import nonconformity
 from pytest_evalstudio.mrm.calibration.curves import chances
 from pytest_evalstudio.mrm.calibration.outdated import without_outdated
 from pytest_evalstudio.mrm.calibration.sample import TooFewLabels, sample
 from pytest_evalstudio.mrm.findings.results import Answer, Scores, read_scores
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.stats.conformal import nonconformity
 from tests.mrm.labelled import drawn, write_labels, write_record
 from tests.records import RecordBuilder, evaluator, metric, perturbed, score
 

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.mrm.findings.variations import Variation, find_flips, problems
 from pytest_evalstudio.mrm.pictures.flips import flips_picture
+from pytest_evalstudio.stats.intervals import wilson_interval
 
 
 def variation(number: int, by: str, before: bool, after: bool, **more: Any) -> Variation:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, nonconformity
 from pytest_evalstudio.mrm.calibration.curves import chances, fit
 from pytest_evalstudio.mrm.human.draw import Candidate, Drawn, draw
+from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
 
 
 def candidates(count: int = 100, topics: int = 4) -> list[Candidate]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
-from pytest_evalstudio.mrm.statistics.density import density, is_share, mean_interval
+from pytest_evalstudio.stats.density import density
+from pytest_evalstudio.stats.intervals import is_binary, mean_interval, wilson_interval
 
 
 def test_far_from_the_ends_it_is_a_gaussian_kernel_density() -> None:
@@ -39,5 +39,5 @@ def test_intervals_of_means() -> None:
 
 
 def test_passes_and_failures_are_a_share() -> None:
-    assert is_share([0.0, 1.0, 1.0])
-    assert not is_share([0.0, 0.5])
+    assert is_binary([0.0, 1.0, 1.0])
+    assert not is_binary([0.0, 0.5])

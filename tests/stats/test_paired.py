@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_evalstudio.mrm.statistics.pairing import fails_more_often, scores_drop
+from pytest_evalstudio.stats.paired import matched_failures, wilcoxon_drop
 
 
 def test_with_one_other_answer_it_is_the_exact_test_of_mcnemar() -> None:
     cases = [(True, [False])] * 6 + [(False, [True])] * 2 + [(True, [True])] * 5 + [(False, [False])] * 9
-    assert fails_more_often(cases) == pytest.approx(stats.binomtest(6, 8, alternative="greater").pvalue)
+    assert matched_failures(cases) == pytest.approx(stats.binomtest(6, 8, alternative="greater").pvalue)
 
 
 def test_with_several_others_it_is_what_enumeration_gives() -> None:
@@ -26,18 +26,18 @@ def test_with_several_others_it_is_what_enumeration_gives() -> None:
     ]
     seen = sum(failed for failed, _ in cases)
     ways = list(itertools.product(*[[failed, *others] for failed, others in cases]))
-    assert fails_more_often(cases) == pytest.approx(sum(sum(way) >= seen for way in ways) / len(ways))
+    assert matched_failures(cases) == pytest.approx(sum(sum(way) >= seen for way in ways) / len(ways))
 
 
 def test_nothing_turned_says_nothing() -> None:
-    assert fails_more_often([(False, [False, False])] * 20) == pytest.approx(1.0)
-    assert fails_more_often([]) == 1.0
+    assert matched_failures([(False, [False, False])] * 20) == pytest.approx(1.0)
+    assert matched_failures([]) == 1.0
 
 
 def test_scores_without_ties_are_as_scipy_has_them() -> None:
     rng = np.random.default_rng(3)
     before, after = rng.normal(0.2, 1, 18), rng.normal(0, 1, 18)
-    assert scores_drop(before, after) == pytest.approx(
+    assert wilcoxon_drop(before, after) == pytest.approx(
         stats.wilcoxon(before, after, alternative="greater", method="exact").pvalue
     )
 
@@ -51,7 +51,7 @@ def test_ties_are_enumerated() -> None:
         sum(rank for rank, up in zip(ranks, way, strict=True) if up)
         for way in itertools.product([0, 1], repeat=5)
     ]
-    assert scores_drop(before, after) == pytest.approx(sum(total >= seen for total in sums) / 32)
+    assert wilcoxon_drop(before, after) == pytest.approx(sum(total >= seen for total in sums) / 32)
 
 
 def test_many_pairs_are_near_scipys_approximation() -> None:
@@ -60,11 +60,11 @@ def test_many_pairs_are_near_scipys_approximation() -> None:
     expected = stats.wilcoxon(
         np.round(before - after, 9), alternative="greater", method="asymptotic", correction=True
     ).pvalue
-    assert scores_drop(before, after) == pytest.approx(expected, rel=1e-6)
+    assert wilcoxon_drop(before, after) == pytest.approx(expected, rel=1e-6)
 
 
 def test_pairs_without_a_difference_say_nothing() -> None:
-    assert scores_drop(np.ones(5), np.ones(5)) == 1.0
+    assert wilcoxon_drop(np.ones(5), np.ones(5)) == 1.0
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.3])
@@ -74,5 +74,5 @@ def test_a_model_that_flickers_gives_few_false_alarms(noise: float) -> None:
     for _ in range(600):
         chance = rng.choice([noise, 1 - noise, 0.02], 20)
         draws = rng.random((20, 4)) < chance[:, None]
-        alarms += fails_more_often([(bool(row[0]), row[1:].tolist()) for row in draws]) <= 0.05
+        alarms += matched_failures([(bool(row[0]), row[1:].tolist()) for row in draws]) <= 0.05
     assert alarms / 600 <= 0.05 + 2 * (0.05 * 0.95 / 600) ** 0.5

@@ -1,4 +1,4 @@
-"""What the extra `mrm` brings, and what to say where it is missing."""
+"""Import of optional packages, with the command that installs a missing one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from pytest_evalstudio.core.errors import ConfigurationError
 _PACKAGES = {"sklearn": "scikit-learn", "umap": "umap-learn"}
 
 
-def needed(module: str, purpose: str) -> ModuleType:
-    """A module of the extra's packages.
+def import_extra(module: str, purpose: str) -> ModuleType:
+    """Import a module of a package that the extra `mrm` installs.
 
     Args:
-        purpose: what needs it, for the message.
+        module: dotted name of the module.
+        purpose: what needs the module, for the message.
 
     Raises:
-        ConfigurationError: with the command that installs it, if it is not installed.
+        ConfigurationError: if the package is not installed; the message says how to install it.
     """
     try:
         return importlib.import_module(module)

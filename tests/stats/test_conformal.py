@@ -10,10 +10,10 @@ from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set
-from pytest_evalstudio.mrm.calibration.conformal import (
+from pytest_evalstudio.stats.conformal import (
     conformal_quantile,
     expected_coverage,
-    least_labels,
+    min_labels,
     nonconformity,
     rank_of_quantile,
 )
@@ -91,7 +91,7 @@ def test_a_quantile_by_hand() -> None:
 
 @pytest.mark.parametrize(("alpha", "count"), [(0.1, 9), (0.05, 19), (0.2, 4), (0.01, 99), (0.3, 3)])
 def test_the_fewest_labels_are_those_with_a_quantile(alpha: float, count: int) -> None:
-    assert least_labels(alpha) == count
+    assert min_labels(alpha) == count
     assert rank_of_quantile(count, alpha) <= count
     assert rank_of_quantile(count - 1, alpha) > count - 1
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_evalstudio.mrm.statistics.distributions import lower_somewhere
+from pytest_evalstudio.stats.distributions import kolmogorov_smirnov_lower
 
 
 @pytest.mark.parametrize(("few", "many"), [(5, 9), (12, 30), (30, 30)])
@@ -17,7 +17,9 @@ def test_without_ties_it_is_as_scipy_has_it(few: int, many: int) -> None:
     for shift in (0.0, 0.7):
         values, others = rng.normal(-shift, 1, few), rng.normal(0, 1, many)
         expected = stats.ks_2samp(values, others, alternative="greater", method="exact")
-        assert lower_somewhere(values, others) == pytest.approx((expected.statistic, expected.pvalue))
+        assert kolmogorov_smirnov_lower(values, others) == pytest.approx(
+            (expected.statistic, expected.pvalue)
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -34,7 +36,7 @@ def test_with_ties_it_is_what_enumeration_gives(seed: int) -> None:
         distance(scores[list(chosen)], np.delete(scores, chosen))
         for chosen in itertools.combinations(range(10), 4)
     ]
-    statistic, p_value = lower_somewhere(values, others)
+    statistic, p_value = kolmogorov_smirnov_lower(values, others)
     assert statistic == pytest.approx(seen)
     assert p_value == pytest.approx(np.mean([one >= seen - 1e-12 for one in every]) if seen else 1.0)
 
@@ -42,8 +44,8 @@ def test_with_ties_it_is_what_enumeration_gives(seed: int) -> None:
 def test_of_yes_and_no_it_is_fishers() -> None:
     values, others = np.array([0.0] * 6 + [1.0] * 4), np.array([0.0] * 3 + [1.0] * 17)
     expected = stats.fisher_exact([[6, 4], [3, 17]], alternative="greater").pvalue
-    assert lower_somewhere(values, others)[1] == pytest.approx(expected)
+    assert kolmogorov_smirnov_lower(values, others)[1] == pytest.approx(expected)
 
 
 def test_the_same_scores_say_nothing() -> None:
-    assert lower_somewhere(np.ones(5), np.ones(8)) == (0.0, 1.0)
+    assert kolmogorov_smirnov_lower(np.ones(5), np.ones(8)) == (0.0, 1.0)

@@ -11,13 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pytest_evalstudio.engine.analysis.statistics import (
-    cluster_bootstrap_interval,
-    cluster_bootstrap_intervals,
-    percentile,
-    ranks,
-    wilson_interval,
-)
+from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_interval, cluster_bootstrap_intervals
+from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.ranking import percentile, ranks
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, cohen_kappa_score, confusion_matrix, roc_auc_score
 
-from pytest_evalstudio.mrm.calibration.figures import (
+from pytest_evalstudio.stats.calibration import (
     BINS,
     area_under_roc,
     brier_score,
     calibration_error,
-    errors,
+    error_rates,
 )
 
 
@@ -49,13 +49,13 @@ def test_errors_are_those_of_the_confusion_matrix(seed: int) -> None:
     chances, good = drawn(seed)
     passes = chances >= 0.5
     (bad_fails, bad_passes), (good_fails, good_passes) = confusion_matrix(good, passes)
-    found = errors(passes, good)
-    assert found["type_1"] == pytest.approx(good_fails / (good_fails + good_passes))
-    assert found["type_2"] == pytest.approx(bad_passes / (bad_fails + bad_passes))
-    assert found["kappa"] == pytest.approx(cohen_kappa_score(good, passes))
-    assert found["type_1_interval"][0] < found["type_1"] < found["type_1_interval"][1]
+    found = error_rates(passes, good)
+    assert found.type_1 == pytest.approx(good_fails / (good_fails + good_passes))
+    assert found.type_2 == pytest.approx(bad_passes / (bad_fails + bad_passes))
+    assert found.kappa == pytest.approx(cohen_kappa_score(good, passes))
+    assert found.type_1_interval[0] < found.type_1 < found.type_1_interval[1]
 
 
 def test_errors_of_a_kind_that_does_not_occur_are_none() -> None:
-    found = errors(np.array([True, False]), np.array([True, True]))
-    assert (found["type_1"], found["type_2"], found["type_2_interval"]) == (0.5, None, None)
+    found = error_rates(np.array([True, False]), np.array([True, True]))
+    assert (found.type_1, found.type_2, found.type_2_interval) == (0.5, None, None)
