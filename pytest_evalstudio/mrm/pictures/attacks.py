@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.mrm.findings.adversarial import ALL, Measure
-from pytest_evalstudio.mrm.pictures.canvas import COLOURS, INK, QUIET, Canvas, Scale, axes, fitted
+from pytest_evalstudio.plots.axes import Scale, axes
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import COLOURS, INK, QUIET
+from pytest_evalstudio.plots.text import fitted
 
 WIDTH, PANEL, LINE = 720, 200, 22
 LEFT, GAP = 60, 70

@@ -6,17 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.mrm.pictures.canvas import (
-    GROUND,
-    INK,
-    QUIET,
-    RULE,
-    Canvas,
-    colour_between,
-    fitted,
-    text_width,
-)
 from pytest_evalstudio.mrm.pictures.rows import Measure, in_order, named, some
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import GROUND, INK, QUIET, RULE, colour_between
+from pytest_evalstudio.plots.text import fitted, text_width
 
 LEFT, RIGHT, FOOT = 230, 16, 84
 LEAST_TOP, MOST_TOP = 60, 190

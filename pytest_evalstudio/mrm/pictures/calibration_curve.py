@@ -7,18 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pytest_evalstudio.engine.scoring.calibration import prediction_set
-from pytest_evalstudio.mrm.pictures.canvas import (
-    BAD,
-    COLOURS,
-    GOOD,
-    GROUND,
-    INK,
-    QUIET,
-    Canvas,
-    Scale,
-    axes,
-    legend,
-)
+from pytest_evalstudio.plots.axes import Scale, axes, legend
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import BAD, COLOURS, GOOD, GROUND, INK, QUIET
 
 WIDTH, HEIGHT = 720, 550
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 28, 380

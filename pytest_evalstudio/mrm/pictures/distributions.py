@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, Canvas, Scale, fitted
 from pytest_evalstudio.mrm.pictures.rows import Measure
+from pytest_evalstudio.plots.axes import Scale
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import BAD, COLOURS, QUIET
+from pytest_evalstudio.plots.text import fitted
 from pytest_evalstudio.stats.intervals import is_binary
 
 WIDTH, ROW, HEAD = 720, 84, 16

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.mrm.findings.variations import is_beyond
-from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, RULE, Canvas, Scale, fitted
+from pytest_evalstudio.plots.axes import Scale
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import BAD, COLOURS, QUIET, RULE
+from pytest_evalstudio.plots.text import fitted
 
 WIDTH, LINE, TOP = 720, 26, 24
 NAMES, FIGURES = 250, 150

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.pictures.canvas import Canvas, Scale
 from pytest_evalstudio.mrm.pictures.rows import (
     ROW,
     Group,
@@ -17,6 +16,8 @@ from pytest_evalstudio.mrm.pictures.rows import (
     some,
     spread,
 )
+from pytest_evalstudio.plots.axes import Scale
+from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.stats.intervals import mean_interval
 
 MOST_DOTS = 120

@@ -10,7 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.mrm.findings.about import GENERATOR
-from pytest_evalstudio.mrm.pictures.canvas import BAD, COLOURS, QUIET, Canvas, Scale, fitted
+from pytest_evalstudio.plots.axes import Scale
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import BAD, COLOURS, QUIET
+from pytest_evalstudio.plots.text import fitted
 
 WIDTH, ROW, HEAD, FOOT = 720, 36, 34, 34
 NAMES, FIGURES = 236, 96

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_evalstudio.mrm.pictures.canvas import COLOURS, RULE, Canvas, Scale, legend
+from pytest_evalstudio.plots.axes import Scale, legend
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import COLOURS, RULE
 
 WIDTH, HEIGHT, MARGIN = 720, 480, 28
 LINE = 22

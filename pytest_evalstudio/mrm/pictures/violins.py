@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pytest_evalstudio.mrm.pictures.canvas import GROUND, INK, Canvas, Scale
 from pytest_evalstudio.mrm.pictures.rows import (
     ROW,
     Group,
@@ -20,6 +19,9 @@ from pytest_evalstudio.mrm.pictures.rows import (
     some,
     spread,
 )
+from pytest_evalstudio.plots.axes import Scale
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import GROUND, INK
 from pytest_evalstudio.stats.density import density
 from pytest_evalstudio.stats.intervals import is_binary, mean_interval
 

@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.mrm.pictures.canvas import (
-    Canvas,
-    Scale,
-    axes,
-    colour_between,
-    fitted,
-    legend,
-    text_width,
-)
+from pytest_evalstudio.plots.axes import Scale, axes, legend
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import colour_between
+from pytest_evalstudio.plots.text import fitted, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 

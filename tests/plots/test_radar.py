@@ -5,27 +5,17 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
-from pytest_evalstudio.report.radar import RADIUS, goodness, radar
-from tests.records import RecordBuilder, evaluator, metric
+from pytest_evalstudio.plots.radar import RADIUS, goodness, radar
 
 
-def board(*values, models=1, better="higher"):
-    keys = [f"m{place}" for place in range(len(values))]
-    names = tuple(f"model {number}" for number in range(models))
-    metrics = [metric(key, primary=place == 0, better=better) for place, key in enumerate(keys)]
-    builder = RecordBuilder(evaluator("quality", *metrics), models=names)
-    for name in names:
-        builder.add(
-            "a",
-            name,
-            {"outcomes": {"quality": {"status": "score", "scores": dict(zip(keys, values, strict=True))}}},
-        )
-    return leaderboards(builder.run, builder.typed_items, {})["quality"]
+def chart(*values, models=1, better="higher"):
+    metrics = [Metric(f"m{number}", better=better, threshold=0.5) for number in range(len(values))]
+    scores = {metric.key: value for metric, value in zip(metrics, values, strict=True)}
+    return radar(metrics, [(f"model {number}", scores) for number in range(models)])
 
 
 def test_corners_lie_clockwise_from_the_top_as_far_out_as_they_are_good():
-    found = radar(board(1.0, 0.5, 0.25, 0.0))
+    found = chart(1.0, 0.5, 0.25, 0.0)
     assert [(abs(x), y) for x, y in found.shapes[0].corners] == [
         (0, -RADIUS),
         (RADIUS / 2, 0),
@@ -36,22 +26,22 @@ def test_corners_lie_clockwise_from_the_top_as_far_out_as_they_are_good():
 
 
 def test_lower_is_better_means_further_out():
-    assert radar(board(0.0, 1.0, 1.0, 1.0, better="lower")).shapes[0].corners[0] == (0.0, -RADIUS)
+    assert chart(0.0, 1.0, 1.0, 1.0, better="lower").shapes[0].corners[0] == (0.0, -RADIUS)
 
 
 def test_a_metric_without_a_value_has_no_corner():
-    found = radar(board(1.0, None, 1.0, 1.0))
+    found = chart(1.0, None, 1.0, 1.0)
     assert found.shapes[0].corners[1] is None
     assert found.shapes[0].path.count(",") == 3
 
 
 @pytest.mark.parametrize("values", [(1.0,), (1.0, 1.0, 1.0)])
 def test_fewer_than_four_metrics_are_no_radar(values):
-    assert radar(board(*values)) is None
+    assert chart(*values) is None
 
 
 def test_models_beyond_six_are_counted():
-    found = radar(board(1.0, 1.0, 1.0, 1.0, models=8))
+    found = chart(1.0, 1.0, 1.0, 1.0, models=8)
     assert (len(found.shapes), found.left_out) == (6, 2)
 
 

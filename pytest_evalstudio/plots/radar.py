@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
-FEWEST_METRICS = 4
-MOST_MODELS = 6
+MIN_METRICS = 4
+MAX_MODELS = 6
 RADIUS = 120.0
 """Of the outermost ring, in the chart's own units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spoke:
-    """One metric: the end of its line, where its name stands, and where its threshold is."""
+    """A metric: the end of its line, the position of its name, and the position of its threshold."""
 
     name: str
     x: float
@@ -29,24 +29,24 @@ class Spoke:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One model: its corners, None where a metric has no value."""
+    """A model: its corners, None where a metric has no value."""
 
     name: str
     corners: tuple[tuple[float, float] | None, ...]
 
     @property
     def path(self) -> str:
-        """Its outline for SVG; metrics without a value are left out."""
+        """Return the outline for SVG; metrics without a value are left out."""
         known = [f"{x},{y}" for x, y in filter(None, self.corners)]
         return f"M{'L'.join(known)}Z" if known else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Radar:
-    """A leaderboard with all its metrics at once.
+    """Several models over several metrics.
 
     Attributes:
-        left_out: models that are not shown.
+        left_out: number of models that are not shown.
     """
 
     spokes: tuple[Spoke, ...]
@@ -54,31 +54,33 @@ class Radar:
     left_out: int
 
 
-def radar(board: Leaderboard) -> Radar | None:
-    """The radar chart of a leaderboard with at least four metrics of a known scale; None for others."""
-    metrics = [metric for metric in board.evaluator.metrics if scale(metric) is not None]
-    shown = board.standings[:MOST_MODELS]
-    if len(metrics) < FEWEST_METRICS or not shown:
+def radar(
+    metrics: Sequence[Metric], models: Sequence[tuple[str, Mapping[str, float | None]]]
+) -> Radar | None:
+    """Return the radar chart of models over at least four metrics with a scale; None for fewer.
+
+    Args:
+        metrics: one spoke each, in order; those without a scale are left out.
+        models: name, and value by metric key; the first six are shown.
+    """
+    spokes = [metric for metric in metrics if scale(metric) is not None]
+    shown = models[:MAX_MODELS]
+    if len(spokes) < MIN_METRICS or not shown:
         return None
-    angles = [2 * math.pi * place / len(metrics) for place in range(len(metrics))]
+    angles = [2 * math.pi * position / len(spokes) for position in range(len(spokes))]
+    placed = list(zip(spokes, angles, strict=True))
     return Radar(
-        spokes=tuple(_spoke(metric, angle) for metric, angle in zip(metrics, angles, strict=True)),
+        spokes=tuple(_spoke(metric, angle) for metric, angle in placed),
         shapes=tuple(
-            Shape(
-                line.name,
-                tuple(
-                    _corner(metric, line.cells[metric.key].value, angle)
-                    for metric, angle in zip(metrics, angles, strict=True)
-                ),
-            )
-            for line in shown
+            Shape(name, tuple(_corner(metric, values.get(metric.key), angle) for metric, angle in placed))
+            for name, values in shown
         ),
-        left_out=len(board.standings) - len(shown),
+        left_out=len(models) - len(shown),
     )
 
 
 def scale(metric: Metric) -> tuple[float, float] | None:
-    """The worst and the best value of a metric, None where its range has no such end.
+    """Return the worst and the best value of a metric; None where its range has no such end.
 
     Where the range has no worst end, the threshold is the middle of the scale.
     """
@@ -88,7 +90,7 @@ def scale(metric: Metric) -> tuple[float, float] | None:
 
 
 def goodness(metric: Metric, value: float | None) -> float | None:
-    """Where a value lies between a metric's worst (0.0) and best (1.0); None where no scale can be given."""
+    """Return the position of a value between a metric's worst (0.0) and best (1.0); None without a scale."""
     ends = scale(metric)
     if ends is None or value is None or not math.isfinite(value):
         return None
