@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pytest_evalstudio.core.outcomes import Metric
 
 WIDTH = 400.0
-"""Of the plotting area, in the chart's own units."""
+"""Width of the plotting area, in the chart's own units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

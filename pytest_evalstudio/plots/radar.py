@@ -11,7 +11,7 @@ from pytest_evalstudio.core.outcomes import Metric
 MIN_METRICS = 4
 MAX_MODELS = 6
 RADIUS = 120.0
-"""Of the outermost ring, in the chart's own units."""
+"""Radius of the outermost ring, in the chart's own units."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,25 +18,25 @@ from pytest_evalstudio.stats.calibration import (
 
 def drawn(seed: int, count: int = 120, *, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    chances = rng.random(count).round(1 if ties else 16)
-    return chances, rng.random(count) < chances**2
+    probabilities = rng.random(count).round(1 if ties else 16)
+    return probabilities, rng.random(count) < probabilities**2
 
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("ties", [False, True])
 def test_area_and_brier_score_are_scikit_learns(seed: int, ties: bool) -> None:
-    chances, good = drawn(seed, ties=ties)
-    assert area_under_roc(chances, good) == pytest.approx(roc_auc_score(good, chances))
-    assert brier_score(chances, good) == pytest.approx(brier_score_loss(good, chances))
+    probabilities, good = drawn(seed, ties=ties)
+    assert area_under_roc(probabilities, good) == pytest.approx(roc_auc_score(good, probabilities))
+    assert brier_score(probabilities, good) == pytest.approx(brier_score_loss(good, probabilities))
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_calibration_error_is_that_of_scikit_learns_bins(seed: int) -> None:
-    chances, good = drawn(seed)
-    shares, means = calibration_curve(good, chances, n_bins=BINS, strategy="uniform")
-    counts = np.histogram(chances, bins=np.linspace(0, 1, BINS + 1))[0]
+    probabilities, good = drawn(seed)
+    shares, means = calibration_curve(good, probabilities, n_bins=BINS, strategy="uniform")
+    counts = np.histogram(probabilities, bins=np.linspace(0, 1, BINS + 1))[0]
     expected = (np.abs(shares - means) * counts[counts > 0]).sum() / len(good)
-    assert calibration_error(chances, good) == pytest.approx(expected)
+    assert calibration_error(probabilities, good) == pytest.approx(expected)
 
 
 def test_the_calibration_error_of_what_is_certain_and_true_is_0() -> None:
@@ -46,8 +46,8 @@ def test_the_calibration_error_of_what_is_certain_and_true_is_0() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_errors_are_those_of_the_confusion_matrix(seed: int) -> None:
-    chances, good = drawn(seed)
-    passes = chances >= 0.5
+    probabilities, good = drawn(seed)
+    passes = probabilities >= 0.5
     (bad_fails, bad_passes), (good_fails, good_passes) = confusion_matrix(good, passes)
     found = error_rates(passes, good)
     assert found.type_1 == pytest.approx(good_fails / (good_fails + good_passes))

@@ -23,8 +23,8 @@ SIMULATIONS = 1_000
 
 def truth(rng: np.random.Generator, *shape: int) -> tuple[np.ndarray, np.ndarray]:
     """Scores that are true probabilities, and labels drawn by them."""
-    chances = rng.beta(0.6, 0.6, size=shape)
-    return chances, (rng.random(shape) < chances).astype(int)
+    probabilities = rng.beta(0.6, 0.6, size=shape)
+    return probabilities, (rng.random(shape) < probabilities).astype(int)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2, 0.35])
@@ -42,10 +42,10 @@ def test_the_coverage_is_what_was_asked_for(alpha: float, labels: int) -> None:
 def test_the_coverage_holds_for_a_curve_that_is_wrong() -> None:
     """It needs exchangeable answers, not a true model."""
     rng = np.random.default_rng(12)
-    chances, labels = truth(rng, SIMULATIONS, 200)
-    quantiles = conformal_quantile(nonconformity(1 - chances**3, labels), 0.1)
-    chances, labels = truth(rng, SIMULATIONS, 500)
-    assert (nonconformity(1 - chances**3, labels) <= quantiles[:, None]).mean() == pytest.approx(
+    probabilities, labels = truth(rng, SIMULATIONS, 200)
+    quantiles = conformal_quantile(nonconformity(1 - probabilities**3, labels), 0.1)
+    probabilities, labels = truth(rng, SIMULATIONS, 500)
+    assert (nonconformity(1 - probabilities**3, labels) <= quantiles[:, None]).mean() == pytest.approx(
         0.9, abs=0.01
     )
 
@@ -70,13 +70,13 @@ class AsGiven(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_sets_are_those_of_mapie(alpha: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    chances, labels = truth(rng, 80)
+    probabilities, labels = truth(rng, 80)
     new = rng.random(200)
-    quantile = float(conformal_quantile(nonconformity(chances, labels), alpha))
+    quantile = float(conformal_quantile(nonconformity(probabilities, labels), alpha))
     mapie = SplitConformalClassifier(
         AsGiven(), confidence_level=1 - alpha, prefit=True, conformity_score="lac"
     )
-    mapie.conformalize(chances[:, None], labels)
+    mapie.conformalize(probabilities[:, None], labels)
     _, sets = mapie.predict_set(new[:, None])
     theirs = [tuple(int(label) for label in (0, 1) if row[label]) for row in sets[:, :, 0]]
     assert [prediction_set(chance, quantile) for chance in new.tolist()] == theirs
