@@ -94,12 +94,12 @@ class TopicModeling:
         context.progress(1, 3, "chunks read")
         if len(chunks) < 2 * self.min_topic_size:
             reason = f"one topic: {len(chunks)} chunks are fewer than two topics of {self.min_topic_size}"
-            return self._written(context, chunks, None, None, [], reason)
+            return self._result(context, chunks, None, None, [], reason)
         vectors = text_vectors(context, [chunk.text for chunk in chunks], self.vectors)
         context.progress(2, 3, "chunks embedded")
         tried = list(clusterings(vectors.rows, self._settings(context.workflow.seed), context.progress))
         reason = "" if tried else f"one topic: no configuration finds two of {self.min_topic_size} chunks"
-        return self._written(context, chunks, vectors, best(tried) if tried else None, tried, reason)
+        return self._result(context, chunks, vectors, best(tried) if tried else None, tried, reason)
 
     def _settings(self, seed: int) -> Settings:
         return Settings(
@@ -114,7 +114,7 @@ class TopicModeling:
             seed=seed,
         )
 
-    def _written(
+    def _result(
         self,
         context: StepContext,
         chunks: list[CorpusChunk],
@@ -123,24 +123,57 @@ class TopicModeling:
         tried: list[Clustering],
         reason: str,
     ) -> StepResult:
+        """Write the artifacts and return the result; `chosen` is None for one topic."""
         labels = chosen.labels.tolist() if chosen is not None else [0] * len(chunks)
-        rows = (
-            chosen.reduced
-            if chosen is not None
-            else vectors.rows
-            if vectors is not None
-            else np.zeros((len(chunks), 2))
-        )
+        rows = _rows(len(chunks), vectors, chosen)
         lines = _lines(context, chunks, labels, plane(rows, context.workflow.seed))
         topics = _topics(lines, self.top_n_words)
         notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
-        method: dict[str, Any] = {
-            "vectors": vectors.method if vectors is not None else "none",
-            "clustering": chosen.method if chosen is not None else "none",
-            "silhouette": chosen.silhouette if chosen is not None else None,
-            "outliers": chosen.outliers if chosen is not None else 0,
-        }
-        tried_figures = [
+        results = TopicResults(
+            topics=len(topics),
+            chunks=len(lines),
+            vectors=vectors.method if vectors is not None else "none",
+            clustering=chosen.method if chosen is not None else "none",
+            silhouette=chosen.silhouette if chosen is not None else None,
+            outliers=chosen.outliers if chosen is not None else 0,
+            sizes={topic["id"]: topic["size"] for topic in topics},
+        )
+        _write(context, results, notes, tried, topics, lines)
+        summary = f"{_count(results.topics, 'topic')} in {_count(results.chunks, 'chunk')}"
+        if results.silhouette is not None:
+            summary += f" by {results.vectors}; {results.clustering}, silhouette {results.silhouette:.2f}"
+        return StepResult(summary=summary, notes=tuple(notes), figures=results)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Any:
+    """Return the vectors that the map shows: reduced ones, else the texts', else zeros."""
+    if chosen is not None:
+        return chosen.reduced
+    return vectors.rows if vectors is not None else np.zeros((count, 2))
+
+
+def _write(
+    context: StepContext,
+    results: TopicResults,
+    notes: list[str],
+    tried: list[Clustering],
+    topics: list[dict[str, Any]],
+    lines: list[dict[str, Any]],
+) -> None:
+    content = {
+        "version": 1,
+        "notes": notes,
+        "method": {
+            "vectors": results.vectors,
+            "clustering": results.clustering,
+            "silhouette": results.silhouette,
+            "outliers": results.outliers,
+        },
+        "tried": [
             {
                 "clustering": clustering.method,
                 "topics": clustering.count,
@@ -148,44 +181,13 @@ class TopicModeling:
                 "outliers": clustering.outliers,
             }
             for clustering in tried
-        ]
-        write_json(
-            context.folder / TOPICS,
-            {
-                "version": 1,
-                "notes": notes,
-                "method": method,
-                "tried": tried_figures,
-                "topics": topics,
-                "chunks": lines,
-            },
-        )
-        name, chunks_told = (
-            context.workflow.name or "the corpus",
-            f"{len(lines)} chunk{'s' if len(lines) != 1 else ''}",
-        )
-        (context.folder / MAP).write_bytes(
-            topic_map(f"Topics of {name}: {chunks_told}", topics, lines).encode("utf-8")
-        )
-        summary = f"{len(topics)} topic{'s' if len(topics) != 1 else ''} in {chunks_told}"
-        how = (
-            f" by {method['vectors']}; {method['clustering']}, silhouette {chosen.silhouette:.2f}"
-            if chosen is not None
-            else ""
-        )
-        return StepResult(
-            summary=summary + how,
-            notes=tuple(notes),
-            figures=TopicResults(
-                topics=len(topics),
-                chunks=len(lines),
-                vectors=method["vectors"],
-                clustering=method["clustering"],
-                silhouette=method["silhouette"],
-                outliers=method["outliers"],
-                sizes={topic["id"]: topic["size"] for topic in topics},
-            ),
-        )
+        ],
+        "topics": topics,
+        "chunks": lines,
+    }
+    write_json(context.folder / TOPICS, content)
+    title = f"Topics of {context.workflow.name or 'the corpus'}: {_count(results.chunks, 'chunk')}"
+    (context.folder / MAP).write_bytes(topic_map(title, topics, lines).encode("utf-8"))
 
 
 def _lines(
