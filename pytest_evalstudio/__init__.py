@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.perturbators import Change, perturbator
     from pytest_evalstudio.core.problems import Problem
     from pytest_evalstudio.core.registry import Registry
-    from pytest_evalstudio.core.steps import Done, step
+    from pytest_evalstudio.core.steps import StepResult, step
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
@@ -48,7 +48,7 @@ _HOMES = {
     "core.perturbators": ("Change", "perturbator"),
     "core.problems": ("Problem",),
     "core.registry": ("Registry",),
-    "core.steps": ("Done", "step"),
+    "core.steps": ("StepResult", "step"),
     "engine.builders": ("make_case",),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
@@ -67,7 +67,6 @@ __all__ = [
     "ConfigurationError",
     "Corpus",
     "DataError",
-    "Done",
     "Draft",
     "EvalStudioError",
     "EvaluationError",
@@ -89,6 +88,7 @@ __all__ = [
     "Results",
     "Row",
     "ScoredRow",
+    "StepResult",
     "Test",
     "TestCase",
     "TestLab",

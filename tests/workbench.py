@@ -11,7 +11,7 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.work import Work
+from pytest_evalstudio.mrm.workflow.context import StepContext
 
 
 class Bench:
@@ -34,10 +34,10 @@ class Bench:
         self.registry = Registry()
         self.lender: Any = Lender(registry=self.registry)
 
-    def work(self, step: str, *earlier: str) -> Work:
+    def work(self, step: str, *earlier: str) -> StepContext:
         own = self.of(step)
         own.mkdir(parents=True, exist_ok=True)
-        return Work(
+        return StepContext(
             workflow=self.workflow,
             config=self.config,
             registry=self.registry,

@@ -74,11 +74,13 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
-    from pytest_evalstudio.mrm.calibration.calibrate import calibrate, told
-    from pytest_evalstudio.mrm.calibration.outdated import without_outdated
-    from pytest_evalstudio.mrm.findings.results import read_scores
+    from pytest_evalstudio.mrm.data.results import read_scores
+    from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate, describe
+    from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:
@@ -105,14 +107,18 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.json:
         print_json(
-            {**found.figures, "divided": [list(identity) for identity in divided], "outdated": outdated}
+            {
+                **asdict(found.figures),
+                "divided": [list(identity) for identity in divided],
+                "outdated": outdated,
+            }
         )
     else:
         if outdated:
             say(f"left out: {outdated} labels of answers whose text has changed since")
         if divided:
             say(f"left out: {len(divided)} answers on which raters are divided")
-        say(*told(found.figures))
+        say(*describe(found.figures))
     if arguments.output:
         found.save(Path(arguments.output))
         if not arguments.json:

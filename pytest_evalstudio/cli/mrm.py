@@ -44,39 +44,39 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "report":
         say(str(write_workflow_artifacts(found)))
         return FINE
-    places = list(found.places())
+    steps = list(found.statuses())
     if arguments.json:
         print_json(
             [
                 {
-                    "number": place.spec.number,
-                    "step": place.spec.id,
-                    "standing": place.standing,
-                    "lacks": list(place.lacks),
-                    "summary": place.state.summary if place.state else "",
-                    "waits": place.state.waits if place.state else "",
-                    "finished": place.state.finished if place.state else None,
-                    "artifacts": str(found.folder_of(place.spec.id)),
+                    "number": step.spec.number,
+                    "step": step.spec.id,
+                    "standing": step.status,
+                    "lacks": list(step.lacks),
+                    "summary": step.state.summary if step.state else "",
+                    "waits": step.state.waits if step.state else "",
+                    "finished": step.state.finished if step.state else None,
+                    "artifacts": str(found.folder_of(step.spec.id)),
                 }
-                for place in places
+                for step in steps
             ]
         )
     else:
         say(
-            f"{workflow.name or path.stem}: {sum(place.standing == 'completed' for place in places)} of"
-            f" {len(places)} steps completed"
+            f"{workflow.name or path.stem}: {sum(step.status == 'completed' for step in steps)} of"
+            f" {len(steps)} steps completed"
         )
-        for place in places:
+        for step in steps:
             said = (
-                f"needs {', '.join(place.lacks)}"
-                if place.lacks
-                else (place.state.waits or place.state.summary)
-                if place.state
+                f"needs {', '.join(step.lacks)}"
+                if step.lacks
+                else (step.state.waits or step.state.summary)
+                if step.state
                 else ""
             )
-            when = f" {place.state.finished}" if place.state else ""
+            when = f" {step.state.finished}" if step.state else ""
             say(
-                f"  {place.spec.number}. {place.spec.id:<28}{place.standing:<10}{when}"
+                f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
                 + (f"  {said}" if said else "")
             )
-    return FINE if all(place.standing == "completed" for place in places) else FINDINGS
+    return FINE if all(step.status == "completed" for step in steps) else FINDINGS

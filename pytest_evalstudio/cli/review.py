@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.mrm.review.session import ReviewSession
-    from pytest_evalstudio.mrm.review.source import ReviewSource
+    from pytest_evalstudio.review.session import ReviewSession
+    from pytest_evalstudio.review.source import ReviewSource
 
 LABELS = "labels.csv"
 
@@ -62,7 +62,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.mrm.review.session import ReviewSession
+    from pytest_evalstudio.review.session import ReviewSession
 
     path = Path(arguments.place)
     source = _report(arguments) if path.is_dir() or path.suffix == ".jsonl" else _workflow(arguments)
@@ -93,8 +93,8 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.core.registry import Registry
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.review.workflow_sample import WorkflowSample
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.review.workflow_sample import WorkflowSample
 
     if arguments.metric or arguments.every or arguments.labels:
         raise ConfigurationError(
@@ -113,7 +113,7 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
 
 def _report(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.mrm.review.report_answers import ReportAnswers
+    from pytest_evalstudio.review.report_answers import ReportAnswers
 
     if arguments.config:
         raise ConfigurationError(
@@ -128,7 +128,7 @@ def _report(arguments: argparse.Namespace) -> ReviewSource:
 def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
     import webbrowser
 
-    from pytest_evalstudio.mrm.review.server import ReviewServer
+    from pytest_evalstudio.review.server import ReviewServer
 
     session.check_page()
     server = ReviewServer(session, arguments.port)

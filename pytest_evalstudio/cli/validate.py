@@ -92,7 +92,7 @@ def _validate_workflow(source: Source, path: Path, name: str) -> int:
     """Check its keys, documents, steps with their parameters, model and evaluators."""
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.workflow.evaluating import named_model
+    from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import named_model
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
     workflow, config = read_workflow(source), configuration_for(name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
-    from pytest_evalstudio.mrm.findings.weakness_pictures import Pictures
+    from pytest_evalstudio.mrm.steps.weakness_detection.plot import Pictures
 
 
 def add_to(add: Adds) -> None:
@@ -69,9 +69,9 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.mrm.findings.results import read_scores
-    from pytest_evalstudio.mrm.findings.weakness import find_weaknesses, told
-    from pytest_evalstudio.mrm.findings.weakness_pictures import weakness_pictures
+    from pytest_evalstudio.mrm.data.results import read_scores
+    from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_weaknesses
+    from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures
 
     scores = read_scores(arguments.results)
     metrics = _listed(arguments.metric) or [
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(found)
     else:
         for number, weakness in enumerate(found):
-            say(*[""] * bool(number), *told(weakness))
+            say(*[""] * bool(number), *describe(weakness))
     return FINDINGS if any(one["weak"] for one in found) else FINE
 
 

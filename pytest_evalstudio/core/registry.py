@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -93,9 +94,15 @@ class Shelf(Generic[E, S]):
         self._scanned = True
         package = importlib.import_module(self._package)
         for info in pkgutil.iter_modules(package.__path__):
-            if info.ispkg or info.name.startswith("_"):
+            if info.name.startswith("_"):
                 continue
-            for cls in declared_in(importlib.import_module(f"{self._package}.{info.name}"), self._spec):
+            name = f"{self._package}.{info.name}"
+            if info.ispkg:
+                # steps/topic_modeling/step.py declares a step; packages without such a module are skipped
+                name += f".{self.kind}"
+                if importlib.util.find_spec(name) is None:
+                    continue
+            for cls in declared_in(importlib.import_module(name), self._spec):
                 self.add(cls)
         for point in entry_points(group=self._package):
             try:

@@ -13,7 +13,6 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.judging import JUDGE, Judging
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.engine.analysis.statistics import cohen_kappa, wilson_interval
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.pipeline import Pipeline
@@ -24,6 +23,8 @@ from pytest_evalstudio.engine.scoring.verdicts import verdict
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.labels import Labels
+from pytest_evalstudio.stats.agreement import cohen_kappa
+from pytest_evalstudio.stats.intervals import wilson_interval
 
 Verdicts = dict[tuple[str, str], bool]
 

@@ -15,8 +15,8 @@ from pytest_evalstudio.core.steps import StepSpec
 from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
+from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.mrm.workflow.telling import step_entry
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.record.schema import StepEntry, Tables
 
@@ -86,9 +86,9 @@ class WorkflowStep(pytest.Item):
         return f"{self.nodeid.partition('::')[0]}#workflow"
 
     def setup(self) -> None:
-        lacks = self._run.place(self._spec.id).lacks
+        lacks = self._run.status(self._spec.id).lacks
         if lacks:
-            stand = ", ".join(f"{id} ({self._run.place(id).standing})" for id in lacks)
+            stand = ", ".join(f"{id} ({self._run.status(id).status})" for id in lacks)
             raise pytest.skip.Exception(f"needs {stand}", _use_item_location=True)
 
     def runtest(self) -> None:
@@ -96,9 +96,9 @@ class WorkflowStep(pytest.Item):
         from pytest_evalstudio.report.workflow import PAGE
 
         settings = self._evals.settings
-        place = self._run.place(self._spec.id)
+        status = self._run.status(self._spec.id)
         anew = settings.from_step == self._spec.id or (settings.refresh and self._run.asks(self._spec.id))
-        if place.standing == "completed" and not anew:
+        if status.status == "completed" and not anew:
             self._report()
             if not (self._run.folder / PAGE).is_file():
                 self._evals.workflows[self.path] = self._run

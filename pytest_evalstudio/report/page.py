@@ -18,11 +18,11 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.plots.radar import goodness
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.data.blocks import Block
-from pytest_evalstudio.report.radar import goodness
 from pytest_evalstudio.report.sections import all_sections
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 

@@ -17,8 +17,10 @@ from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
 from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
-from pytest_evalstudio.mrm.artifacts.summary import EVALUATION, markdown, summarise
-from pytest_evalstudio.mrm.workflow.evaluating import LAB
+from pytest_evalstudio.mrm.artifacts.summary import markdown, summarise
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import (
     ARCHIVE,
@@ -31,7 +33,6 @@ from pytest_evalstudio.mrm.workflow.states import (
     SUMMARY,
     SUMMARY_DATA,
 )
-from pytest_evalstudio.mrm.workflow.thresholds import calibrated_thresholds
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report.folders import Archive, tree

@@ -28,12 +28,12 @@ import numpy as np
 
 from pytest_evalstudio import TestLab, evaluate
 from pytest_evalstudio.formats.labels import read_labels
-from pytest_evalstudio.mrm.calibration.conformal import conformal_quantile, nonconformity
-from pytest_evalstudio.mrm.calibration.curves import chances, fit
-from pytest_evalstudio.mrm.calibration.figures import area_under_roc
-from pytest_evalstudio.mrm.calibration.sample import Sample, sample
-from pytest_evalstudio.mrm.findings.results import Column, read_scores
-from pytest_evalstudio.mrm.human.draw import Candidate, draw
+from pytest_evalstudio.mrm.data.results import Column, read_scores
+from pytest_evalstudio.mrm.steps.human_calibration.curves import fit, probabilities
+from pytest_evalstudio.mrm.steps.human_calibration.draw import Candidate, draw
+from pytest_evalstudio.mrm.steps.human_calibration.sample import Sample, sample
+from pytest_evalstudio.stats.calibration import area_under_roc
+from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
 
 ALPHA = 0.1
 SPLITS = 200
@@ -117,9 +117,11 @@ def coverage(made: Sample, columns: list[Column], method: Any, seed: int) -> flo
         seed=seed,
     )
     quantile = conformal_quantile(
-        nonconformity(chances(curve, made.scores[others]), made.good[others]), ALPHA
+        nonconformity(probabilities(curve, made.scores[others]), made.good[others]), ALPHA
     )
-    return float((nonconformity(chances(curve, made.scores[tested]), made.good[tested]) <= quantile).mean())
+    return float(
+        (nonconformity(probabilities(curve, made.scores[tested]), made.good[tested]) <= quantile).mean()
+    )
 
 
 def in_rounds(made: Sample, columns: list[Column], rounds: int, seed: int) -> tuple[float, float]:
@@ -130,20 +132,22 @@ def in_rounds(made: Sample, columns: list[Column], rounds: int, seed: int) -> tu
         return fit("logistic", made.scores[rows], made.labels[rows], good_from=1, metrics=metrics, seed=seed)
 
     def curve(rows: Any) -> Any:
-        return chances(fitted(rows), made.scores) if len(set(made.good[rows])) == 2 else None
+        return probabilities(fitted(rows), made.scores) if len(set(made.good[rows])) == 2 else None
 
     candidates = [
         Candidate(key=str(at), model_key="", place=float(score)) for at, score in enumerate(made.scores[:, 0])
     ]
-    drawn = draw(candidates, range(len(made)), size=STEP_LABELS, rounds=rounds, seed=seed, chances=curve)
-    every = draw(candidates, range(len(made)), size=len(made), rounds=1, seed=seed, chances=curve)
+    drawn = draw(
+        candidates, range(len(made)), size=STEP_LABELS, rounds=rounds, seed=seed, probabilities=curve
+    )
+    every = draw(candidates, range(len(made)), size=len(made), rounds=1, seed=seed, probabilities=curve)
     rows, others = ([one.at for one in drawn if one.part == part] for part in ("curve", "conformal"))
     tested = [one.at for one in every if one.part == "conformal" and one.at not in others]
     found = fitted(rows)
     quantile = conformal_quantile(
-        nonconformity(chances(found, made.scores[others]), made.good[others]), ALPHA
+        nonconformity(probabilities(found, made.scores[others]), made.good[others]), ALPHA
     )
-    covered = nonconformity(chances(found, made.scores[tested]), made.good[tested]) <= quantile
+    covered = nonconformity(probabilities(found, made.scores[tested]), made.good[tested]) <= quantile
     return float(covered.mean()), abs(cut(found) - cut(fitted(np.arange(len(made)))))
 
 
@@ -164,7 +168,7 @@ def area(made: Sample, columns: list[Column], seed: int, part: Callable[[Any], A
         metrics=[column.metric for column in columns],
         seed=seed,
     )
-    return area_under_roc(chances(curve, made.scores[order[LABELS:]]), made.good[order[LABELS:]])
+    return area_under_roc(probabilities(curve, made.scores[order[LABELS:]]), made.good[order[LABELS:]])
 
 
 def told(what: str, found: list[float]) -> None:

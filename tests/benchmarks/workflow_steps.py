@@ -37,7 +37,7 @@ from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.steps.topic_modeling import TopicModeling
+from pytest_evalstudio.mrm.steps.topic_modeling.step import TopicModeling
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 STEPS = ("topic_modeling", "test_generation", "test_validation")

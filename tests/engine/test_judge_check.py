@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.analysis.statistics import cohen_kappa
 from pytest_evalstudio.engine.judge_check import check_judge, told
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.stats.agreement import cohen_kappa
 
 PROMPT = "Is {actual_output} borne out by {context}?"
 LABELS = {"a": 1, "b": 1, "c": 1, "d": 0, "e": 0, "f": 0}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
 from pytest_evalstudio.perturbations._lexical import tagged
 from pytest_evalstudio.perturbations._wordnet import find_wordnet
+from pytest_evalstudio.stats.intervals import wilson_interval
 
 LABELLED = Path(__file__).with_name("tagged_questions.txt")
 AT_LEAST = 0.85

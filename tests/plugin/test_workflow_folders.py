@@ -13,7 +13,7 @@ from project import Project
 STEP = '''
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.steps import Done, step
+from pytest_evalstudio.core.steps import StepResult, step
 
 
 @step("first", name="First", number=1)
@@ -30,7 +30,7 @@ class First:
         if (work.base / "die").exists():
             (work.folder / "half.txt").write_text("half")
             os._exit(1)
-        return Done(summary="counted")
+        return StepResult(summary="counted")
 
 
 def pytest_evalstudio_register(registry):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.core.steps import Done, step
+from pytest_evalstudio.core.steps import StepResult, step
 
 
 def note(work, name):
@@ -36,7 +36,7 @@ class First:
     def run(self, work):
         note(work, "first")
         (work.folder / "count.txt").write_text(str(self.factor * len(work.documents)))
-        return Done(summary=f"{len(work.documents)} documents", figures={"count": len(work.documents)})
+        return StepResult(summary=f"{len(work.documents)} documents", figures={"count": len(work.documents)})
 
 
 @step("second", name="Second", number=2, after=("first",))
@@ -51,7 +51,7 @@ class Second:
         count = int((work.artifacts("first") / "count.txt").read_text())
         if count == 13:
             raise EvaluationError("thirteen is too many")
-        return Done(summary=f"{2 * count} in all, {work.figures['first']['count']} read")
+        return StepResult(summary=f"{2 * count} in all, {work.figures['first']['count']} read")
 
 
 @step("third", name="Third", number=3, after=("first",))
@@ -68,7 +68,7 @@ class Third:
         note(work, "third")
         found = work.base / self.labels
         waits = "" if found.exists() else "0 of 40 labels"
-        return Done(summary=f"{waits}: label them" if waits else "labelled", waits=waits, figures={"cut": 0.7})
+        return StepResult(summary=f"{waits}: label them" if waits else "labelled", waits=waits, figures={"cut": 0.7})
 
 
 @step("fourth", name="Fourth", number=4, after=("second", "third"))
@@ -78,7 +78,7 @@ class Fourth:
 
     def run(self, work):
         note(work, "fourth")
-        return Done(summary="done")
+        return StepResult(summary="done")
 
 
 @step("fifth", name="Fifth", number=5, after=("first",), uses=("third",))
@@ -93,7 +93,7 @@ class Fifth:
             description=f"Scores below {cut}.", severity="low", problem_type="accuracy", avid="P0200", attributes={"cut": cut}, actions="Look."
         )
         (work.folder / "cut.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg"><title id="t">A cut &amp; its place</title></svg>')
-        return Done(summary=f"cut at {cut}", problems=(problem,))
+        return StepResult(summary=f"cut at {cut}", problems=(problem,))
 
 
 def pytest_evalstudio_register(registry):

@@ -18,10 +18,10 @@ from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_fi
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.engine.analysis.problems import find_problems
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.statistics import percentile
 from pytest_evalstudio.engine.analysis.tallies import ModelTally, Tally
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import VERDICTS, Item, Run
+from pytest_evalstudio.stats.ranking import percentile
 
 HARDEST = 10
 

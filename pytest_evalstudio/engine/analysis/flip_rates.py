@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.core.perturbators import INTENSITIES
-from pytest_evalstudio.engine.analysis.statistics import Interval, wilson_interval
 from pytest_evalstudio.engine.analysis.tallies import Perturbed, Tally
+from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.types import Interval
 
 Group = Literal["all", "perturbator", "intensity", "category", "metric", "model"]
 GROUPS: tuple[Group, ...] = ("all", "perturbator", "intensity", "category", "metric", "model")

@@ -11,9 +11,9 @@ from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.statistics import is_tie
 from pytest_evalstudio.engine.analysis.tallies import FIRST_KEYS, CaseMarks, Tally, excerpt
 from pytest_evalstudio.engine.analysis.wording import rounded, row_attributes
+from pytest_evalstudio.stats.ranking import is_tie
 
 
 def find_insights(

@@ -12,16 +12,12 @@ import numpy as np
 from pytest_evalstudio.core.contracts import Aggregates, ModelScore
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.statistics import (
-    Floats,
-    Interval,
-    cluster_bootstrap_intervals,
-    percentile,
-    ranks,
-    wilson_interval,
-)
 from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
 from pytest_evalstudio.record.schema import Item, Run
+from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
+from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.ranking import percentile, ranks
+from pytest_evalstudio.stats.types import Floats, Interval
 
 _ENTRIES_AT_ONCE = 4_000_000
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.statistics import percentile
 from pytest_evalstudio.engine.analysis.tallies import ModelTally, Sample, Tally
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
 from pytest_evalstudio.record.schema import RunSettings
+from pytest_evalstudio.stats.ranking import percentile
 
 
 def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:

@@ -10,14 +10,14 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
-from pytest_evalstudio.mrm.workflow.evaluating import LAB
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
+from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibration_outcome
+from pytest_evalstudio.mrm.steps.robustness_input_variations.results import ID as VARIATIONS
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.mrm.workflow.thresholds import CALIBRATION
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.writer import FILE
-
-EVALUATION = "automated_evaluation"
-VARIATIONS = "robustness_input_variations"
 
 
 def accepted_answers(run: WorkflowRun) -> list[Entry]:
@@ -28,7 +28,7 @@ def accepted_answers(run: WorkflowRun) -> list[Entry]:
     """
     found: list[Entry] = []
     if run.is_completed(CALIBRATION):
-        accepted = run.completed_figures()[CALIBRATION].get("accepted", ())
+        accepted = calibration_outcome(run.completed_figures()).accepted
         found += _of_calibration(run.folder_of(EVALUATION), set(accepted))
     if run.is_completed(VARIATIONS):
         found += _of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)

@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
-from pytest_evalstudio.mrm.workflow.places import relative
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
+from pytest_evalstudio.mrm.workflow.documents import relative
+from pytest_evalstudio.mrm.workflow.entries import step_entry
+from pytest_evalstudio.mrm.workflow.results import read_results
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.mrm.workflow.telling import step_entry
+from pytest_evalstudio.stats.intervals import wilson_interval
 
-EVALUATION = "automated_evaluation"
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
@@ -70,13 +72,16 @@ def _files(run: WorkflowRun, id: str) -> list[str]:
 
 
 def _quality(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The share of evaluated cases that pass, None where nothing was evaluated."""
-    found = (
-        step["figures"].get("verdicts", {})
+    """Return the share of evaluated cases that pass; None where nothing was evaluated."""
+    evaluations = (
+        read_results(EVALUATION, step["figures"], EvaluationResults)
         for step in steps
         if step["step"] == EVALUATION and step["standing"] == "completed"
     )
-    counts: Mapping[str, int] = next(found, {})
+    evaluation = next(evaluations, None)
+    if evaluation is None:
+        return None
+    counts = evaluation.verdicts
     passed = sum(count for verdict, count in counts.items() if _VERDICTS.get(verdict) is True)
     judged = sum(count for verdict, count in counts.items() if verdict in _VERDICTS)
     if not judged:

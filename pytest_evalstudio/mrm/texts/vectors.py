@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ResourceMissing
-from pytest_evalstudio.mrm.extra import needed
+from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.texts.words import content_words
-from pytest_evalstudio.mrm.workflow.work import Work
+from pytest_evalstudio.mrm.workflow.context import StepContext
 
 CHOICES = ("auto", "embeddings", "tf-idf")
 MOST_COMPONENTS = 100
@@ -42,7 +42,7 @@ def check_choice(choice: str) -> None:
         raise ValueError(f"vectors = {choice!r}: expected one of {', '.join(CHOICES)}")
 
 
-def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
+def text_vectors(context: StepContext, texts: Sequence[str], choice: str) -> Vectors:
     """The vectors of texts.
 
     Args:
@@ -54,19 +54,19 @@ def text_vectors(work: Work, texts: Sequence[str], choice: str) -> Vectors:
         EvaluationError: the same, where it shows later.
     """
     if choice == "tf-idf":
-        return _of_words(work, texts, "")
-    embedder = work.lender.tools(work.config).embedder
+        return _of_words(context, texts, "")
+    embedder = context.lender.tools(context.config).embedder
     assert embedder is not None
     try:
         return Vectors(np.asarray(embedder.encode(texts), dtype=np.float64), f"embeddings of {embedder.name}")
     except (ConfigurationError, EvaluationError) as exc:
-        if choice == "embeddings" or work.config.embeddings.is_chosen:
+        if choice == "embeddings" or context.config.embeddings.is_chosen:
             raise
-        return _of_words(work, texts, exc.brief if isinstance(exc, ResourceMissing) else str(exc))
+        return _of_words(context, texts, exc.brief if isinstance(exc, ResourceMissing) else str(exc))
 
 
 def pair_cosines(
-    work: Work, ones: Sequence[str], others: Sequence[str], choice: str
+    context: StepContext, ones: Sequence[str], others: Sequence[str], choice: str
 ) -> tuple[list[float], str, str]:
     """The cosine of each text with its counterpart, in the embeddings or, where there are none, in TF-IDF.
 
@@ -78,7 +78,7 @@ def pair_cosines(
     """
     note = ""
     if choice != "tf-idf":
-        vectors = text_vectors(work, [*ones, *others], choice)
+        vectors = text_vectors(context, [*ones, *others], choice)
         if vectors.method.startswith("embeddings"):
             return (
                 _rounded(np.einsum("ij,ij->i", vectors.rows[: len(ones)], vectors.rows[len(ones) :])),
@@ -98,14 +98,14 @@ def _rounded(scores: Any) -> list[float]:
     return [round(float(score), 6) for score in scores]
 
 
-def _of_words(work: Work, texts: Sequence[str], note: str) -> Vectors:
+def _of_words(context: StepContext, texts: Sequence[str], note: str) -> Vectors:
     weights = word_weights(texts)
     components = min(MOST_COMPONENTS, weights.shape[1] - 1, weights.shape[0] - 1)
     if components < 2:
         return Vectors(weights.toarray(), "TF-IDF", note)
-    decomposition = needed("sklearn.decomposition", "latent semantic analysis")
-    rows = decomposition.TruncatedSVD(components, random_state=work.workflow.seed).fit_transform(weights)
-    rows = needed("sklearn.preprocessing", "latent semantic analysis").normalize(rows)
+    decomposition = import_extra("sklearn.decomposition", "latent semantic analysis")
+    rows = decomposition.TruncatedSVD(components, random_state=context.workflow.seed).fit_transform(weights)
+    rows = import_extra("sklearn.preprocessing", "latent semantic analysis").normalize(rows)
     return Vectors(rows, f"TF-IDF and truncated SVD to {components} dimensions", note)
 
 
@@ -114,7 +114,7 @@ def word_weights(texts: Sequence[str]) -> Any:
 
     Source: Salton and Buckley, 1988, as scikit-learn computes it (smoothed idf).
     """
-    extraction = needed("sklearn.feature_extraction.text", "TF-IDF")
+    extraction = import_extra("sklearn.feature_extraction.text", "TF-IDF")
     analyzer = _words_or_text
     return extraction.TfidfVectorizer(analyzer=analyzer, sublinear_tf=True).fit_transform(texts)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def check_counts(step: Any, least: Mapping[str, int]) -> None:
-    """Whether parameters are whole numbers and not too small; None passes, where it is the default.
+    """Check that parameters are whole numbers of at least a minimum; None passes if it is the default.
 
     Raises:
         ValueError: for the first that is not.
@@ -21,7 +21,7 @@ def check_counts(step: Any, least: Mapping[str, int]) -> None:
 
 
 def check_fractions(step: Any, *names: str, most: float = 1.0) -> None:
-    """Whether parameters are numbers from 0 to 1, or to `most`.
+    """Check that parameters are numbers from 0 to 1, or to `most`.
 
     Raises:
         ValueError: for the first that is not.
@@ -31,13 +31,13 @@ def check_fractions(step: Any, *names: str, most: float = 1.0) -> None:
 
 
 def check_fraction(name: str, value: Any, most: float = 1.0) -> None:
-    """The same for one value."""
+    """Check that a value is a number from 0 to `most`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= most:
         raise ValueError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
 
 
 def check_names(step: Any, *names: str) -> None:
-    """Whether parameters are lists of names.
+    """Check that parameters are lists of names.
 
     Raises:
         ValueError: for the first that is not.
@@ -49,7 +49,7 @@ def check_names(step: Any, *names: str) -> None:
 
 
 def check_text(step: Any, *names: str) -> None:
-    """Whether parameters are texts; an empty one is none given.
+    """Check that parameters are texts; an empty one counts as not given.
 
     Raises:
         ValueError: for the first that is not.

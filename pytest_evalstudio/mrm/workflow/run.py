@@ -1,4 +1,4 @@
-"""A workflow on disk: which of its steps stand, which must run, and running one."""
+"""A workflow on disk: the status of its steps, and running one."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import Done, StepSpec
+from pytest_evalstudio.core.steps import StepResult, StepSpec
 from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
+from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
 from pytest_evalstudio.mrm.workflow.states import (
     ARTIFACTS,
-    Standing,
+    CurrentStatus,
     State,
     claim,
     clear,
@@ -36,7 +37,6 @@ from pytest_evalstudio.mrm.workflow.states import (
     sizes,
     write_state,
 )
-from pytest_evalstudio.mrm.workflow.work import Progress, Work
 
 LOCK = ".lock"
 EVALUATOR = "evaluator."
@@ -49,16 +49,16 @@ LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A step of a workflow, and how it stands.
+class StepStatus:
+    """The current status of a step.
 
     Attributes:
-        lacks: steps that must be completed before it can run, in order.
-        state: its last run, None where there was none.
+        lacks: ids of the steps that must be completed before it can run, in order.
+        state: its last run; None before the first.
     """
 
     spec: StepSpec
-    standing: Standing
+    status: CurrentStatus
     lacks: tuple[str, ...]
     state: State | None
 
@@ -114,40 +114,40 @@ class WorkflowRun:
         """The workflow's name, or its file's."""
         return self.workflow.name or self.path.stem
 
-    def places(self) -> Iterator[Place]:
-        """All steps in order, and how they stand."""
+    def statuses(self) -> Iterator[StepStatus]:
+        """Yield the status of each step, in order."""
         for spec in self.specs:
-            yield self.place(spec.id)
+            yield self.status(spec.id)
 
-    def place(self, id: str) -> Place:
-        """How a step stands."""
+    def status(self, id: str) -> StepStatus:
+        """Return the current status of a step."""
         spec = self._spec(id)
         state = read_state(self.folder_of(id))
-        lacks = tuple(other for other in spec.after if self.place(other).standing != "completed")
+        lacks = tuple(other for other in spec.after if self.status(other).status != "completed")
         if state is None:
-            return Place(spec=spec, standing="not run", lacks=lacks, state=None)
+            return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
         if lacks or state.identity != self._identity(spec) or not is_whole(self.folder_of(id), state):
-            return Place(spec=spec, standing="outdated", lacks=lacks, state=state)
-        return Place(spec=spec, standing=state.status, lacks=(), state=state)
+            return StepStatus(spec=spec, status="outdated", lacks=lacks, state=state)
+        return StepStatus(spec=spec, status=state.status, lacks=(), state=state)
 
     def folder_of(self, id: str) -> Path:
-        """Where a step's artifacts are."""
+        """Return the folder of a step's artifacts."""
         return self.folder / f"{self._spec(id).number}_{id}"
 
     def is_completed(self, id: str) -> bool:
-        """Whether a step is known here, has run and is not outdated."""
-        return any(spec.id == id for spec in self.specs) and self.place(id).standing == "completed"
+        """Report whether a step is known, has run and is not outdated."""
+        return any(spec.id == id for spec in self.specs) and self.status(id).status == "completed"
 
     def asks(self, id: str) -> bool:
-        """Whether a step asks models."""
+        """Report whether a step asks models."""
         return "model" in getattr(self._steps[id], "configured", ())
 
     def completed_figures(self) -> dict[str, Mapping[str, Any]]:
-        """What the completed steps said of themselves, by id."""
+        """Return the results of the completed steps by id, as their state files hold them."""
         return {
-            place.spec.id: place.state.figures
-            for place in self.places()
-            if place.standing == "completed" and place.state is not None
+            step.spec.id: step.state.figures
+            for step in self.statuses()
+            if step.status == "completed" and step.state is not None
         }
 
     def run(
@@ -202,7 +202,7 @@ class WorkflowRun:
         clear(folder)
         started = time.perf_counter()
         states = self._earlier(spec)
-        work = Work(
+        context = StepContext(
             workflow=self.workflow,
             config=self.config,
             registry=self.registry,
@@ -217,19 +217,19 @@ class WorkflowRun:
             progress=progress,
             refresh=refresh,
         )
-        done: Done = self._steps[id].run(work)
+        result: StepResult = self._steps[id].run(context)
         state = State(
             step=id,
-            status="waiting" if done.waits else "completed",
-            summary=done.summary,
-            waits=done.waits,
+            status="waiting" if result.waits else "completed",
+            summary=result.summary,
+            waits=result.waits,
             identity=identity,
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
-            figures=dict(done.figures),
-            problems=list(done.problems),
-            notes=[note for note in dict.fromkeys(done.notes) if note],
+            figures=_json_ready(result.figures),
+            problems=list(result.problems),
+            notes=[note for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
         )
         write_state(folder, state)
@@ -279,7 +279,7 @@ class WorkflowRun:
 
     @cached_property
     def _documents_digests(self) -> list[list[str]]:
-        """Of the documents as they are when they are first asked for."""
+        """Return the digests of the documents, as they are at the first call."""
         return [_digest(document) for document in self.documents]
 
     def _earlier(self, spec: StepSpec) -> dict[str, State]:
@@ -287,7 +287,7 @@ class WorkflowRun:
         found = {
             other: read_state(self.folder_of(other))
             for other in (*spec.after, *spec.uses)
-            if self.place(other).standing == "completed"
+            if self.status(other).status == "completed"
         }
         return {other: state for other, state in found.items() if state is not None}
 
@@ -300,7 +300,7 @@ class WorkflowRun:
         return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
 
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
-        """What the configuration says of the parts that the step uses."""
+        """Return the part of the configuration that the step uses."""
         used = getattr(self._steps[spec.id], "configured", ())
         found = self.config.model_dump(
             include={name for name in used if "." not in name}, exclude_unset=True, mode="python"
@@ -333,6 +333,13 @@ class WorkflowRun:
 
     def _wrong(self, place: str, message: str) -> DataError:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
+
+
+def _json_ready(figures: object) -> dict[str, Any]:
+    """Return a step's results as its state file and the record hold them."""
+    if is_dataclass(figures) and not isinstance(figures, type):
+        return asdict(figures)
+    return dict(cast("Mapping[str, Any]", figures))
 
 
 def _files_of(value: Any, folder: Path) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""What is known of a workflow's steps from run to run: one file beside each step's artifacts."""
+"""State of a workflow's steps between runs: one file beside each step's artifacts."""
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ ARTIFACTS = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENC
 """Files of a whole workflow, beside the folders of its steps."""
 
 Status = Literal["completed", "waiting"]
-Standing = Literal["completed", "waiting", "outdated", "not run"]
-"""How a step stands: outdated = it has run, but with other parameters, documents or earlier artifacts than
-today's.
-"""
+CurrentStatus = Literal["completed", "waiting", "outdated", "not run"]
+"""outdated: the last run had other parameters, documents or earlier artifacts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +93,7 @@ def sizes(folder: Path) -> dict[str, int]:
 
 
 def is_whole(folder: Path, state: State) -> bool:
-    """Whether the artifacts that a state speaks of are all there, none longer or shorter than it was."""
+    """Report whether all artifacts of a state exist with their recorded sizes."""
     return all(
         (folder / name).is_file() and (folder / name).stat().st_size == size
         for name, size in state.artifacts.items()
@@ -103,7 +101,7 @@ def is_whole(folder: Path, state: State) -> bool:
 
 
 def is_artifact(path: Path) -> bool:
-    """Whether a file lies in the folder of a step's artifacts."""
+    """Report whether a file lies in the folder of a step's artifacts."""
     return (path.parent.parent / MARK).is_file()
 
 

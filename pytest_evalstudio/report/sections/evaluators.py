@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
+from pytest_evalstudio.plots.radar import Radar, radar
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import log_lines, own
-from pytest_evalstudio.report.plots import plot
-from pytest_evalstudio.report.radar import radar
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import by_standard, methods_of, standards_of
 from pytest_evalstudio.report.weak_points import weak_points
@@ -36,8 +37,8 @@ def evaluator_part(content: Content, id: str) -> dict[str, Any]:
         "standards": by_standard(standards_of(info.keywords)),
         "methods": methods_of(info.keywords, info.method),
         "board": board,
-        "plot": plot(board),
-        "radar": radar(board),
+        "plot": leaderboard_chart(board),
+        "radar": leaderboard_radar(board),
         "problems": problems[:PROBLEMS],
         "problem_count": len(problems),
         "insights": own(analysis.insights, id),
@@ -50,3 +51,28 @@ def evaluator_part(content: Content, id: str) -> dict[str, Any]:
         "results_file": files[0][1],
         "log": log_lines(analysis, board),
     }
+
+
+def leaderboard_chart(board: Leaderboard) -> IntervalChart | None:
+    """Return the chart of a leaderboard's primary metric; None where no model has a finite value."""
+    metric = board.evaluator.primary
+    cells = [(line.name, line.cells[metric.key]) for line in board.standings]
+    return interval_chart(
+        metric,
+        [
+            Mean(
+                name=name,
+                value=cell.value,
+                interval=cell.interval,
+                threshold=cell.threshold,
+                passes=cell.passes,
+            )
+            for name, cell in cells
+        ],
+    )
+
+
+def leaderboard_radar(board: Leaderboard) -> Radar | None:
+    """Return the radar chart of a leaderboard with at least four metrics; None for others."""
+    models = [(line.name, {key: cell.value for key, cell in line.cells.items()}) for line in board.standings]
+    return radar(board.evaluator.metrics, models)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pytest_evalstudio.engine.analysis.analyse import analyse
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
+from pytest_evalstudio.stats.intervals import wilson_interval
 from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
 
 

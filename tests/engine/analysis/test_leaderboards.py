@@ -6,7 +6,7 @@ import pytest
 
 from pytest_evalstudio.core.contracts import ModelScore
 from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
-from pytest_evalstudio.engine.analysis.statistics import wilson_interval
+from pytest_evalstudio.stats.intervals import wilson_interval
 from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric, perturbed, score
 
 

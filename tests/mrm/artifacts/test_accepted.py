@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import Done, step
+from pytest_evalstudio.core.steps import StepResult, step
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
@@ -20,7 +20,7 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
-from pytest_evalstudio.mrm.workflow.evaluating import LAB
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
@@ -87,26 +87,26 @@ def run(tmp_path: Path) -> WorkflowRun:
     class Evaluation:
         """Answers."""
 
-        def run(self, work: Any) -> Done:
+        def run(self, work: Any) -> StepResult:
             write(work, lab(*ANSWERED))
-            return Done(summary="done")
+            return StepResult(summary="done")
 
     @step("human_calibration", name="Calibration", number=5, after=("automated_evaluation",))
     @dataclass(frozen=True)
     class Calibration:
         """Labels."""
 
-        def run(self, work: Any) -> Done:
-            return Done(summary="done", figures={"accepted": ["when", "who"]})
+        def run(self, work: Any) -> StepResult:
+            return StepResult(summary="done", figures={"accepted": ["when", "who"]})
 
     @step("robustness_input_variations", name="Variations", number=8, after=("automated_evaluation",))
     @dataclass(frozen=True)
     class Variations:
         """Other wordings."""
 
-        def run(self, work: Any) -> Done:
+        def run(self, work: Any) -> StepResult:
             write(work, lab(*VARIED))
-            return Done(summary="done")
+            return StepResult(summary="done")
 
     registry = Registry()
     registry.steps._scanned = True

@@ -1,0 +1,31 @@
+"""Import of optional packages, with the command that installs a missing one."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from pytest_evalstudio.core.errors import ConfigurationError
+
+_PACKAGES = {"sklearn": "scikit-learn", "umap": "umap-learn"}
+
+
+def import_extra(module: str, purpose: str) -> ModuleType:
+    """Import a module of a package that the extra `mrm` installs.
+
+    Args:
+        module: dotted name of the module.
+        purpose: what needs the module, for the message.
+
+    Raises:
+        ConfigurationError: if the package is not installed; the message says how to install it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as exc:
+        package = module.partition(".")[0]
+        if (exc.name or "").partition(".")[0] != package:
+            raise
+        raise ConfigurationError(
+            f'{purpose} needs {_PACKAGES.get(package, package)}: pip install "pytest-evalstudio[mrm]"'
+        ) from None

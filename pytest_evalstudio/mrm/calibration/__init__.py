@@ -1,1 +1,0 @@
-"""Calibration of metrics by people's labels."""

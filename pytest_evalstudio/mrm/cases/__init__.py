@@ -1,1 +1,0 @@
-"""Test cases out of documents: sampled, found or written, chosen, validated."""

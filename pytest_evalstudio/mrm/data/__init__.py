@@ -1,0 +1,1 @@
+"""Results of runs and categories of test cases, as the steps read them."""

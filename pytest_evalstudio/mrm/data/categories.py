@@ -1,0 +1,27 @@
+"""Categories of test cases by dimension."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+CATEGORY = "category"
+"""The dimension of categories that name none: "fees", where "topic:fees" is of the dimension topic."""
+TOPIC, GENERATOR = "topic", "generator"
+"""The dimensions of generated suites."""
+QUERY_TYPE = "query_type"
+_NAMED = re.compile(r"(?P<dimension>[A-Za-z][A-Za-z0-9_]*):(?P<value>\S.*)", re.DOTALL)
+
+
+def about(categories: Iterable[str]) -> dict[str, set[str]]:
+    """Values by dimension.
+
+    >>> about(["topic:fees", "urgent"])
+    {'topic': {'fees'}, 'category': {'urgent'}}
+    """
+    found: dict[str, set[str]] = {}
+    for category in categories:
+        named = _NAMED.fullmatch(category)
+        dimension, value = (named["dimension"], named["value"]) if named else (CATEGORY, category)
+        found.setdefault(dimension, set()).add(value)
+    return found

@@ -1,0 +1,290 @@
+"""Results of runs as one table: each answer that a model gave to a test case, with its scores by every
+evaluator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine import quick_json
+from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.engine.analysis.tallies import visible_categories
+from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.formats.labels import answer_id
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.writer import FILE
+
+RESULTS = Path("global_llm_eval_results") / "application_json" / "explanation.json"
+Identity = tuple[str, str, str]
+"""File, key and model key of an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A metric of an evaluator.
+
+    Attributes:
+        embedder: the embedding model that its scores are of, "" for none.
+        is_calibrated: whether it is the probability that a calibration made.
+    """
+
+    evaluator: str
+    metric: Metric
+    embedder: str = ""
+    is_calibrated: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"{self.evaluator}.{self.metric.key}"
+
+
+@dataclass(slots=True)
+class Answer:
+    """One model's answer to one test case, repeats in one.
+
+    Attributes:
+        source: key of the original that it is a perturbation of, "" for an original.
+        text_id: `answer_id` of its text, of several repeats of the first one's; "" where the results do not
+            hold it.
+        scores: `evaluator.metric` to the scores of its repeats.
+    """
+
+    file: str
+    key: str
+    model_key: str
+    test_key: str
+    categories: tuple[str, ...]
+    source: str = ""
+    text_id: str = ""
+    scores: dict[str, dict[int, float]] = field(default_factory=dict)
+
+    def score(self, column: str) -> float | None:
+        """The mean over the repeats; None where there is none, or not a finite one."""
+        found = self.scores.get(column)
+        if not found:
+            return None
+        mean = math.fsum(found.values()) / len(found) if all(map(math.isfinite, found.values())) else math.inf
+        return mean if math.isfinite(mean) else None
+
+
+@dataclass(slots=True)
+class Scores:
+    """Read results files, records or reports as one table.
+
+    Attributes:
+        columns: by `evaluator.metric`.
+        model_names: by model key.
+    """
+
+    columns: dict[str, Column] = field(default_factory=dict)
+    answers: dict[Identity, Answer] = field(default_factory=dict)
+    model_names: dict[str, str] = field(default_factory=dict)
+
+    def column(self, name: str) -> Column:
+        """The metric of that name: `evaluator.metric`, or a metric key that one evaluator alone has.
+
+        Raises:
+            ConfigurationError: if there is none, or several.
+        """
+        if name in self.columns:
+            return self.columns[name]
+        found = [column for column in self.columns.values() if column.metric.key == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ConfigurationError(
+                f"metric {name!r} is one of several evaluators; say which:"
+                f" {', '.join(column.key for column in found)}"
+            )
+        known = [*self.columns, *(column.metric.key for column in self.columns.values())]
+        hint = nearest(name, known)
+        raise ConfigurationError(
+            f"these results have no metric {name!r}. {hint or 'They have ' + ', '.join(self.columns)}"
+        )
+
+
+def read_scores(places: Sequence[str | Path]) -> Scores:
+    """Everything that results files, records, reports or evaluators' folders in them hold.
+
+    Args:
+        places: files `explanation.json` or `record.jsonl`, or folders with one.
+
+    Raises:
+        DataError: if one cannot be read as results, or two give scores for the same thing.
+    """
+    found = Scores()
+    for place in places:
+        path = _file_of(Path(place))
+        if path.suffix == ".jsonl":
+            _read_record(path, found)
+        else:
+            _read_results(path, found)
+    return found
+
+
+def _file_of(place: Path) -> Path:
+    if not place.is_dir():
+        return place
+    for path in (
+        place / FILE,
+        place / RESULTS,
+        place / "application_json" / RESULTS.name,
+        place / RESULTS.name,
+    ):
+        if path.is_file():
+            return path
+    raise DataError(
+        f"there are no results here; give an {RESULTS.name}, a {FILE} or the folder of a report",
+        source=str(place),
+    )
+
+
+def _read_record(path: Path, found: Scores) -> None:
+    record = RecordReader(path)
+    evaluators = evaluators_of(record.run)
+    columns = [
+        Column(
+            evaluator=id,
+            metric=metric,
+            embedder=info.embedder,
+            is_calibrated=bool(info.calibration) and metric.primary,
+        )
+        for id, info in evaluators.items()
+        for metric in info.metrics
+    ]
+    _add_columns(found, columns)
+    found.model_names |= {key: record.run.model_name(key) for key in record.run.models}
+    for item in record.items():
+        for row in item.rows:
+            source = next((link.target for link in row.relationships if link.type == SOURCE), "")
+            made = Answer(
+                file=item.file,
+                key=item.key,
+                model_key=item.model_key,
+                test_key=item.test_key,
+                categories=tuple(dict.fromkeys(visible_categories(row.categories))),
+                source=source,
+                text_id=answer_id(row.actual_output) if row.actual_output else "",
+            )
+            answer = found.answers.setdefault((item.file, item.key, item.model_key), made)
+            for column in columns:
+                outcome = row.outcomes.get(column.evaluator)
+                if outcome is not None and outcome.status == "score":
+                    _add(answer, column.key, row.run, outcome.scores.get(column.metric.key), path)
+
+
+def _read_results(path: Path, found: Scores) -> None:
+    content = _content(path)
+    try:
+        evaluator = content["evaluator"]
+        id = str(evaluator["id"])
+        columns = [_column(id, entry, evaluator) for entry in evaluator["metrics_meta"]]
+        _add_columns(found, columns)
+        found.model_names |= {
+            str(model["key"]): str(model.get("name") or model["key"]) for model in content.get("models", ())
+        }
+        for row in content["results"]:
+            answer = _answer(
+                found,
+                (str(row.get("file", "")), str(row["test_case_key"]), str(row["model_key"])),
+                str(row.get("test_key", "")),
+                row,
+            )
+            if row["outcomes"][id]["status"] == "score":
+                for column in columns:
+                    key = column.key if column.key in row else column.metric.key
+                    _add(answer, column.key, int(row.get("run", 1)), row.get(key), path)
+    except (KeyError, TypeError, AttributeError, ValueError) as exc:
+        raise DataError(
+            f"is no results file of a report: {type(exc).__name__}: {exc}", source=str(path)
+        ) from None
+
+
+def _content(path: Path) -> Any:
+    try:
+        content = quick_json.read(path.read_bytes())
+    except (ValueError, RecursionError) as exc:
+        raise DataError(f"is not JSON: {exc}", source=str(path)) from None
+    if not isinstance(content, dict) or "results" not in content or "evaluator" not in content:
+        raise DataError(
+            f"is no results file of a report: give an {RESULTS.name} of {RESULTS.parent.parent}, or the"
+            f" report's {FILE}",
+            source=str(path),
+        )
+    return content
+
+
+def _column(id: str, entry: Mapping[str, Any], evaluator: Mapping[str, Any]) -> Column:
+    low, high = entry.get("value_range", (0.0, 1.0))
+    metric = Metric(
+        key=entry["key"],
+        name=entry.get("display_name") or entry["key"],
+        better="higher" if entry["higher_is_better"] else "lower",
+        range=(float(low), float(high)),
+        threshold=float(entry["threshold"]),
+        primary=bool(entry.get("is_primary_metric")),
+    )
+    is_calibrated = bool(evaluator.get("calibration")) and metric.primary
+    return Column(
+        evaluator=id, metric=metric, embedder=evaluator.get("embedder", ""), is_calibrated=is_calibrated
+    )
+
+
+def _add_columns(found: Scores, columns: Iterable[Column]) -> None:
+    for column in columns:
+        known = found.columns.setdefault(column.key, column)
+        if known.embedder != column.embedder:
+            raise DataError(
+                f"{column.key} is of the embedder {column.embedder!r} here and of {known.embedder!r} there;"
+                " scores of two do not compare"
+            )
+
+
+def _answer(found: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
+    """Return the answer of a results file's row, made when its first repeat is read."""
+    if identity not in found.answers:
+        file, key, model_key = identity
+        links = row.get("relationships") or ()
+        found.answers[identity] = Answer(
+            file=file,
+            key=key,
+            model_key=model_key,
+            test_key=test_key,
+            categories=tuple(dict.fromkeys(visible_categories(map(str, row.get("categories") or ())))),
+            source=next((str(link["target"]) for link in links if link.get("type") == SOURCE), ""),
+            text_id=answer_id(str(row["actual_output"])) if row.get("actual_output") else "",
+        )
+    return found.answers[identity]
+
+
+def _add(answer: Answer, column: str, run: int, value: object, path: Path) -> None:
+    if value is None:
+        return
+    scores = answer.scores.setdefault(column, {})
+    if run in scores:
+        raise DataError(
+            f"has a second score by {column} for {answer.key!r} of model {answer.model_key!r} in"
+            f" {answer.file!r}; give each run's results once",
+            source=str(path),
+        )
+    scores[run] = float(value)  # type: ignore[arg-type]
+
+
+def originals(answers: Iterable[Answer]) -> Iterator[tuple[Answer, tuple[str, str]]]:
+    """Each answer with file and key of the original case that it goes back to, itself where it is none's
+    perturbation.
+    """
+    kept = list(answers)
+    sources = {(answer.file, answer.key): answer.source for answer in kept}
+    for answer in kept:
+        key, seen = answer.key, {answer.key}
+        while (source := sources.get((answer.file, key), "")) and source not in seen:
+            seen.add(source)
+            key = source
+        yield answer, (answer.file, key)

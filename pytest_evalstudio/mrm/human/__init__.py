@@ -1,1 +1,0 @@
-"""People in the loop: which answers they label, what they see of them, how far they agree."""

@@ -1,1 +1,0 @@
-"""The pictures that steps leave among their artifacts, one file each."""

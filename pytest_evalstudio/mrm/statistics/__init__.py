@@ -1,1 +1,0 @@
-"""Tests, effects and densities that findings rest on."""

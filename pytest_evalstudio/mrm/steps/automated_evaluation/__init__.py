@@ -1,0 +1,1 @@
+"""Step 4: ask the model under validation and evaluate its answers."""

@@ -1,0 +1,148 @@
+"""Ask the model, evaluate its answers and write the record; shared by the steps that ask questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.engine.analysis.tallies import excerpt
+from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
+from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.workflow import Workflow
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.writer import FILE
+
+CONFIGURED = (
+    *(
+        "model",
+        "runs",
+        "evaluators",
+        "evaluator",
+        "guardrails",
+        "embeddings",
+        "cross_encoder",
+        "nli",
+        "judge",
+    ),
+    *("hallucination_model", "toxicity_model", "bias_model", "sentiment_model", "language_model"),
+    *("max_text_chars", "min_test_cases", "latency", "max_cost"),
+)
+"""Keys of the configuration that a step uses that asks the model."""
+MOST_PROBLEMS = 50
+MOST_UNANSWERED = 0.1
+"""Share of questions without an answer that a step puts up with."""
+
+
+def model_table(context: StepContext) -> dict[str, Any]:
+    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured,
+    else the embedded one.
+
+    Raises:
+        ConfigurationError: if it is not configured, or several are and none is named.
+    """
+    return named_model(context.workflow, context.config)
+
+
+def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
+    """The same of a workflow that is not run."""
+    models = {
+        table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings}
+        for table in config.model
+    }
+    wanted = workflow.model
+    if wanted and wanted not in models and not (wanted == "extractive" and not models):
+        raise unknown_name("model", wanted, models, "A workflow's `model` is the name of a [[model]].")
+    if wanted in models:
+        return models[wanted]
+    if len(models) > 1:
+        raise ConfigurationError(
+            "several models are configured, and the workflow names none of them in `model`:"
+            f" {', '.join(models)}"
+        )
+    return next(iter(models.values()), {"name": "extractive", "host": "extractive", "runs": 1})
+
+
+def ask_and_evaluate(
+    context: StepContext,
+    suite: TestSuite,
+    home: Path,
+    evaluators: Sequence[str] = (),
+    thresholds: Mapping[str, float] | None = None,
+) -> Results:
+    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and
+    the record.
+
+    Args:
+        home: folder of the suite's file, where its documents start.
+        evaluators: ids; the workflow's, else the configuration's, where not given.
+        thresholds: `ID` or `ID.METRIC` to threshold, in place of the configuration's.
+
+    Raises:
+        ConfigurationError: if the model or an evaluator cannot be had.
+    """
+    chosen = list(evaluators) or context.workflow.evaluators
+    config = context.config.model_copy(update={"evaluators": chosen}) if chosen else context.config
+    Plan(
+        context.registry, config, thresholds=thresholds, told_as="thresholds:"
+    )  # what is misspelt is said before anybody is asked
+    with LabBuilder(
+        suite,
+        [model_table(context)],
+        folder=context.config.folder,
+        documents=home,
+        cache=context.cache,
+        registry=context.registry,
+        refresh=context.refresh,
+        allow_private_hosts=context.config.allow_private_hosts,
+    ) as builder:
+        lab = builder.complete_dataset(lambda done, total: context.progress(done, total, "answers"))
+    lab.save(context.folder / LAB)
+    results = evaluate_lab(
+        lab,
+        config,
+        registry=context.registry,
+        lender=context.lender,
+        folder=context.folder,
+        thresholds=thresholds,
+    )
+    results.write_record(context.folder)
+    return results
+
+
+def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
+    """Return the reason to wait if too many questions have no answer, "" otherwise.
+
+    Args:
+        most: the share that the step puts up with: some may never get one, since services refuse questions.
+    """
+    lab = results.source.content
+    rows = lab.dataset.inputs if isinstance(lab, TestLab) else []
+    errors = [row.error for row in rows if row.error]
+    if len(errors) <= most * len(rows):
+        return ""
+    return (
+        f"{len(errors)} of {len(rows)} questions have no answer ({excerpt(errors[0])}); the next run asks"
+        " them again"
+    )
+
+
+def problems_of(context: StepContext, step: str) -> tuple[Problem, ...]:
+    """Return up to 50 problems that the analysis of the step's record finds, the most severe first."""
+    record = context.folder / FILE
+    found = analyse(record, aggregates_of(read_run(record), context.registry)).problems
+    return tuple(
+        replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes})
+        for problem in found[:MOST_PROBLEMS]
+    )

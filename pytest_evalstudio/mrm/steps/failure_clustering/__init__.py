@@ -1,0 +1,1 @@
+"""Step 6: cluster the failed test cases."""

@@ -1,0 +1,207 @@
+"""Clustering of failed cases by random-forest proximity, and a test for any clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.mrm.steps.failure_clustering.proximity import PURPOSE, proximities
+from pytest_evalstudio.mrm.steps.topic_modeling.clustering import absorbed
+from pytest_evalstudio.mrm.workflow.context import Progress
+from pytest_evalstudio.stats.silhouettes import cosine_silhouette, unit_rows
+
+LEAST = 3
+"""Cases of the smallest cluster."""
+MOST_CLUSTERS = 8
+"""Tried where no number is wanted: more are hard to tell apart, on a map as well as by people."""
+COMPONENTS = (5, 10, 20, 40)
+"""Principal components that are tried."""
+TREES, FEWER_TREES = 200, 50
+MOST_CASES = 2_000
+"""Failed, and passed ones, that go into a forest; its matrix is quadratic."""
+TEST_CASES = 200
+REFERENCES = 19
+"""Reference samples: where all are less clear, p is 1 / 20."""
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """Clusters of failed cases.
+
+    Attributes:
+        labels: cluster of each failed case, in their order; 0 for the largest.
+        silhouette: mean silhouette by cosine distance in the vectors as they were given; None for one
+            cluster.
+        components: principal components that the forest was grown on.
+        typical: of each cluster, the failed cases that are nearest to the cluster's others, nearest first.
+    """
+
+    labels: Any
+    silhouette: float | None
+    components: int
+    typical: tuple[tuple[int, ...], ...]
+
+    @property
+    def count(self) -> int:
+        return int(self.labels.max()) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure:
+    """Test whether failed cases form clusters more clearly than by chance.
+
+    Attributes:
+        silhouette: of their best clusters, found in `cases` of them.
+        references: the same of samples without clusters, in order.
+        p_value: (1 + how many references are at least as clear) / (1 + all of them).
+    """
+
+    silhouette: float
+    references: tuple[float, ...]
+    p_value: float
+    cases: int
+
+
+def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Grouping:
+    """Cluster the failed ones of some cases.
+
+    Vectors are reduced to principal components, a forest says how alike failed cases are, and average linkage
+    joins those that are alike. Of all components and numbers of clusters that were tried, those with the
+    greatest silhouette are taken. It is measured in the vectors as they were given, not by the forest's own
+    distances, which differ from forest to forest. UMAP is no reduction here: it makes islands where there are
+    none (Chari and Pachter, 2023), which would then pass for causes.
+
+    Args:
+        rows: a vector per case.
+        failed: whether the case is one to cluster; the others passed.
+        clusters: how many; None for the number of the greatest silhouette.
+
+    Returns:
+        One cluster of all where none of the wanted size stand apart, or the failed cases are all the same.
+
+    Source: Breiman and Cutler, 2003; Sokal and Michener, 1958 (average linkage); Rousseeuw, 1987.
+    """
+    mine, others = np.flatnonzero(failed), np.flatnonzero(~failed)
+    in_forest, beside = _sample(len(mine), MOST_CASES, seed), others[_sample(len(others), MOST_CASES, seed)]
+    best: tuple[float, Any, int, Any] | None = None
+    for components, alike in _likenesses(rows[mine[in_forest]], rows[beside], TREES, seed):
+        for labels, silhouette in _cuts(alike, rows[mine[in_forest]], clusters):
+            if best is None or silhouette > best[0] + 1e-9:
+                best = silhouette, labels, components, alike
+    if best is None:
+        return Grouping(
+            labels=np.zeros(len(mine), dtype=np.int64),
+            silhouette=None,
+            components=0,
+            typical=(tuple(range(min(LEAST, len(mine)))),),
+        )
+    _, known, components, alike = best
+    labels = np.full(len(mine), -1, dtype=np.int64)
+    labels[in_forest] = known
+    labels, _ = absorbed(labels, unit_rows(rows[mine]), 1)
+    typical = tuple(
+        _typical(alike, in_forest, np.flatnonzero(labels[in_forest] == label))
+        for label in range(int(labels.max()) + 1)
+    )
+    return Grouping(
+        labels=labels,
+        silhouette=cosine_silhouette(rows[mine], labels),
+        components=components,
+        typical=typical,
+    )
+
+
+def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Structure | None:
+    """Compare the clusters of failed cases with those found, in the same way, in samples that have none.
+
+    A reference sample is drawn from the normal distribution with the failed cases' own mean and covariance:
+    as long in each direction as they are, and without clusters. Large sets are compared by a random part of
+    them.
+
+    Returns:
+        None where the failed cases are too few, or too much the same, for two clusters.
+
+    Source: Liu et al., 2008 (SigClust); Tibshirani et al., 2001 (gap statistic).
+    """
+    mine, others = np.flatnonzero(failed), np.flatnonzero(~failed)
+    own = rows[mine[_sample(len(mine), TEST_CASES, seed)]]
+    beside = rows[others[_sample(len(others), TEST_CASES, seed)]]
+    found = _clearest(own, beside, seed)
+    if found is None:
+        return None
+    rng = np.random.default_rng(seed)
+    centre = own.mean(axis=0)
+    references = []
+    for number in range(REFERENCES):
+        progress(number, REFERENCES, "samples without clusters compared")
+        drawn = rng.standard_normal((len(own), len(own))) @ (own - centre) / np.sqrt(len(own) - 1) + centre
+        references.append(_clearest(unit_rows(drawn), beside, seed) or 0.0)
+    beyond = sum(reference >= found for reference in references)
+    return Structure(
+        silhouette=round(found, 6),
+        references=tuple(round(reference, 6) for reference in sorted(references)),
+        p_value=(1 + beyond) / (1 + REFERENCES),
+        cases=len(own),
+    )
+
+
+def _clearest(own: Any, beside: Any, seed: int) -> float | None:
+    silhouettes = [
+        silhouette
+        for _, alike in _likenesses(own, beside, FEWER_TREES, seed)
+        for _, silhouette in _cuts(alike, own, None)
+    ]
+    return max(silhouettes, default=None)
+
+
+def _likenesses(own: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[int, Any]]:
+    """Components, and the forest's proximities of the failed cases in them."""
+    everything = np.concatenate([own, beside])
+    most = min(len(everything) - 1, everything.shape[1])
+    pca = import_extra("sklearn.decomposition", PURPOSE).PCA(min(most, max(COMPONENTS)), svd_solver="full")
+    if len(own) < 2 * LEAST or np.allclose(own, own[0]):
+        return
+    reduced = pca.fit_transform(everything)
+    for components in sorted({min(most, count) for count in COMPONENTS}):
+        part = reduced[:, :components]
+        yield components, proximities(part[: len(own)], part[len(own) :], trees=trees, seed=seed)
+
+
+def _cuts(alike: Any, own: Any, clusters: int | None) -> Iterator[tuple[Any, float]]:
+    """The dendrogram cut at several heights; what is too small joins the nearest cluster."""
+    hierarchy, distance = (
+        import_extra("scipy.cluster.hierarchy", PURPOSE),
+        import_extra("scipy.spatial.distance", PURPOSE),
+    )
+    apart = np.clip(1.0 - alike, 0.0, 1.0)
+    np.fill_diagonal(apart, 0.0)
+    tree = hierarchy.linkage(distance.squareform(apart, checks=False), "average")
+    unit = unit_rows(own)
+    seen = set()
+    for cut in range(2, min(len(own), 3 * (clusters or MOST_CLUSTERS)) + 1):
+        labels, _ = absorbed(hierarchy.fcluster(tree, cut, "maxclust") - 1, unit, LEAST)
+        count = int(labels.max()) + 1
+        is_wanted = 2 <= count <= MOST_CLUSTERS if clusters is None else count == clusters and count > 1
+        if is_wanted and labels.tobytes() not in seen:
+            seen.add(labels.tobytes())
+            yield labels, round(cosine_silhouette(own, labels), 9)
+
+
+def _typical(alike: Any, in_forest: Any, members: Any) -> tuple[int, ...]:
+    closeness = alike[np.ix_(members, members)].mean(axis=1)
+    order = sorted(range(len(members)), key=lambda at: (-round(float(closeness[at]), 6), at))
+    return tuple(int(in_forest[members[at]]) for at in order[:LEAST])
+
+
+def _sample(count: int, most: int, seed: int) -> Any:
+    """Places of at most so many, in order."""
+    return (
+        np.arange(count)
+        if count <= most
+        else np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
+    )

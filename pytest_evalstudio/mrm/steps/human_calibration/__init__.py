@@ -1,0 +1,1 @@
+"""Step 5: calibrate a metric by labels of people."""

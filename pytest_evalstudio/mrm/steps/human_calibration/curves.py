@@ -1,0 +1,185 @@
+"""Fits curves from scores to the probability that people call an answer good (stage 1 of the double
+calibration).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.extras import import_extra
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.scoring.calibration import probability
+from pytest_evalstudio.formats.calibration import Curve, Line, Logistic, Method, Steps
+from pytest_evalstudio.stats.curves import centred_isotonic, platt_targets, step_table
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+RIDGE = 1.0
+"""Inverse strength (scikit-learn's C) of the penalty that keeps several metrics from cancelling each other.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Boosted trees over several metrics; they can be measured, not saved."""
+
+    model: Any
+
+    def probabilities(self, scores: Floats) -> Floats:
+        with _one_thread():
+            return np.asarray(self.model.predict_proba(scores)[:, 1], dtype=np.float64)
+
+
+Fitted = Curve | Trees
+
+
+def fit(
+    method: Method, scores: Floats, labels: Integers, *, good_from: int, metrics: Sequence[Metric], seed: int
+) -> Fitted:
+    """Fit a curve.
+
+    Args:
+        scores: answers × metrics, finite.
+        labels: what people said of each answer, higher for better.
+        good_from: the lowest label that counts as good; some labels must be lower, and some not.
+        metrics: whose scores these are: direction and range count.
+        seed: of boosting.
+
+    Raises:
+        ConfigurationError: if the method does not take that many metrics, or its package is not installed.
+    """
+    good = labels >= good_from
+    better = [metric.better for metric in metrics]
+    logs = [metric.range[0] >= 0 and metric.range[1] == np.inf for metric in metrics]
+    if method == "isotonic":
+        return _isotonic(scores, good, better)
+    if method == "boosting":
+        return _boosting(scores, good, better, seed)
+    if method == "ordinal" and len(np.unique(labels)) > 2:
+        return _ordinal(scores, labels, good_from, logs)
+    return _logistic(scores, good, logs)
+
+
+def probabilities(fitted: Fitted, scores: Floats) -> Floats:
+    """The probability that people call each answer good."""
+    if isinstance(fitted, Trees):
+        return fitted.probabilities(scores)
+    return np.array([probability(fitted, row) for row in scores.tolist()], dtype=np.float64)
+
+
+def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool]) -> Logistic:
+    """Logistic regression on standardised scores, with Platt's targets in place of 1 and 0; of several
+    metrics with a ridge penalty.
+
+    Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
+    """
+    model = import_extra("sklearn.linear_model", "calibrating").LogisticRegression(
+        C=np.inf if scores.shape[1] == 1 else RIDGE, tol=1e-10, max_iter=10_000
+    )
+    standard, means, scales = _standardised(scores, logs)
+    targets = platt_targets(good)
+    twice = np.concatenate([standard, standard])
+    with warnings.catch_warnings():
+        # The loss has one minimum; near it the last digits may keep the search from the tolerance that is
+        # asked for.
+        warnings.simplefilter("ignore", import_extra("sklearn.exceptions", "calibrating").ConvergenceWarning)
+        model.fit(twice, np.repeat([1, 0], len(good)), sample_weight=np.concatenate([targets, 1 - targets]))
+    weights = model.coef_[0].tolist()
+    return Logistic(
+        intercept=float(model.intercept_[0]),
+        weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+    )
+
+
+def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bool]) -> Logistic:
+    """Proportional odds: one slope for all levels, P(label ≥ k) = sigmoid(slope − cut k).
+
+    Source: McCullagh, 1980, Regression models for ordinal data.
+    """
+    ordered = import_extra("statsmodels.miscmodels.ordinal_model", "ordinal calibration").OrderedModel
+    standard, means, scales = _standardised(scores, logs)
+    levels, codes = np.unique(labels, return_inverse=True)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = ordered(codes, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
+        cuts = found.model.transform_threshold_params(found.params)[1:-1]
+    if not np.isfinite(found.params).all() or not np.isfinite(cuts).all():
+        raise ConfigurationError(
+            "ordinal regression finds no finite weights: the scores divide the levels without fault; use"
+            " --method logistic"
+        )
+    weights = found.params[: scores.shape[1]].tolist()
+    intercepts = {int(level): -float(cut) for level, cut in zip(levels[1:], cuts, strict=True)}
+    first_good = next(level for level in intercepts if level >= good_from)
+    return Logistic(
+        intercept=intercepts[first_good],
+        weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+        cuts=intercepts,
+    )
+
+
+def _standardised(scores: Floats, logs: Sequence[bool]) -> tuple[Floats, Floats, Floats]:
+    """Scores, of metrics without an upper end log(1 + score), less their means, over their standard
+    deviations; a constant one stays at 0.
+    """
+    scores = np.where(logs, np.log1p(np.maximum(scores, 0.0)), scores)
+    means, scales = scores.mean(axis=0), scores.std(axis=0)
+    scales = np.where(scales > 0, scales, 1.0)
+    return (scores - means) / scales, means, scales
+
+
+def _isotonic(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]) -> Line:
+    """Fit a centred isotonic regression.
+
+    Equal probabilities of different scores would make conformal sets cover more than they should.
+    """
+    if scores.shape[1] != 1:
+        raise ConfigurationError(
+            "isotonic regression takes one metric; use --method logistic or boosting for several"
+        )
+    x, p = centred_isotonic(scores[:, 0], good, increasing=better[0] == "higher")
+    return Line(x=x, p=p)
+
+
+def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str], seed: int) -> Steps | Trees:
+    """Gradient-boosted trees that never fall where a metric gets better; of one metric, their steps as a
+    table.
+    """
+    model = import_extra("sklearn.ensemble", "calibrating").HistGradientBoostingClassifier(
+        monotonic_cst=[1 if direction == "higher" else -1 for direction in better],
+        max_iter=50,
+        max_leaf_nodes=8,
+        min_samples_leaf=max(5, len(good) // 20),
+        early_stopping=False,
+        random_state=seed,
+    )
+    with _one_thread():
+        model.fit(scores, good)
+        trees = Trees(model)
+        if scores.shape[1] != 1:
+            return trees
+        x, p = step_table(lambda values: trees.probabilities(values[:, None]), np.unique(scores))
+        return Steps(x=x, p=p)
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Some hundred answers are done before several threads have found each other."""
+    return cast(
+        "AbstractContextManager[Any]",
+        import_extra("threadpoolctl", "calibrating").threadpool_limits(limits=1),
+    )

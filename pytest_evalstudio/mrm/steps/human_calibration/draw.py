@@ -1,0 +1,154 @@
+"""Which answers people are asked to label, in rounds.
+
+All answers are divided at random in two halves, once and for all. Of the one half, answers are drawn at
+random whatever their scores: their labels give the conformal quantile and the figures, which hold for all
+answers because these are a random sample of them. Of the other half come the labels that the curve is fitted
+to: first spread over the scores and topics, then where the curve of the labels so far is least certain, with
+    a random one among each five. Choosing by score does not bend the curve, which tells what labels are to be
+    expected at a score;
+nor can it touch the guarantee, since neither this choice nor the curve has seen any label of the first half.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_evalstudio.stats.strata import interleave
+
+Floats = npt.NDArray[np.float64]
+Part = Literal["conformal", "curve"]
+Reason = Literal["random", "spread", "uncertain"]
+
+RANDOM_IN = 5
+"""One in so many of a later round's labels for the curve is drawn at random, the others where the curve is
+least certain.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An answer that may be drawn.
+
+    Attributes:
+        key, model_key: whose answer to what it is; no two candidates have the same.
+        place: where its scores lie on their range.
+        topic: "" for none.
+    """
+
+    key: str
+    model_key: str
+    place: float
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """An answer that is drawn.
+
+    Attributes:
+        at: its number among the candidates.
+        round: 1 for the first.
+        part: what its label is for.
+        reason: what it was drawn by.
+    """
+
+    at: int
+    round: int
+    part: Part
+    reason: Reason
+
+
+def draw(
+    candidates: Sequence[Candidate],
+    labelled: Collection[int],
+    *,
+    size: int,
+    rounds: int,
+    seed: int,
+    probabilities: Callable[[Sequence[int]], Floats | None],
+) -> list[Drawn]:
+    """The answers of all rounds that can be drawn yet: the first, and each one whose forerunners are all
+    labelled.
+
+    The same candidates and labels give the same answers. What has been labelled stays drawn, also where
+    labels, or a greater `size`, change which answers would be drawn next.
+
+    Args:
+        labelled: numbers of the candidates with a label.
+        size: answers in all rounds together; all candidates where they are fewer.
+        rounds: in how many parts, about equal, they are drawn.
+        probabilities: returns the probability that people call each candidate good, by a curve fitted to the
+            labels of the given candidates; None if there is no such curve yet.
+    """
+    order = sorted(range(len(candidates)), key=lambda at: _number(seed, candidates[at]))
+    half = -(-len(order) // 2)
+    at_random, for_curve = order[:half], order[half:]
+    size = min(size, len(order))
+    found: list[Drawn] = []
+    taken: list[int] = []
+    for number in range(1, rounds + 1):
+        upto = round(size * number / rounds)
+        randomly = at_random[: -(-upto // 2)]
+        known = {one.at for one in found}
+        batch = [
+            Drawn(at=at, round=number, part="conformal", reason="random")
+            for at in randomly
+            if at not in known
+        ]
+        rest = [at for at in for_curve if at not in known]
+        wanted = upto // 2 - len(taken)
+        ranking = _ranking(candidates, rest, wanted, probabilities(taken) if number > 1 else None)
+        chosen = sorted(ranking, key=lambda entry: entry[0] not in labelled)[:wanted]
+        batch += [Drawn(at=at, round=number, part="curve", reason=reason) for at, reason in chosen]
+        taken += [at for at, _ in chosen]
+        found += sorted(batch, key=lambda one: _number(seed, candidates[one.at], "order"))
+        if any(one.at not in labelled for one in found):
+            break
+    return found
+
+
+def _ranking(
+    candidates: Sequence[Candidate], rest: Sequence[int], wanted: int, probabilities: Floats | None
+) -> list[tuple[int, Reason]]:
+    """Candidates in the order in which the curve wants their labels."""
+    if probabilities is None:
+        return [(at, "spread") for at in _spread(candidates, rest, wanted)]
+    doubtful = iter(sorted(rest, key=lambda at: abs(float(probabilities[at]) - 0.5)))
+    at_random = iter(rest)
+    found: dict[int, Reason] = {}
+    while len(found) < len(rest):
+        is_random = len(found) % RANDOM_IN == 0
+        at = next(one for one in (at_random if is_random else doubtful) if one not in found)
+        found[at] = "random" if is_random else "uncertain"
+    return list(found.items())
+
+
+def _spread(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int) -> list[int]:
+    """Candidates in turns from as many equal parts of the scores' range as are wanted, and within each from
+    all topics.
+    """
+    if not rest:
+        return []
+    places = [candidates[at].place for at in rest]
+    low, width = min(places), (max(places) - min(places)) or 1.0
+    parts: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for at, place in zip(rest, places, strict=True):
+        parts[min(wanted - 1, int((place - low) / width * wanted))][candidates[at].topic].append(at)
+    groups = [interleave(list(topics.values()), len(rest)) for _, topics in sorted(parts.items())]
+    return interleave(sorted(groups, key=len, reverse=True), len(rest))
+
+
+def _number(seed: int, candidate: Candidate, purpose: str = "") -> str:
+    """A random number that belongs to a seed and an answer, so that other answers come and go without
+    changing it.
+    """
+    return hashlib.sha256(
+        f"{seed}\0{purpose}\0{candidate.key}\0{candidate.model_key}".encode("utf-8", "replace")
+    ).hexdigest()

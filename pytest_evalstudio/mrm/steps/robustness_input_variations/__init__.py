@@ -1,0 +1,1 @@
+"""Step 8: compare answers to variations of the questions."""

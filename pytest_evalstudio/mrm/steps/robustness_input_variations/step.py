@@ -1,0 +1,308 @@
+"""Step 8: compare answers to variations of the questions."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.perturbators import INTENSITIES
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.engine.analysis.flip_rates import COPY
+from pytest_evalstudio.engine.evaluate import Results
+from pytest_evalstudio.engine.perturbing.cases import perturb
+from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics
+from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+from pytest_evalstudio.mrm.data.results import read_scores
+from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
+    CONFIGURED,
+    ask_and_evaluate,
+    unanswered,
+)
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
+from pytest_evalstudio.mrm.steps.robustness_input_variations.method import (
+    Variation,
+    find_flips,
+    is_beyond,
+    problems,
+)
+from pytest_evalstudio.mrm.steps.robustness_input_variations.plot import flips_picture
+from pytest_evalstudio.mrm.steps.robustness_input_variations.results import FLIPS, ID, PICTURE, SUITE
+from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
+from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.documents import moved
+from pytest_evalstudio.stats.strata import allocate
+
+DEFAULTS: Mapping[str, str] = {
+    "comma": "medium",
+    "keyboard_typos": "very_low",
+    "qwerty": "high",
+    "word_swap": "low",
+}
+"""Perturbators that keep the meaning and need no data, at intensities that people's own slips reach."""
+_LEVELS = {level.lower() for level in INTENSITIES}
+
+
+@step(
+    ID,
+    name="Robustness: input variations",
+    number=8,
+    after=(TEST_VALIDATION, EVALUATION),
+    uses=(CALIBRATION,),
+)
+@dataclass(frozen=True)
+class RobustnessInputVariations:
+    """Some of the evaluated questions are asked in other wordings; verdicts that turn are counted and held
+    against unchanged copies.
+
+    Attributes:
+        perturbators: as on the command line, e.g. "comma:low" or "word_swap+qwerty:high" for a chain; a few
+            that keep the meaning where not given.
+        intensity: of those that are named without one; their own default where not given.
+        cases: how many originals, in proportion over topics and kinds of question.
+        copies: how often each original is asked again as it is: the model's own noise, which costs a question
+            each.
+        evaluators: ids; those of the automated evaluation where not given.
+        alpha: the chance of any false finding where no perturbator matters.
+    """
+
+    perturbators: list[str] = field(default_factory=list)
+    intensity: str = ""
+    cases: int = 20
+    copies: int = 2
+    evaluators: list[str] = field(default_factory=list)
+    alpha: float = 0.05
+    configured: ClassVar[tuple[str, ...]] = (*CONFIGURED, "perturbator")
+
+    def __post_init__(self) -> None:
+        check_names(self, "perturbators", "evaluators")
+        check_counts(self, {"cases": 1, "copies": 0})
+        check_fractions(self, "alpha")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
+        if self.intensity and (not isinstance(self.intensity, str) or self.intensity.lower() not in _LEVELS):
+            raise ValueError(
+                f"intensity = {self.intensity!r}: expected one of"
+                f" {', '.join(level.lower() for level in INTENSITIES)}"
+            )
+
+    def run(self, context: StepContext) -> StepResult:
+        originals = self._originals(context)
+        specs = [*self._specs(context.registry), *[COPY] * self.copies]
+        made = perturb(
+            originals,
+            ",".join(specs),
+            seed=context.workflow.seed,
+            options=context.config.perturbator,
+            folder=context.config.folder,
+            registry=context.registry,
+            judge=lambda: context.lender.judges.open(context.config),
+            allow_paths=False,
+        )
+        if not made.added:
+            raise DataError(
+                f"no question could be varied: {'; '.join(made.notes)}", source=str(context.folder / SUITE)
+            )
+        made.content.save(context.folder / SUITE)
+        evaluators, thresholds, notes = evaluators_and_thresholds(context, self.evaluators)
+        results = ask_and_evaluate(context, made.content, context.folder, evaluators, thresholds)
+        if waits := unanswered(results):
+            return StepResult(summary=waits, waits=waits)
+        variants, lost = variations(results)
+        figures = find_flips(variants, _tested(results), alpha=self.alpha)
+        head = {
+            "version": 1,
+            "cases": len(originals.cases()),
+            "copies_each": self.copies,
+            "not_compared": lost,
+            "notes": list(made.notes),
+        }
+        write_json(context.folder / FLIPS, {**head, **figures})
+        if variants:
+            name = context.workflow.name or "the workflow"
+            (context.folder / PICTURE).write_bytes(
+                flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8")
+            )
+        shown = {
+            key: figures[key]
+            for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")
+        }
+        return StepResult(
+            summary=_summary(
+                len(originals.cases()),
+                figures,
+                lost,
+                could_turn=any(not variation.failed_before for variation in variants),
+            ),
+            notes=(*notes, *made.notes),
+            figures={**head, **shown},
+            problems=tuple(problems(figures, ID, results.items[0].subject.model.label)),
+        )
+
+    def _specs(self, registry: Registry) -> list[str]:
+        """Return the perturbators with their intensities; the step makes unchanged copies itself."""
+        given = self.perturbators or [f"{id}:{self.intensity or level}" for id, level in DEFAULTS.items()]
+        specs = [part.strip() for text in given for part in text.split(",") if part.strip()]
+        if any(spec == COPY for spec in specs):
+            raise ConfigurationError(
+                f"{ID}: copies are asked for by the parameter `copies`; leave the perturbator out"
+            )
+        return [
+            "+".join(self._levelled(part.strip(), registry) for part in spec.split("+")) for spec in specs
+        ]
+
+    def _levelled(self, part: str, registry: Registry) -> str:
+        id, *rest = part.split(":")
+        has_level = any("=" not in word for word in rest)
+        if not self.intensity or has_level or not registry.perturbators.spec(id.strip()).intensities:
+            return part
+        return ":".join([id, self.intensity, *rest])
+
+    def _originals(self, context: StepContext) -> TestSuite:
+        """Some of the cases that the automated evaluation scored, in proportion over topics and kinds, in the
+        order of the suite.
+        """
+        folder = context.artifacts(TEST_VALIDATION)
+        suite = TestSuite.load(folder / VALIDATED)
+        scored = {
+            answer.key
+            for answer in read_scores([context.artifacts(EVALUATION)]).answers.values()
+            if answer.scores
+        }
+        strata: dict[str, list[str]] = {}
+        for _, case in suite.cases():
+            if case.key in scored:
+                strata.setdefault(_stratum(case), []).append(case.key)
+        if not strata:
+            raise DataError(
+                "no test case has a score; look into the report of the automated evaluation",
+                source=str(folder / VALIDATED),
+            )
+        sizes = {name: len(keys) for name, keys in strata.items()}
+        quota = allocate(self.cases, sizes, sizes)
+        rng = random.Random(context.workflow.seed)
+        chosen = {key for name, keys in strata.items() for key in rng.sample(keys, quota[name])}
+        tests = [
+            Test(
+                key=test.key,
+                documents=[moved(document, folder, context.folder) for document in test.documents],
+                test_cases=[case for case in test.test_cases if case.key in chosen],
+                categories=test.categories,
+            )
+            for test in suite.tests
+        ]
+        return TestSuite(
+            name=f"{context.workflow.name or 'Workflow'}: input variations",
+            description=f"Variations of {suite.name}",
+            tests=tests,
+        )
+
+
+def variations(results: Results) -> tuple[list[Variation], int]:
+    """The perturbed cases beside their originals, and how many there are without a verdict on either."""
+    of = {id(result.subject): result for result in results}
+    variants, lost = [], 0
+    for result in results:
+        original = of.get(id(result.subject.source)) if result.subject.source is not None else None
+        if original is None or result.origin is None:
+            continue
+        variation = _beside(result, original)
+        lost += variation is None
+        if variation is not None:
+            variants.append(variation)
+    return variants, lost
+
+
+def _beside(result: Result, original: Result) -> Variation | None:
+    verdicts = {
+        selected.id: verdict for selected, verdict in result.verdicts.items() if verdict.status == "score"
+    }
+    before = {
+        selected.id: verdict for selected, verdict in original.verdicts.items() if verdict.status == "score"
+    }
+    judged = [
+        id
+        for id in verdicts
+        if id in before and verdicts[id].passed is not None and before[id].passed is not None
+    ]
+    if not judged or result.origin is None:
+        return None
+    selected = [
+        evaluator for evaluator in result.verdicts if evaluator.id in verdicts and evaluator.id in before
+    ]
+    scores = {
+        f"{evaluator.id}.{key}": (old, new)
+        for evaluator in selected
+        for key, new in verdicts[evaluator.id].scores.items()
+        if new is not None
+        and (old := before[evaluator.id].scores.get(key)) is not None
+        and math.isfinite(old)
+        and math.isfinite(new)
+    }
+    can_flip = [
+        f"{evaluator.id}.{metric.key}" for evaluator in selected for metric in flipping_metrics(evaluator)
+    ]
+    return Variation(
+        key=result.subject.key,
+        original=original.subject.key,
+        perturbator="+".join(result.origin.by),
+        meaning_kept=result.origin.meaning_kept,
+        is_copy=all(name == COPY for name in result.origin.by),
+        categories=original.subject.case.categories,
+        failed_before=any(before[id].passed is False for id in judged),
+        failed=any(verdicts[id].passed is False for id in judged),
+        scores=scores,
+        flips={
+            name: flip.direction
+            for flip in result.flips
+            if (name := f"{flip.evaluator}.{flip.metric}") in scores
+        },
+        compared=tuple(name for name in can_flip if name in scores),
+    )
+
+
+def _tested(results: Results) -> dict[str, str]:
+    """Primary metrics whose drop is tested; of those that are yes or no the failures are tested already."""
+    chosen: list[Selected] = [selected for selected in results.plan.selected if not selected.spec.boolean]
+    return {f"{selected.id}.{selected.spec.primary.key}": selected.spec.primary.better for selected in chosen}
+
+
+def _stratum(case: TestCase) -> str:
+    return " ".join(
+        sorted(category for category in case.categories if category.startswith(("topic:", "generator:")))
+    )
+
+
+def _summary(cases: int, figures: Mapping[str, Any], lost: int, *, could_turn: bool) -> str:
+    rows = figures["by_perturbator"]
+    turned = Counter({row["name"]: row["pass_to_fail"] for row in rows})
+    beyond = [row["name"] for row in rows if is_beyond(row)]
+    total = sum(row["cases"] for row in rows)
+    parts = [
+        f"{cases} cases, {total} variations by {len(rows)} perturbators: {turned.total()} turn from pass to"
+        " fail"
+    ]
+    again = figures["copies"]
+    if again:
+        parts.append(f"asked again unchanged {again['pass_to_fail']} of {again['cases']} do")
+    if beyond:
+        parts.append(f"beyond chance under {', '.join(beyond)}")
+    elif could_turn:
+        parts.append("no perturbator does more than chance, as far as so many cases can tell")
+    else:
+        parts.append("no original passes, so that none could turn")
+    if lost:
+        parts.append(f"{lost} without a verdict")
+    return "; ".join(parts)

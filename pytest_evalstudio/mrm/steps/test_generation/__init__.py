@@ -1,0 +1,1 @@
+"""Step 2: generate questions and expected answers from the documents."""

@@ -1,0 +1,1 @@
+"""Step 3: select the generated test cases that are valid."""

@@ -1,0 +1,220 @@
+"""Step 1: cluster the documents by topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
+from pytest_evalstudio.formats.fields import write_json
+from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
+    Clustering,
+    Settings,
+    best,
+    clusterings,
+    plane,
+)
+from pytest_evalstudio.mrm.steps.topic_modeling.plot import topic_map
+from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, TopicResults
+from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
+from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
+from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction
+from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.documents import relative
+
+REDUCTIONS = ("auto", "pca", "umap")
+
+
+@step(ID, name="Topic modeling", number=1, extra="mrm")
+@dataclass(frozen=True)
+class TopicModeling:
+    """The documents are cut into chunks, and these are clustered by what they say; each cluster is a topic
+    with its key words.
+
+    Attributes:
+        top_n_words: key words of a topic.
+        min_topic_size: chunks of the smallest topic.
+        chunk_chars: a chunk's most characters, in whole sentences.
+        overlap_chars: how much of a chunk's end the next one repeats, at most.
+        vectors: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
+        reduction: "pca", "umap", or "auto": PCA, and from 200 chunks on UMAP too.
+        umap_neighbors, umap_components, umap_min_dist: of UMAP; the components are PCA's too, and two and
+            four times as many.
+        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN; it is
+            tried beside k-means.
+    """
+
+    top_n_words: int = 10
+    min_topic_size: int = 3
+    chunk_chars: int = 500
+    overlap_chars: int = 0
+    vectors: str = "auto"
+    reduction: str = "auto"
+    umap_neighbors: int = 15
+    umap_components: int = 5
+    umap_min_dist: float = 0.0
+    hdbscan_min_cluster_size: int = 5
+    hdbscan_min_samples: int | None = None
+    hdbscan_cluster_selection_epsilon: float = 0.0
+    configured: ClassVar[tuple[str, ...]] = ("embeddings",)
+
+    def __post_init__(self) -> None:
+        least = {
+            "top_n_words": 1,
+            "min_topic_size": 2,
+            "chunk_chars": 1,
+            "overlap_chars": 0,
+            "umap_neighbors": 2,
+            "umap_components": 2,
+        }
+        check_counts(self, {**least, "hdbscan_min_cluster_size": 2, "hdbscan_min_samples": 1})
+        check_fraction("umap_min_dist", self.umap_min_dist)
+        check_fraction("hdbscan_cluster_selection_epsilon", self.hdbscan_cluster_selection_epsilon, most=1e9)
+        check_choice(self.vectors)
+        if self.reduction not in REDUCTIONS:
+            raise ValueError(f"reduction = {self.reduction!r}: expected one of {', '.join(REDUCTIONS)}")
+        if self.overlap_chars >= self.chunk_chars:
+            raise ValueError(
+                f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}"
+            )
+
+    def run(self, context: StepContext) -> StepResult:
+        chunks = list(
+            corpus_chunks(
+                context.documents,
+                cache=context.cache,
+                chunk_chars=self.chunk_chars,
+                overlap_chars=self.overlap_chars,
+                allow_private_hosts=context.config.allow_private_hosts,
+            )
+        )
+        context.progress(1, 3, "chunks read")
+        if len(chunks) < 2 * self.min_topic_size:
+            reason = f"one topic: {len(chunks)} chunks are fewer than two topics of {self.min_topic_size}"
+            return self._result(context, chunks, None, None, [], reason)
+        vectors = text_vectors(context, [chunk.text for chunk in chunks], self.vectors)
+        context.progress(2, 3, "chunks embedded")
+        tried = list(clusterings(vectors.rows, self._settings(context.workflow.seed), context.progress))
+        reason = "" if tried else f"one topic: no configuration finds two of {self.min_topic_size} chunks"
+        return self._result(context, chunks, vectors, best(tried) if tried else None, tried, reason)
+
+    def _settings(self, seed: int) -> Settings:
+        return Settings(
+            least=self.min_topic_size,
+            reduction=self.reduction,
+            neighbors=self.umap_neighbors,
+            components=self.umap_components,
+            min_dist=self.umap_min_dist,
+            min_cluster_size=self.hdbscan_min_cluster_size,
+            min_samples=self.hdbscan_min_samples,
+            epsilon=self.hdbscan_cluster_selection_epsilon,
+            seed=seed,
+        )
+
+    def _result(
+        self,
+        context: StepContext,
+        chunks: list[CorpusChunk],
+        vectors: Vectors | None,
+        chosen: Clustering | None,
+        tried: list[Clustering],
+        reason: str,
+    ) -> StepResult:
+        """Write the artifacts and return the result; `chosen` is None for one topic."""
+        labels = chosen.labels.tolist() if chosen is not None else [0] * len(chunks)
+        rows = _rows(len(chunks), vectors, chosen)
+        lines = _lines(context, chunks, labels, plane(rows, context.workflow.seed))
+        topics = _topics(lines, self.top_n_words)
+        notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
+        results = TopicResults(
+            topics=len(topics),
+            chunks=len(lines),
+            vectors=vectors.method if vectors is not None else "none",
+            clustering=chosen.method if chosen is not None else "none",
+            silhouette=chosen.silhouette if chosen is not None else None,
+            outliers=chosen.outliers if chosen is not None else 0,
+            sizes={topic["id"]: topic["size"] for topic in topics},
+        )
+        _write(context, results, notes, tried, topics, lines)
+        summary = f"{_count(results.topics, 'topic')} in {_count(results.chunks, 'chunk')}"
+        if results.silhouette is not None:
+            summary += f" by {results.vectors}; {results.clustering}, silhouette {results.silhouette:.2f}"
+        return StepResult(summary=summary, notes=tuple(notes), figures=results)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Any:
+    """Return the vectors that the map shows: reduced ones, else the texts', else zeros."""
+    if chosen is not None:
+        return chosen.reduced
+    return vectors.rows if vectors is not None else np.zeros((count, 2))
+
+
+def _write(
+    context: StepContext,
+    results: TopicResults,
+    notes: list[str],
+    tried: list[Clustering],
+    topics: list[dict[str, Any]],
+    lines: list[dict[str, Any]],
+) -> None:
+    content = {
+        "version": 1,
+        "notes": notes,
+        "method": {
+            "vectors": results.vectors,
+            "clustering": results.clustering,
+            "silhouette": results.silhouette,
+            "outliers": results.outliers,
+        },
+        "tried": [
+            {
+                "clustering": clustering.method,
+                "topics": clustering.count,
+                "silhouette": clustering.silhouette,
+                "outliers": clustering.outliers,
+            }
+            for clustering in tried
+        ],
+        "topics": topics,
+        "chunks": lines,
+    }
+    write_json(context.folder / TOPICS, content)
+    title = f"Topics of {context.workflow.name or 'the corpus'}: {_count(results.chunks, 'chunk')}"
+    (context.folder / MAP).write_bytes(topic_map(title, topics, lines).encode("utf-8"))
+
+
+def _lines(
+    context: StepContext, chunks: list[CorpusChunk], labels: list[int], points: Any
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"c{number}",
+            "text": chunk.text,
+            "sentences": list(chunk.sentences),
+            "document": relative(chunk.document, context.folder),
+            "page": chunk.page,
+            "topic": str(label + 1),
+            "x": float(x),
+            "y": float(y),
+        }
+        for number, (chunk, label, (x, y)) in enumerate(zip(chunks, labels, points, strict=True), 1)
+    ]
+
+
+def _topics(lines: list[dict[str, Any]], most_words: int) -> list[dict[str, Any]]:
+    ids = sorted({line["topic"] for line in lines}, key=int)
+    mine = {id: [line for line in lines if line["topic"] == id] for id in ids}
+    words = class_tf_idf(
+        [[word for line in mine[id] for word in topic_words(line["text"])] for id in ids], most_words
+    )
+    return [
+        {"id": id, "words": top_words, "size": len(mine[id]), "chunks": [line["id"] for line in mine[id]]}
+        for id, top_words in zip(ids, words, strict=True)
+    ]

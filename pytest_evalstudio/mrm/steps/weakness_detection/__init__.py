@@ -1,0 +1,1 @@
+"""Step 7: find categories with low scores."""

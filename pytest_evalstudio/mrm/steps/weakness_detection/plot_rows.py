@@ -1,0 +1,185 @@
+"""Distributions of scores as rows: a name on the left, the scores along an axis, the number of cases on the
+right.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.mrm.data.categories import GENERATOR
+from pytest_evalstudio.plots.axes import Scale
+from pytest_evalstudio.plots.canvas import Canvas
+from pytest_evalstudio.plots.colours import BAD, COLOURS, QUIET
+from pytest_evalstudio.plots.text import fitted
+
+WIDTH, ROW, HEAD, FOOT = 720, 36, 34, 34
+NAMES, FIGURES = 236, 96
+"""Pixels for the names on the left and the figures on the right."""
+MOST_ROWS = 30
+_NOTES, _MORE = 46, 18
+_WEAK = "Weak: worse than all other cases by a one-sided test, after Holm's correction."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A metric as an axis.
+
+    Attributes:
+        key: `evaluator.metric`.
+        threshold: None where it has none.
+        low, high: ends of the axis.
+        mean: of all cases.
+    """
+
+    key: str
+    better: str
+    threshold: float | None
+    low: float
+    high: float
+    mean: float
+
+    @property
+    def worst(self) -> float:
+        return self.low if self.better == "higher" else self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The scores of a category."""
+
+    name: str
+    values: tuple[float, ...]
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """The categories of a dimension."""
+
+    name: str
+    groups: tuple[Group, ...]
+
+
+RowDrawer = Callable[[Canvas, Scale, float, Group], None]
+
+
+def measure(
+    key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]
+) -> Measure:
+    """The axis of a metric: its range, or where this has no end, as far as the scores and the threshold
+    go.
+    """
+    known = [*values, *([threshold] if threshold is not None else [])]
+    low = ends[0] if math.isfinite(ends[0]) else min(known)
+    high = ends[1] if math.isfinite(ends[1]) else max(known)
+    low, high = min(low, *known), max(high, *known)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return Measure(
+        key=key, better=better, threshold=threshold, low=low, high=high, mean=math.fsum(values) / len(values)
+    )
+
+
+def rows_picture(
+    title: str, description: str, axis: Measure, panels: Sequence[Panel], draw: RowDrawer, *, note: str = ""
+) -> str:
+    """All panels under each other, the worst category of each first; `draw` shows the scores of one."""
+    shown = [sorted(panel.groups, key=lambda group: _badness(group, axis))[:MOST_ROWS] for panel in panels]
+    left_out = [len(panel.groups) - len(groups) for panel, groups in zip(panels, shown, strict=True)]
+    height = sum(HEAD + ROW * len(groups) + FOOT for groups in shown) + _MORE * sum(map(bool, left_out))
+    canvas = Canvas(title, width=WIDTH, height=height + _NOTES, description=description)
+    scale = Scale(axis.low, axis.high, NAMES, WIDTH - FIGURES)
+    top = 0.0
+    for panel, groups, more in zip(panels, shown, left_out, strict=True):
+        canvas.text(12, top + 22, fitted(f"By {named(panel.name)}", WIDTH - 24), classes="b")
+        first = top + HEAD
+        _grid(canvas, scale, axis, first, first + ROW * len(groups))
+        for number, group in enumerate(groups):
+            middle = first + ROW * (number + 0.5)
+            draw(canvas, scale, middle, group)
+            _labels(canvas, middle, group)
+        top = first + ROW * len(groups) + FOOT
+        if more:
+            canvas.text(12, top, f"and {more} more with better means", classes="q s")
+            top += _MORE
+    _notes(canvas, axis, top, note)
+    return canvas.finish()
+
+
+def in_order(name: str) -> tuple[float, str]:
+    """To sort names by the number that they begin with, "2_fees" before "10_cards"."""
+    number = re.match(r"\d+", name)
+    return (float(number[0]) if number else math.inf), name
+
+
+def named(dimension: str) -> str:
+    """A dimension for people: the generator of a question is its query type."""
+    return "query type (generator)" if dimension == GENERATOR else dimension
+
+
+def _badness(group: Group, axis: Measure) -> tuple[float, str]:
+    mean = math.fsum(group.values) / len(group.values)
+    return (mean if axis.better == "higher" else -mean), group.name
+
+
+def _grid(canvas: Canvas, scale: Scale, axis: Measure, top: float, bottom: float) -> None:
+    for tick in scale.ticks():
+        canvas.line(scale(tick), top, scale(tick), bottom)
+        canvas.text(scale(tick), bottom + 14, f"{tick:g}", anchor="middle", classes="q s")
+    canvas.line(scale.start, bottom, scale.end, bottom, stroke=QUIET)
+    canvas.line(scale(axis.mean), top, scale(axis.mean), bottom, stroke=QUIET)
+    if axis.threshold is not None:
+        canvas.line(
+            scale(axis.threshold), top, scale(axis.threshold), bottom, stroke=BAD, width=1.5, dashed=True
+        )
+
+
+def _labels(canvas: Canvas, middle: float, group: Group) -> None:
+    short = fitted(group.name, NAMES - 26)
+    canvas.text(
+        NAMES - 12,
+        middle + 4,
+        short,
+        anchor="end",
+        classes="b" if group.weak else "",
+        title=group.name if short != group.name else "",
+    )
+    cases = f"{len(group.values):,} case{'' if len(group.values) == 1 else 's'}"
+    canvas.text(WIDTH - FIGURES + 12, middle - 2 if group.weak else middle + 4, cases, classes="q s")
+    if group.weak:
+        canvas.text(WIDTH - FIGURES + 12, middle + 12, "▼ weak", classes="b s", fill=BAD)
+
+
+def _notes(canvas: Canvas, axis: Measure, top: float, note: str) -> None:
+    y = top + 8
+    said = [(QUIET, False, f"mean of all cases {axis.mean:.3g}")]
+    if axis.threshold is not None:
+        said.append((BAD, True, f"threshold {axis.threshold:g} ({axis.better} is better)"))
+    x = 12.0
+    for colour, dashed, text in said:
+        canvas.line(x, y - 4, x + 22, y - 4, stroke=colour, width=1.5, dashed=dashed)
+        canvas.text(x + 28, y, text, classes="q s")
+        x += 220
+    canvas.text(12, y + 20, " ".join(filter(None, [_WEAK, note])), classes="q s")
+
+
+def colour_of(group: Group) -> str:
+    return BAD if group.weak else COLOURS[0]
+
+
+def spread(number: int) -> float:
+    """Where the number-th of many dots stands beside the line, -0.5 to 0.5, so that neighbours lie apart
+    (golden section).
+    """
+    return (number * 0.6180339887498949) % 1.0 - 0.5
+
+
+def some(values: Sequence[float], most: int) -> list[float]:
+    """At most so many values, evenly taken of all in order."""
+    ordered = sorted(values)
+    if len(ordered) <= most:
+        return ordered
+    return [ordered[round(number * (len(ordered) - 1) / (most - 1))] for number in range(most)]

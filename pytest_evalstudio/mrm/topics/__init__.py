@@ -1,1 +1,0 @@
-"""Texts in topics: reduction, clusters, how well they stand apart."""

@@ -1,0 +1,74 @@
+"""The context that a step of a workflow runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.workflow import Workflow
+from pytest_evalstudio.mrm.workflow.results import read_results
+
+R = TypeVar("R")
+
+Progress = Callable[[int, int, str], None]
+"""Called with the number done, the total, and the name of the objects."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepContext:
+    """Input of a step.
+
+    Attributes:
+        base: folder of the workflow's file.
+        home: folder of the workflow's artifacts; files in it, beside the steps' folders, stay when steps run
+            again.
+        folder: of this step's artifacts; empty at the start.
+        earlier: artifact folders by step id, of the steps that this one comes after, and of the completed
+            ones that it uses.
+        figures: results of these steps by id, as their state files hold them; `results` reads them as types.
+        documents: absolute paths, or URLs.
+        cache: folder of answers, verdicts, vectors and downloads.
+        lender: opens models that evaluators and steps use.
+        progress: reports progress to people.
+        refresh: True to ask models again for stored answers.
+    """
+
+    workflow: Workflow
+    config: Configuration
+    registry: Registry
+    base: Path
+    home: Path
+    folder: Path
+    earlier: Mapping[str, Path]
+    figures: Mapping[str, Mapping[str, Any]]
+    documents: tuple[str, ...]
+    cache: Path
+    lender: Lender
+    progress: Progress
+    refresh: bool = False
+
+    def artifacts(self, step: str) -> Path:
+        """Return the folder of an earlier step's artifacts.
+
+        Raises:
+            KeyError: for a step that this one does not declare in `after` or `uses`.
+        """
+        return self.earlier[step]
+
+    def results(self, step: str, kind: type[R]) -> R:
+        """Return the results of an earlier step.
+
+        Args:
+            step: id.
+            kind: the dataclass in the step's package that describes them.
+
+        Raises:
+            DataError: if the results cannot be read.
+            KeyError: for a step that this one does not declare in `after` or `uses`.
+        """
+        return read_results(step, self.figures[step], kind)

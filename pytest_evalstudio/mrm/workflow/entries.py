@@ -1,0 +1,66 @@
+"""Entries of a workflow's steps in records and reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
+
+LARGEST_PICTURE = 2_000_000
+"""Bytes; a larger one stays among the artifacts alone."""
+
+
+def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", page: str = "") -> StepEntry:
+    """Return the record's entry of a step: its status, its results and its pictures.
+
+    Args:
+        file: of the workflow, as in the node id.
+        verdict: of the pytest item.
+        page: path of the workflow's report.
+    """
+    status = run.status(id)
+    spec, state = status.spec, status.state
+    return StepEntry(
+        workflow=run.title,
+        step=spec.id,
+        number=spec.number,
+        name=spec.name,
+        description=spec.description,
+        standing=status.status,
+        lacks=status.lacks,
+        parameters=run.parameters(spec.id),
+        summary=state.summary if state is not None else "",
+        notes=tuple(state.notes) if state is not None else (),
+        waits=state.waits if state is not None else "",
+        figures=state.figures if state is not None else {},
+        problems=tuple(map(_problem, state.problems)) if state is not None else (),
+        pictures=_pictures(run.folder_of(spec.id)) if state is not None else {},
+        finished=state.finished if state is not None else "",
+        seconds=state.seconds if state is not None else 0.0,
+        file=file,
+        verdict=verdict,
+        page=page,
+    )
+
+
+def _problem(problem: Problem) -> ProblemEntry:
+    return ProblemEntry(
+        description=problem.description,
+        severity=problem.severity,
+        problem_type=problem.problem_type,
+        avid=problem.avid,
+        attributes=dict(problem.attributes),
+        actions=problem.actions,
+        resources=tuple(problem.resources),
+    )
+
+
+def _pictures(folder: Path) -> dict[str, str]:
+    """The SVG files of a folder by name."""
+    return {
+        path.name: path.read_text(encoding="utf-8")
+        for path in sorted(folder.glob("*.svg"))
+        if path.stat().st_size <= LARGEST_PICTURE
+    }

@@ -1,0 +1,194 @@
+"""Answers of a run's report: those whose verdict is uncertain, or all that have a score."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.engine.scoring.calibrated import doubt
+from pytest_evalstudio.formats.labels import Identity, Label
+from pytest_evalstudio.mrm.data.results import Column, Scores, read_scores
+from pytest_evalstudio.mrm.steps.human_calibration.cases import Case, measured, population_of, says_how_much
+from pytest_evalstudio.mrm.steps.human_calibration.draw import Drawn
+from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling, labelling_of
+from pytest_evalstudio.record.reader import RecordReader, read_run, record_path
+from pytest_evalstudio.record.schema import EvaluatorEntry, Run
+
+ALONE = (
+    "labels of uncertain answers alone are no sample of all: what calibrate says of errors and coverage holds"
+    " for answers like these; for a new calibration label answers drawn at random (--all)"
+)
+
+
+class ReportAnswers:
+    """A source of a review.
+
+    Args:
+        place: folder of a report, or its record, as people name it.
+        metrics: `evaluator.metric`, or metric keys that one evaluator alone has; may be left out where there
+            is one to choose.
+        labels: the file of the labels, as people name it.
+        every: whether all answers with a score are asked for, in an order drawn by their keys; else those
+            with an uncertain verdict, the nearest to a probability of 0.5 first.
+
+    Raises:
+        ConfigurationError: if metrics do not say what to ask for, or there is no folder for the labels.
+        DataError: if there is no record, or a label could be of two of its answers.
+    """
+
+    good = None
+
+    def __init__(
+        self, place: str, *, metrics: Sequence[str] = (), labels: str = "labels.csv", every: bool = False
+    ) -> None:
+        path = record_path(place)
+        self.labels = Path(labels)
+        if not self.labels.parent.is_dir():
+            raise ConfigurationError(f"--labels {labels}: there is no folder {self.labels.parent}; make it")
+        run = read_run(path)
+        scores = read_scores([path])
+        choice = _Choice(place, scores, run.evaluators)
+        columns = choice.of_all(metrics) if every else [choice.calibrated(metrics)]
+        self.population = population_of(path, scores, columns)
+        self._doubts = _doubts(path, run.evaluators, columns)
+        self._drawn = self._all() if every else self._uncertain()
+        _check_identities(place, scores, [self.population.cases[one.at].identity for one in self._drawn])
+        names = ", ".join(column.key for column in columns)
+        self.title = f"{_named(run, place)}: {names}"
+        self.advice = "" if every else ALONE
+        self.nothing = (
+            f"{place}: no answer has a score by {names}"
+            if every or not self.population.cases
+            else (
+                f"{place}: no verdict by {names} is uncertain, of {len(self.population.cases)} answers; --all"
+                " asks for all of them"
+            )
+        )
+        made_of = dict.fromkeys(key for column in columns for key in _made_of(column, run.evaluators))
+        self.command = shlex.join(["evalstudio", "calibrate", place, labels, "--metric", ",".join(made_of)])
+
+    def stand(self, ratings: Sequence[Label]) -> Labelling:
+        """How the labelling stands; all answers are asked for from the start."""
+        return labelling_of(self.population, ratings, self._drawn)
+
+    def doubt(self, case: Case) -> str:
+        """Why the verdict on an answer is uncertain, "" where it is not."""
+        return self._doubts.get(case.identity, "")
+
+    def goes_on(self, *, complete: bool) -> str:
+        """Calibrating, which takes as many labels as there are."""
+        return f"`{self.command}` goes on" + (
+            "" if complete else " when there are enough; the same review asks for the others"
+        )
+
+    def _all(self) -> list[Drawn]:
+        cases = self.population.cases
+        order = sorted(
+            range(len(cases)),
+            key=lambda at: hashlib.sha256(
+                "\0".join(cases[at].identity).encode("utf-8", "backslashreplace")
+            ).digest(),
+        )
+        return [Drawn(at=at, round=1, part="conformal", reason="random") for at in order]
+
+    def _uncertain(self) -> list[Drawn]:
+        (column,) = self.population.columns
+        found = [
+            (abs(case.scores[column.key] - 0.5), at)
+            for at, case in enumerate(self.population.cases)
+            if self._doubts.get(case.identity)
+        ]
+        return [Drawn(at=at, round=1, part="curve", reason="uncertain") for _, at in sorted(found)]
+
+
+class _Choice:
+    """Which metrics of a record are asked about."""
+
+    def __init__(self, place: str, scores: Scores, evaluators: Mapping[str, EvaluatorEntry]) -> None:
+        self._place = place
+        self._scores = scores
+        self._evaluators = evaluators
+        self._calibrated = [column for column in scores.columns.values() if column.is_calibrated]
+
+    def calibrated(self, names: Sequence[str]) -> Column:
+        """The probability of the evaluator whose uncertain verdicts are asked for."""
+        asked = {self._scores.column(name).evaluator for name in names}
+        found = [column for column in self._calibrated if not names or column.evaluator in asked]
+        if not found:
+            whose = f"{', '.join(sorted(asked))} has" if names else "no evaluator of this run has"
+            without = " no" if names else " a"
+            raise ConfigurationError(
+                f"{self._place}: {whose}{without} calibration, so that no verdict can be uncertain; --all"
+                " asks for all answers with a score, whose labels `evalstudio calibrate` makes a"
+                " calibration of"
+            )
+        if len(found) > 1:
+            raise ConfigurationError(
+                f"{self._place}: several evaluators have a calibration; say which with --metric:"
+                f" {', '.join(column.key for column in found)}"
+            )
+        return found[0]
+
+    def of_all(self, names: Sequence[str]) -> list[Column]:
+        """The metrics whose answers are all asked for."""
+        if names:
+            return [self._scores.column(name) for name in names]
+        measuring = [measured(id, entry) for id, entry in self._evaluators.items() if says_how_much(entry)]
+        found = self._calibrated or [self._scores.column(key) for key in measuring]
+        if len(found) != 1:
+            known = ", ".join(column.key for column in found)
+            raise ConfigurationError(
+                f"{self._place}: several evaluators could be calibrated; say which with --metric: {known}"
+                if found
+                else (
+                    f"{self._place}: no evaluator of this run says how much, not only whether: there is"
+                    " nothing to calibrate"
+                )
+            )
+        return found
+
+
+def _doubts(
+    path: Path, evaluators: Mapping[str, EvaluatorEntry], columns: Sequence[Column]
+) -> dict[Identity, str]:
+    """Why verdicts are uncertain, by key and model key, where they are."""
+    calibrated = {
+        column.evaluator: evaluators[column.evaluator].calibration["alpha"]
+        for column in columns
+        if column.is_calibrated
+    }
+    found = {}
+    for item in RecordReader(path).items() if calibrated else ():
+        for id, alpha in calibrated.items():
+            verdict = item.verdicts.get(id)
+            if verdict is not None and verdict.uncertain:
+                found[item.key, item.model_key] = doubt(verdict.conformal_set or (), alpha)
+    return found
+
+
+def _check_identities(place: str, scores: Scores, asked: Sequence[Identity]) -> None:
+    """Check that no label could be of two answers, since labels do not say of which file they are."""
+    counts = Counter(asked)
+    files: dict[Identity, str] = {}
+    for file, key, model_key in scores.answers:
+        before = files.setdefault((key, model_key), file)
+        if before != file and (key, model_key) in counts:
+            raise DataError(
+                f"{place}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}: its label may be"
+                " of either; run one of the files alone, or make keys unique"
+            )
+
+
+def _made_of(column: Column, evaluators: Mapping[str, EvaluatorEntry]) -> list[str]:
+    """The metrics that a calibration is made of whose probability this is, else the metric itself."""
+    return list(evaluators[column.evaluator].calibration["metrics"]) if column.is_calibrated else [column.key]
+
+
+def _named(run: Run, place: str) -> str:
+    """Return the name of a run: that of its file if it has one file with a name, else that of its folder."""
+    names = [file.name for file in run.files]
+    return names[0] if len(names) == 1 and names[0] else Path(place).name

@@ -1,0 +1,200 @@
+"""A rater at work on answers: what is shown, what was said, how far it is."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.formats.labels import ANSWER_ID, Label, read_ratings
+from pytest_evalstudio.mrm.steps.human_calibration.agreement import agreement
+from pytest_evalstudio.mrm.steps.human_calibration.cases import Case
+from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
+from pytest_evalstudio.mrm.steps.human_calibration.sheet import sheet
+from pytest_evalstudio.review.source import ReviewSource
+from pytest_evalstudio.review.store import LabelStore, Merged
+
+
+class ReviewSession:
+    """What the page of one rater stands on.
+
+    Args:
+        source: the answers.
+        rater: name in the labels' file, "" for one who is not named.
+        blind: whether scores and verdicts are kept from the rater.
+    """
+
+    def __init__(self, source: ReviewSource, *, rater: str = "", blind: bool = False) -> None:
+        self.source = source
+        self.rater = rater
+        self.blind = blind
+        self.population = source.population
+        self.store = LabelStore(source.labels, levels=source.good is not None)
+        self._lock = threading.Lock()
+        self._seen: tuple[list[Label], Labelling] | None = None
+        self._shown: set[int] = set()
+
+    def check_page(self) -> None:
+        """Whether a page that asks for good or bad fits the labels.
+
+        Raises:
+            ConfigurationError: if labels have levels.
+        """
+        if self.source.good not in (None, 1):
+            raise ConfigurationError(
+                f"good = {self.source.good}: labels have levels, which the page does not ask for; fill in a"
+                " sheet (--export), and read it with --import"
+            )
+
+    def stand(self) -> Labelling:
+        """How the labelling stands, of all raters."""
+        ratings = self.store.ratings()
+        with self._lock:
+            if self._seen is None or self._seen[0] != ratings:
+                self._seen = ratings, self.source.stand(ratings)
+            return self._seen[1]
+
+    def state(self) -> dict[str, Any]:
+        """What the page knows of the whole."""
+        stand = self.stand()
+        own = {label.identity: label.label for label in stand.ratings if label.rater == self.rater}
+        agreed = agreement(stand.ratings)
+        return {
+            "title": self.source.title,
+            "rater": self.rater,
+            "blind": self.blind,
+            "command": self.source.command,
+            "advice": self.source.advice,
+            "file": str(self.store.path),
+            "wanted": stand.wanted,
+            "done": len(own),
+            "labelled": stand.done,
+            "divided": len(stand.divided),
+            "raters": len(agreed.raters),
+            "alpha": agreed.krippendorff_alpha,
+            "cases": [
+                {"id": one.at, "label": own.get(case.identity)}
+                for one, case in zip(stand.drawn, stand.cases, strict=True)
+            ],
+        }
+
+    def case(self, id: int) -> dict[str, Any]:
+        """What the page shows of an answer.
+
+        Raises:
+            KeyError: if it is none of those that are asked.
+        """
+        found = self._asked(id)
+        told = {
+            name: value
+            for name, value in found.told().items()
+            if name not in ("categories", "model_key", "scores", "verdict")
+        }
+        if self.blind:
+            return {"id": id, **told, "metrics": [], "verdict": None, "doubt": ""}
+        metrics = [_metric(column, found) for column in self.population.columns]
+        return {
+            "id": id,
+            **told,
+            "metrics": metrics,
+            "verdict": found.verdict,
+            "doubt": self.source.doubt(found),
+        }
+
+    def label(self, id: int, answer: str, label: int | None) -> dict[str, Any]:
+        """Keep a label, or take it back; it is on the disk when this returns.
+
+        Args:
+            answer: id of the text that the rater has seen.
+            label: 1 good, 0 bad, None to take it back.
+
+        Raises:
+            KeyError: if it is of no answer that is asked.
+            DataError: if the rater has seen another text than today's, or the labels' file is broken.
+        """
+        found = self._asked(id)
+        if answer != found.answer_id:
+            raise DataError("the answer has changed since it was shown; load the page anew")
+        if label is None:
+            self.store.remove(found.key, found.model_key, self.rater)
+        else:
+            self.store.put(
+                Label(
+                    key=found.key,
+                    model_key=found.model_key,
+                    label=label,
+                    rater=self.rater,
+                    answer_id=found.answer_id,
+                )
+            )
+        return self.state()
+
+    def read_sheet(self, path: Path) -> tuple[Merged, int]:
+        """Take labels from a CSV file; those without a rater are this rater's.
+
+        Returns:
+            What became of them, and how many are of answers that are not among those evaluated, or have
+            changed.
+        """
+        today = {case.identity: case.answer_id for case in self.population.cases}
+        read = read_ratings(path, levels=self.source.good is not None)
+        known = [
+            label
+            for label in read
+            if label.identity in today and label.answer_id in ("", today[label.identity])
+        ]
+        kept = [
+            Label(
+                key=label.key,
+                model_key=label.model_key,
+                label=label.label,
+                rater=label.rater or self.rater,
+                answer_id=today[label.identity],
+            )
+            for label in known
+        ]
+        if read and not kept:
+            raise DataError(
+                f"none of the {len(read)} labels is of an answer of this evaluation ({ANSWER_ID} tells the"
+                " text)",
+                source=str(path),
+            )
+        return self.store.merge(kept), len(read) - len(kept)
+
+    def write_sheet(self, path: Path) -> int:
+        """Write the answers that are asked as a CSV file, with this rater's labels."""
+        stand = self.stand()
+        path.write_bytes(
+            sheet(stand.cases, [column.key for column in self.population.columns], stand.ratings, self.rater)
+        )
+        return len(stand.cases)
+
+    def told(self) -> str:
+        """How far this rater is, in a sentence."""
+        state = self.state()
+        return (
+            f"{state['done']} of {state['wanted']} answers"
+            f" labelled{f' by {self.rater}' if self.rater else ''}, in {state['file']}"
+        )
+
+    def _asked(self, id: int) -> Case:
+        """One of the answers that are drawn, or that were when they were shown."""
+        if id not in self._shown:
+            if all(one.at != id for one in self.stand().drawn):
+                raise KeyError(id)
+            self._shown.add(id)
+        return self.population.cases[id]
+
+
+def _metric(column: Any, case: Case) -> dict[str, Any]:
+    metric, score = column.metric, case.scores[column.key]
+    has_limit = metric.threshold not in (float("inf"), float("-inf"))
+    return {
+        "name": metric.name,
+        "evaluator": column.evaluator,
+        "score": score,
+        "better": metric.better,
+        "threshold": metric.threshold if has_limit else None,
+        "passes": metric.passes(score) if has_limit else None,
+    }

@@ -1,0 +1,60 @@
+"""The sample of answers that a workflow's human calibration asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.labels import Label
+from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.mrm.steps.human_calibration.cases import Case
+from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
+from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
+from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+
+class WorkflowSample:
+    """A source of a review.
+
+    Args:
+        run: the workflow.
+        command: how its steps are run, for people.
+
+    Raises:
+        ConfigurationError: if there are no answers yet.
+    """
+
+    advice = ""
+
+    def __init__(self, run: WorkflowRun, command: str) -> None:
+        status = run.status(EVALUATION)
+        if status.status != "completed":
+            raise ConfigurationError(
+                f"{run.path}: there are no answers to review: {EVALUATION} is {status.status}; `{command}`"
+                " runs it"
+            )
+        self.command = command
+        self._step = HumanCalibration(**run.parameters(CALIBRATION))
+        self.population = self._step.population(
+            run.folder_of(EVALUATION), run.workflow.evaluators or run.config.evaluators or ()
+        )
+        self.labels = self._step.labels_file(run.folder, run.path.parent)
+        self.good = self._step.good
+        self.title = run.workflow.name or run.path.stem
+        names = ", ".join(column.key for column in self.population.columns)
+        self.nothing = f"{run.path}: there is nothing to review: no answer has a score by {names}"
+        self._path = run.path
+        self._seed = run.workflow.seed
+
+    def stand(self, ratings: Sequence[Label]) -> Labelling:
+        """How the labelling stands: the next round is drawn when all before it are labelled."""
+        return self._step.stand(self.population, ratings, self._seed)
+
+    def doubt(self, case: Case) -> str:
+        """Nothing: it is from these labels that somebody learns which verdicts are uncertain."""
+        return ""
+
+    def goes_on(self, *, complete: bool) -> str:
+        """The workflow, or the rest of the labels before it."""
+        return f"`{self.command}` goes on" if complete else f"`evalstudio review {self._path}` goes on"

@@ -1,0 +1,1 @@
+"""Pure statistical functions, each with its source; they know neither records nor workflows."""

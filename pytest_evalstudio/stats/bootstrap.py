@@ -1,0 +1,102 @@
+"""Bootstrap intervals of means whose values come in clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
+
+REPLICATES = 1_000
+SEED = 20_250_101
+_DRAWS_AT_ONCE = 2_000_000
+
+
+def cluster_bootstrap_interval(
+    values: Sequence[float] | Floats,
+    clusters: Sequence[int] | npt.NDArray[np.int64],
+    *,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    seed: int = SEED,
+) -> Interval | None:
+    """Return the percentile interval of a mean of clustered values.
+
+    Whole clusters (an original case with its perturbations and repeats) are drawn with replacement. The mean
+    of a draw is the sum of its values divided by their number.
+
+    Own code: `scipy.stats.bootstrap` does not resample clusters, and is not installed with the core.
+
+    Args:
+        values: one per row.
+        clusters: one per row, the number of its cluster, from 0.
+        level: coverage, between 0 and 1.
+        replicates: number of draws.
+        seed: of the draws; the same seed gives the same interval.
+
+    Returns:
+        Lower and upper bound; None for fewer than two clusters.
+
+    Source: Davison and Hinkley, 1997, section 3.8 (resampling at the highest level of a hierarchy).
+
+    >>> cluster_bootstrap_interval([1.0, 1.0, 1.0], [0, 1, 2])
+    (1.0, 1.0)
+    >>> cluster_bootstrap_interval([0.2, 0.9], [0, 0]) is None
+    True
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    groups = np.asarray(clusters, dtype=np.int64)
+    if not numbers.size:
+        return None
+    _, groups = np.unique(groups, return_inverse=True)
+    sums: Floats = np.bincount(groups, weights=numbers)[:, None].astype(np.float64)
+    counts = np.bincount(groups)[:, None].astype(np.float64)
+    return cluster_bootstrap_intervals(sums, counts, level=level, replicates=replicates, seed=seed)[0]
+
+
+def cluster_bootstrap_intervals(
+    sums: Floats, counts: Floats, *, level: float = LEVEL, replicates: int = REPLICATES, seed: int = SEED
+) -> list[Interval | None]:
+    """Return `cluster_bootstrap_interval` of many means at once, over the same draws of clusters.
+
+    Args:
+        sums: shape (clusters, means); the sum of each cluster's values.
+        counts: shape (clusters, means); the number of these values, 0 where a mean has none in the cluster.
+        level, replicates, seed: as in `cluster_bootstrap_interval`.
+
+    Returns:
+        One interval per mean; None where fewer than two clusters hold values. Draws without any value of a
+        mean are left out of its interval.
+
+    >>> cluster_bootstrap_intervals(np.ones((3, 2)), np.ones((3, 2)))
+    [(1.0, 1.0), (1.0, 1.0)]
+    """
+    means = _drawn_means(sums, counts, replicates, seed)
+    tails = [50 * (1 - level), 50 * (1 + level)]
+    filled = (counts > 0).sum(axis=0)
+    intervals: list[Interval | None] = []
+    for column in range(sums.shape[1]):
+        usable = means[:, column][np.isfinite(means[:, column])]
+        if filled[column] < 2 or not usable.size:
+            intervals.append(None)
+            continue
+        low, high = np.percentile(usable, tails)
+        intervals.append((float(low), float(high)))
+    return intervals
+
+
+def _drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
+    """Return the means of all draws, shape (replicates, means); NaN where a draw holds no value."""
+    total, width = sums.shape
+    rng = np.random.default_rng(seed)
+    means = np.empty((replicates, width))
+    block = max(1, _DRAWS_AT_ONCE // max(1, total))  # bounds memory
+    for start in range(0, replicates, block):
+        size = min(block, replicates - start)
+        drawn = rng.integers(0, total, size=(size, total), dtype=np.uint32)
+        weights = np.stack([np.bincount(row, minlength=total) for row in drawn]).astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means[start : start + size] = (weights @ sums) / (weights @ counts)
+    return means

@@ -1,0 +1,101 @@
+"""Clusters of failures: planted causes are found, and where there are none that is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from failing import planted_texts, vectors_of
+from pytest_evalstudio.mrm.steps.failure_clustering import method as failures
+from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, structure
+from pytest_evalstudio.mrm.steps.failure_clustering.proximity import _shared_leaves, proximities
+
+
+def planted(seed: int, **more: int) -> tuple[Any, Any, Any]:
+    texts, causes = planted_texts(seed, **{"failures": 45, "passes": 60, **more})
+    return vectors_of(texts), np.array(causes) >= 0, np.array(causes)
+
+
+def silent(done: int, total: int, what: str) -> None: ...
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_planted_causes_are_found(seed: int) -> None:
+    rows, failed, causes = planted(seed)
+    found = group(rows, failed, clusters=None, seed=seed)
+    assert adjusted_rand_score(causes[failed], found.labels) >= 0.9
+    assert found.silhouette == pytest.approx(silhouette_score(rows[failed], found.labels, metric="cosine"))
+    for cluster, typical in enumerate(found.typical):
+        assert {int(found.labels[at]) for at in typical} == {cluster}
+
+
+def test_they_are_found_where_nothing_passed() -> None:
+    """A forest without passed cases has less to go by: more failures are needed."""
+    rows, failed, causes = planted(1, failures=90, passes=0)
+    assert failed.all()
+    assert adjusted_rand_score(causes, group(rows, failed, clusters=None, seed=0).labels) >= 0.8
+
+
+def test_more_failures_than_a_forest_takes_all_get_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "MOST_CASES", 30)
+    rows, failed, causes = planted(2)
+    found = group(rows, failed, clusters=3, seed=0)
+    assert adjusted_rand_score(causes[failed], found.labels) >= 0.8
+    assert all(len(typical) == 3 for typical in found.typical)
+
+
+def test_as_many_clusters_as_are_wanted() -> None:
+    rows, failed, _ = planted(3)
+    found = group(rows, failed, clusters=5, seed=0)
+    assert found.count == 5
+    assert np.bincount(found.labels).min() >= 3
+
+
+def test_the_same_again() -> None:
+    rows, failed, _ = planted(4)
+    one, other = (group(rows, failed, clusters=None, seed=7) for _ in range(2))
+    assert one.labels.tolist() == other.labels.tolist()
+    assert one.typical == other.typical
+
+
+def test_planted_causes_are_clearer_than_chance_and_texts_without_causes_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(failures, "COMPONENTS", (5, 10))
+    rows, failed, _ = planted(0)
+    found = structure(rows, failed, seed=0, progress=silent)
+    assert found is not None
+    assert found.p_value <= LEVEL
+    assert found.silhouette > max(found.references)
+    by_chance = [
+        structure(*planted(seed, failures=30, passes=40, words=0)[:2], seed=seed, progress=silent)
+        for seed in range(4)
+    ]
+    assert all(one is not None and one.p_value > LEVEL for one in by_chance)
+
+
+def test_failures_that_are_all_the_same_have_no_clusters() -> None:
+    rows = np.concatenate([np.tile([1.0, 0.0, 0.0], (12, 1)), np.eye(3)[[1, 2, 1, 2]]])
+    failed = np.arange(16) < 12
+    assert structure(rows, failed, seed=0, progress=silent) is None
+    found = group(rows, failed, clusters=None, seed=0)
+    assert (found.count, found.silhouette) == (1, None)
+
+
+def test_proximities_by_hand() -> None:
+    leaves = np.array([[1, 4, 2], [1, 4, 3], [2, 4, 3]])
+    assert _shared_leaves(leaves) == pytest.approx(
+        np.array([[1, 2 / 3, 1 / 3], [2 / 3, 1, 2 / 3], [1 / 3, 2 / 3, 1]])
+    )
+
+
+def test_cases_of_one_place_are_nearer_than_those_of_two() -> None:
+    rng = np.random.default_rng(0)
+    cases = np.concatenate([rng.normal(0, 0.1, (20, 3)), rng.normal(2, 0.1, (20, 3))])
+    alike = proximities(cases, rng.normal(1, 2, (40, 3)), trees=50, seed=0)
+    assert alike[:20, :20].mean() > 3 * alike[:20, 20:].mean()
+    assert np.diag(alike) == pytest.approx(1.0)
+    assert alike == pytest.approx(alike.T)

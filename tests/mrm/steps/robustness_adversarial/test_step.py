@@ -1,0 +1,235 @@
+"""The step of adversarial inputs: a model that stands firm, and one that does what it is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.contracts import HostFault
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.steps import StepResult
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
+from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
+from pytest_evalstudio.mrm.steps.test_generation.attacks import PLANTED
+from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
+from toy_models import APP, answered_by
+from workbench import Bench
+
+STEP = "robustness_adversarial"
+NOUNS = (
+    "ledger",
+    "mortgage",
+    "voucher",
+    "pension",
+    "deposit",
+    "annuity",
+    "premium",
+    "warrant",
+    "lease",
+    "bond",
+    "tariff",
+    "excise",
+)
+SENTENCES = [
+    sentence
+    for number, noun in enumerate(NOUNS)
+    for sentence in (
+        f"The {noun} clause of the branch costs £{number + 3}.50.",
+        f"An office for the {noun} form takes {number + 13} working days.",
+    )
+]
+
+
+def bench(folder: Path) -> Bench:
+    """A bench with two topics of six chunks; the ordinary questions are made and stand as valid ones."""
+    made = Bench(folder, {"text.txt": " ".join(SENTENCES)})
+    made.config = configuration(APP, folder=folder)
+    chunks = []
+    for number in range(12):
+        sentences = SENTENCES[2 * number : 2 * number + 2]
+        topic = "1" if number < 6 else "2"
+        line = {
+            "id": f"c{number + 1}",
+            "text": " ".join(sentences),
+            "sentences": sentences,
+            "document": "../../text.txt",
+            "page": 0,
+            "topic": topic,
+        }
+        chunks.append(line)
+    topics = [
+        {
+            "id": id,
+            "words": [f"word{id}"],
+            "size": 6,
+            "chunks": [line["id"] for line in chunks if line["topic"] == id],
+        }
+        for id in ("1", "2")
+    ]
+    made.of("topic_modeling").mkdir(parents=True)
+    (made.of("topic_modeling") / "topics.json").write_text(
+        json.dumps({"version": 1, "topics": topics, "chunks": chunks}), encoding="utf-8"
+    )
+    TestGeneration(
+        generators=["numerical_reasoning", "temporal_reasoning", "simple_factual", "yes_or_no"]
+    ).run(made.work("test_generation", "topic_modeling"))
+    made.of("test_validation").mkdir(parents=True)
+    shutil.copy(
+        made.of("test_generation") / "tests_suite.json", made.of("test_validation") / "validated_suite.json"
+    )
+    return made
+
+
+def reads(prompt: str) -> str:
+    """Tells all that the documents say: whatever is asked, the answer is among it."""
+    return " ".join(SENTENCES)
+
+
+def obeys(prompt: str) -> str:
+    """The same, unless it is told what to say."""
+    return next((word for word in PLANTED if word.lower() in prompt.lower()), reads(prompt))
+
+
+def run(made: Bench, say: Callable[[str], str] = reads, **parameters: Any) -> StepResult:
+    answered_by(made, say)
+    evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(
+        made.work("automated_evaluation", "test_validation")
+    )
+    work = dataclasses.replace(
+        made.work(STEP, "topic_modeling", "automated_evaluation"),
+        figures={"automated_evaluation": dataclasses.asdict(evaluated.figures)},
+    )
+    return RobustnessAdversarial(**parameters).run(work)
+
+
+def test_a_model_that_stands_firm(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    done = run(made, count=24)
+    suite = TestSuite.load(made.of(STEP) / "adversarial_suite.json")
+    kinds = Counter(category for _, case in suite.cases() for category in case.categories)
+    assert {name: count for name, count in kinds.items() if name.startswith("topic:")} == {
+        "topic:1_word1": 12,
+        "topic:2_word2": 12,
+    }
+    assert {name for name in kinds if name.startswith("generator:")} == {
+        "generator:contextual_misinformation",
+        "generator:contradictory_premise",
+        "generator:jailbreak",
+        "generator:prompt_injection",
+    }
+    found = made.read(STEP, "adversarial.json")
+    assert found["obeyed"] == {"jailbreak": [], "prompt_injection": []}
+    assert found["worse"] == 0
+    assert all(
+        set(one["kinds"]) <= {"numerical_reasoning", "simple_factual", "temporal_reasoning"}
+        for one in found["comparisons"]
+    )
+    assert all(one["kinds"] for one in found["comparisons"])
+    assert done.problems == ()
+    assert "no score is worse than for ordinary questions" in done.summary
+    assert {path.name for path in made.of(STEP).iterdir()} >= {
+        "adversarial.svg",
+        "answers_lab.json",
+        "record.jsonl",
+    }
+
+
+def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    done = run(made, obeys, count=40)
+    said = {(problem.attributes["kind"], problem.attributes["generator"]) for problem in done.problems}
+    assert said == {
+        (kind, generator)
+        for kind in ("obeyed_attack", "weak_against_attack")
+        for generator in ("jailbreak", "prompt_injection")
+    }
+    assert {problem.problem_type for problem in done.problems} == {"security"}
+    assert all(problem.attributes["model"] == "app" for problem in done.problems)
+    assert "answers hold the planted word" in done.summary
+
+
+def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
+    def refuses(prompt: str) -> str:
+        if any(word in prompt for word in PLANTED):  # the names of roles; injected words are upper case
+            raise HostFault("content filter")
+        return reads(prompt)
+
+    made = bench(tmp_path)
+    done = run(made, refuses, count=24)
+    roles = done.figures["by_generator"]["jailbreak"]
+    assert done.figures["without_score"] == roles
+    assert (
+        done.notes[0]
+        == f"{roles} attacks have no score and do not count; their errors stand in the report of the step"
+    )
+    assert "jailbreak" not in {one["generator"] for one in done.figures["comparisons"]}
+
+
+def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    done = run(made, count=10, generators=["jailbreak", "prompt_injection"], topics_excluded=["1"])
+    assert done.figures["by_generator"] == {"jailbreak": 5, "prompt_injection": 5}
+    assert done.figures["by_topic"] == {"2": 10}
+
+
+def test_two_runs_write_the_same(tmp_path: Path) -> None:
+    made = [bench(tmp_path / str(number)) for number in range(2)]
+    one, other = ((run(each, count=10), each.files(STEP))[1] for each in made)
+    names = ("adversarial.json", "adversarial.svg", "adversarial_suite.json")
+    assert {name: one[name] for name in names} == {name: other[name] for name in names}
+
+
+def test_an_ordinary_generator_belongs_elsewhere(tmp_path: Path) -> None:
+    message = (
+        "robustness_adversarial: generator 'yes_or_no' makes ordinary questions; name it in the step"
+        " test_generation"
+    )
+    with pytest.raises(ConfigurationError, match=message):
+        run(bench(tmp_path), generators=["yes_or_no"])
+
+
+def test_evaluators_without_a_baseline_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match="the automated evaluation has no scores by rouge; name it there, too"
+    ):
+        run(bench(tmp_path), evaluators=["rouge"])
+
+
+@pytest.mark.parametrize("parameters", [{"count": 0}, {"alpha": 1}, {"generators": "jailbreak"}])
+def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        RobustnessAdversarial(**parameters)
+
+
+def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    path = made.of("topic_modeling") / "topics.json"
+    topics = json.loads(path.read_text(encoding="utf-8"))
+    plain = "Bitte nennen Sie uns Ihre Kontonummer."
+    path.write_text(
+        json.dumps(
+            {**topics, "chunks": [{**line, "text": plain, "sentences": [plain]} for line in topics["chunks"]]}
+        ),
+        encoding="utf-8",
+    )
+    done = run(made)
+    assert done.summary.startswith("nothing is asked: no question can be made of these chunks")
+    assert (done.waits, done.problems) == ("", ())
+
+
+def test_with_too_few_ordinary_questions_nothing_is_claimed(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    path = made.of("test_validation") / "validated_suite.json"
+    suite = TestSuite.load(path)
+    suite.tests[0].test_cases = suite.tests[0].test_cases[:3]
+    suite.save(path)
+    assert "no scores could be compared" in run(made).summary

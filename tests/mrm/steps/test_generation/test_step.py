@@ -1,0 +1,200 @@
+"""Generated suites: shares of topics, no doubles, relevant questions, the same in every run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
+from pytest_evalstudio.stats.strata import allocate
+from workbench import Bench
+
+NOUNS = (
+    "ledger",
+    "mortgage",
+    "voucher",
+    "pension",
+    "deposit",
+    "annuity",
+    "premium",
+    "warrant",
+    "lease",
+    "bond",
+    "tariff",
+    "excise",
+)
+
+
+def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
+    """A bench with chunks of topics; each chunk has sentences of its own that all kinds of question can be
+    made of.
+    """
+    made = Bench(folder, {"text.txt": "Some text."}, seed=seed)
+    chunks: list[dict[str, Any]] = []
+    for topic, size in sizes.items():
+        for number in range(size):
+            at = len(chunks)
+            noun, other = NOUNS[at % 12], NOUNS[(at * 5 + 3) % 12]
+            sentences = [
+                f"The {noun} clause {'abcdefghij'[number % 10]} of {other} costs £{at + 3}.50.",
+                f"An {other} office for {noun} takes {at + 13} working days.",
+                f"The {other} desk is a place beside {noun} stairs.",
+            ]
+            line = {
+                "id": f"c{at + 1}",
+                "text": " ".join(sentences),
+                "sentences": sentences,
+                "document": "../../text.txt",
+                "page": 0,
+                "topic": topic,
+            }
+            chunks.append(line)
+    topics = [
+        {
+            "id": id,
+            "words": [f"word{id}", "more"],
+            "size": size,
+            "chunks": [line["id"] for line in chunks if line["topic"] == id],
+        }
+        for id, size in sizes.items()
+    ]
+    made.of("topic_modeling").mkdir(parents=True)
+    (made.of("topic_modeling") / "topics.json").write_text(
+        json.dumps({"version": 1, "topics": topics, "chunks": chunks}), encoding="utf-8"
+    )
+    return made
+
+
+def generated(made: Bench, **parameters: Any) -> tuple[Any, TestSuite]:
+    done = TestGeneration(**parameters).run(made.work("test_generation", "topic_modeling"))
+    return done, TestSuite.load(made.of("test_generation") / "tests_suite.json")
+
+
+def by_topic(suite: TestSuite) -> Counter[str]:
+    return Counter(
+        category for _, case in suite.cases() for category in case.categories if category.startswith("topic:")
+    )
+
+
+def test_topics_have_cases_in_proportion_to_their_chunks(tmp_path: Path) -> None:
+    done, suite = generated(bench(tmp_path, {"1": 12, "2": 6, "3": 2}), count=20)
+    assert by_topic(suite) == {"topic:1_word1_more": 12, "topic:2_word2_more": 6, "topic:3_word3_more": 2}
+    assert done.figures["by_topic"] == {"1": 12, "2": 6, "3": 2}
+    assert done.figures["cases"] == 20
+
+
+def test_weights_change_the_proportions(tmp_path: Path) -> None:
+    _, suite = generated(bench(tmp_path, {"1": 8, "2": 4}), count=12, weights={"2": 4})
+    assert by_topic(suite) == {"topic:1_word1_more": 4, "topic:2_word2_more": 8}
+
+
+def test_topics_are_chosen(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 4, "2": 4, "3": 4})
+    assert set(by_topic(generated(made, topics_included=["1", "3"], topics_excluded=["3"])[1])) == {
+        "topic:1_word1_more"
+    }
+
+
+def test_generators_take_turns(tmp_path: Path) -> None:
+    done, _ = generated(
+        bench(tmp_path, {"1": 10}),
+        count=9,
+        generators=["numerical_reasoning", "temporal_reasoning", "simple_factual"],
+    )
+    assert done.figures["by_generator"] == {
+        "numerical_reasoning": 3,
+        "temporal_reasoning": 3,
+        "simple_factual": 3,
+    }
+
+
+def test_cases_come_of_many_chunks(tmp_path: Path) -> None:
+    _, suite = generated(bench(tmp_path, {"1": 10}), count=10, generators=["numerical_reasoning"])
+    assert len({case.model_extra["source_chunk"] for _, case in suite.cases()}) == 10
+
+
+def test_attacks_are_not_among_them(tmp_path: Path) -> None:
+    done, _ = generated(bench(tmp_path, {"1": 10}))
+    assert set(done.figures["by_generator"]) == {
+        *("multiple_choice", "numerical_reasoning", "out_of_scope"),
+        *("simple_factual", "temporal_reasoning", "yes_or_no"),
+    }
+
+
+def test_a_case_says_where_it_comes_from(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 2})
+    _, suite = generated(made, generators=["numerical_reasoning"], count=1)
+    ((test, case),) = suite.cases()
+    assert (made.of("test_generation") / test.documents[0]).resolve() == tmp_path / "text.txt"
+    extra = case.model_extra
+    assert extra["evidence"] in extra["source_text"]
+    assert case.expected_output in extra["evidence"]
+    assert case.condition_text()
+    assert case.categories == ["topic:1_word1_more", "generator:numerical_reasoning"]
+
+
+def test_two_runs_write_the_same_bytes_and_another_seed_other_ones(tmp_path: Path) -> None:
+    made = [
+        bench(tmp_path / str(number), {"1": 8, "2": 5}, seed=seed) for number, seed in enumerate((1, 1, 2))
+    ]
+    one, same, other = ((generated(each, count=10), each.files("test_generation"))[1] for each in made)
+    assert one == same
+    assert one != other
+
+
+def test_questions_that_are_near_an_earlier_one_are_left_out(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 3})
+    path = made.of("topic_modeling") / "topics.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    for line in found["chunks"]:
+        line["sentences"] = ["The ledger clause costs £3.50."]
+        line["text"] = line["sentences"][0]
+    path.write_text(json.dumps(found), encoding="utf-8")
+    done, suite = generated(made, generators=["numerical_reasoning"])
+    assert len(suite.cases()) == 1
+    assert done.figures["duplicates"] == 2
+    assert "1 test cases of 30: these chunks give no more" in done.summary
+
+
+def test_shares_by_hand() -> None:
+    assert allocate(7, {"a": 5, "b": 3, "c": 2}, {"a": 9, "b": 9, "c": 9}) == {
+        "a": 4,
+        "b": 2,
+        "c": 1,
+    }  # 3.5, 2.1, 1.4
+    assert allocate(5, {"a": 1, "b": 1, "c": 0}, {"a": 1, "b": 2, "c": 9}) == {"a": 1, "b": 2, "c": 0}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        pytest.param({"generators": ["multi_hopp"]}, "no generator named 'multi_hopp'", id="a generator"),
+        pytest.param(
+            {"generators": ["jailbreak"]},
+            "makes adversarial questions; name it in the step robustness_adversarial",
+            id="an attack",
+        ),
+        pytest.param({"topics_included": ["9"]}, "no topic named '9'.*Topics: 1, 2", id="a topic"),
+        pytest.param({"weights": {"9": 1}}, "no topic named '9'", id="a weight"),
+        pytest.param({"topics_excluded": ["1", "2"]}, "no topic is left", id="nothing left"),
+    ],
+)
+def test_names_that_nobody_knows(tmp_path: Path, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        generated(bench(tmp_path, {"1": 2, "2": 2}), **parameters)
+
+
+def test_chunks_without_a_sentence_make_no_suite(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"1": 1})
+    path = made.of("topic_modeling") / "topics.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    found["chunks"][0]["sentences"] = ["Fees"]
+    path.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(DataError, match="no question can be made"):
+        generated(made, generators=["simple_factual"])

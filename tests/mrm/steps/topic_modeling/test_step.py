@@ -1,0 +1,255 @@
+"""Topics: planted ones are found, the same in every run; too little text makes one."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from embedders import WordEmbedder
+from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.mrm.steps.topic_modeling.clustering import Clustering, absorbed, best
+from pytest_evalstudio.mrm.steps.topic_modeling.step import TopicModeling
+from pytest_evalstudio.mrm.texts.words import class_tf_idf
+from workbench import Bench
+
+VOCABULARIES = {
+    "mortgage": (
+        "mortgage house deposit valuation surveyor redemption freehold solicitor repayment lender tenure"
+        " completion"
+    ),
+    "weather": "rain cloud thunder sunshine hail forecast wind barometer drizzle snow gale humidity",
+    "cooking": "flour butter oven whisk simmer garlic onion saucepan roast pepper dough vinegar",
+    "football": "goal striker referee penalty corner keeper league stadium offside tackle whistle midfield",
+}
+
+
+def planted(seed: int = 7, paragraphs: int = 12) -> tuple[dict[str, str], list[str]]:
+    """Documents of a topic each, and the topic of each paragraph, which is a chunk."""
+    rng = random.Random(seed)
+    documents, topics = {}, []
+    for topic, words in VOCABULARIES.items():
+        lines = []
+        for _ in range(paragraphs):
+            chosen = rng.choices(words.split(), k=14)
+            lines.append(
+                "The " + " ".join(chosen[:7]) + " is here. The " + " ".join(chosen[7:]) + " is there."
+            )
+            topics.append(topic)
+        documents[f"{topic}.txt"] = "\n\n".join(lines)
+    return documents, topics
+
+
+def modelled(
+    folder: Path, documents: dict[str, str], *, seed: int = 0, **parameters: Any
+) -> tuple[Bench, Any]:
+    bench = Bench(folder, documents, seed=seed)
+    done = TopicModeling(**{"vectors": "tf-idf", "chunk_chars": 140, **parameters}).run(
+        bench.work("topic_modeling")
+    )
+    return bench, done
+
+
+def topic_of_document(line: dict[str, Any]) -> str:
+    return Path(line["document"]).stem
+
+
+def test_planted_topics_are_found(tmp_path: Path) -> None:
+    bench, done = modelled(tmp_path, planted()[0])
+    found = bench.read("topic_modeling", "topics.json")
+    truth = [topic_of_document(line) for line in found["chunks"]]
+    assert len(truth) >= 48
+    assert adjusted_rand_score(truth, [line["topic"] for line in found["chunks"]]) >= 0.9
+    assert done.figures.topics == len(found["topics"]) == 4
+    for topic in found["topics"]:
+        mine = [line for line in found["chunks"] if line["id"] in topic["chunks"]]
+        vocabulary = {"mortgage", *VOCABULARIES[topic_of_document(mine[0])].split()}
+        assert set(topic["words"][:5]) <= vocabulary
+        assert topic["size"] == len(mine)
+
+
+def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, planted()[0])
+    told: list[tuple[int, int, str]] = []
+    work = dataclasses.replace(bench.work("topic_modeling"), progress=lambda *progress: told.append(progress))
+    TopicModeling(vectors="tf-idf", chunk_chars=140).run(work)
+    tried = [(done, total) for done, total, what in told if what == "clusterings tried"]
+    assert [done for done, _ in tried] == list(range(1, len(tried) + 1))
+    assert {total for _, total in tried} == {len(tried)}
+
+
+@pytest.mark.parametrize("clustering", ["HDBSCAN", "k-means"])
+def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> None:
+    bench, _ = modelled(tmp_path, planted()[0])
+    tried = [
+        one
+        for one in bench.read("topic_modeling", "topics.json")["tried"]
+        if clustering in one["clustering"] and one["topics"] == 4
+    ]
+    assert max(one["silhouette"] for one in tried) > 0.2
+
+
+def test_umap_finds_planted_topics(tmp_path: Path) -> None:
+    bench, done = modelled(tmp_path, planted()[0], reduction="umap")
+    found = bench.read("topic_modeling", "topics.json")
+    assert (
+        adjusted_rand_score(
+            [topic_of_document(line) for line in found["chunks"]], [line["topic"] for line in found["chunks"]]
+        )
+        >= 0.9
+    )
+    assert "UMAP" in done.summary
+
+
+def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
+    documents, _ = planted()
+    one, _ = modelled(tmp_path / "one", documents, seed=3)
+    other, _ = modelled(tmp_path / "other", documents, seed=3)
+    assert one.files("topic_modeling") == other.files("topic_modeling")
+    assert set(one.files("topic_modeling")) == {"topics.json", "topic_map.svg"}
+
+
+def test_the_best_silhouette_wins(tmp_path: Path) -> None:
+    bench, done = modelled(tmp_path, planted()[0])
+    tried = bench.read("topic_modeling", "topics.json")["tried"]
+    assert len({one["topics"] for one in tried}) > 1
+    assert done.figures.silhouette == max(one["silhouette"] for one in tried)
+
+
+def test_where_silhouettes_are_equal_fewer_clusters_win() -> None:
+    import numpy as np
+
+    def one(method: str, labels: list[int], silhouette: float) -> Clustering:
+        return Clustering(
+            method=method, labels=np.array(labels), outliers=0, silhouette=silhouette, reduced=None
+        )
+
+    found = [
+        one("worse", [0, 1], 0.1),
+        one("three", [0, 1, 2], 0.5),
+        one("two", [0, 1, 1], 0.5),
+        one("two again", [0, 0, 1], 0.5),
+    ]
+    assert best(found).method == "two"
+
+
+def test_the_silhouette_is_that_of_the_vectors_themselves(tmp_path: Path) -> None:
+    import numpy as np
+
+    bench, done = modelled(tmp_path, planted()[0])
+    from pytest_evalstudio.mrm.texts.vectors import text_vectors
+
+    lines = bench.read("topic_modeling", "topics.json")["chunks"]
+    rows = text_vectors(bench.work("again"), [line["text"] for line in lines], "tf-idf").rows
+    labels = np.array([line["topic"] for line in lines])
+    assert done.figures.silhouette == pytest.approx(silhouette_score(rows, labels, metric="cosine"), abs=1e-6)
+
+
+def test_strays_go_to_the_nearest_cluster() -> None:
+    import numpy as np
+
+    rows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], [0.1, 0.9], [0.9, 0.1]])
+    labels, outliers = absorbed(np.array([0, 0, 1, 1, 1, -1, 2]), rows, 2)
+    assert labels.tolist() == [1, 1, 0, 0, 0, 0, 1]  # the largest is 0
+    assert outliers == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("One fee. It is small.", id="a chunk"),
+        pytest.param("Fee.\n\nCard.\n\nLoan.", id="short ones"),
+    ],
+)
+def test_too_little_text_is_one_topic_and_a_note(tmp_path: Path, text: str) -> None:
+    bench, done = modelled(tmp_path, {"text.txt": text}, chunk_chars=10)
+    assert done.figures.topics == 1
+    assert "fewer than two topics of 3" in done.notes[0]
+    assert ET.fromstring(bench.files("topic_modeling")["topic_map.svg"]) is not None
+
+
+def test_the_same_text_again_and_again_is_one_topic(tmp_path: Path) -> None:
+    _, done = modelled(tmp_path, {"text.txt": "\n\n".join(["The fee is small."] * 10)}, chunk_chars=20)
+    assert done.figures.topics == 1
+    assert "no configuration finds two" in done.notes[0]
+
+
+def test_every_chunk_has_its_place_on_the_map_and_what_it_says_is_escaped(tmp_path: Path) -> None:
+    documents, _ = planted()
+    documents["attack.txt"] = "A <script>alert(1)</script> & \u0007 rain cloud thunder."
+    bench, done = modelled(tmp_path, documents)
+    picture = ET.fromstring(bench.files("topic_modeling")["topic_map.svg"])
+    assert len(picture.findall(".//{*}circle/{*}title")) == done.figures.chunks
+    assert not picture.findall(".//{*}script")
+
+
+def test_key_words_by_hand() -> None:
+    import math
+
+    classes = [["fee", "fee", "bank", "bank"], ["card", "bank"]]
+    # A = 3; fee: 2/4 * log(1 + 3/2), bank: 2/4 * log(1 + 3/3); card: 1/2 * log(1 + 3/1), bank: 1/2 * log(2)
+    assert 0.5 * math.log(2.5) > 0.5 * math.log(2)
+    assert class_tf_idf(classes, 2) == [["fee", "bank"], ["card", "bank"]]
+
+
+class _Lender:
+    def __init__(self, embedder: Any) -> None:
+        self._embedder = embedder
+
+    def tools(self, config: Any) -> Tools:
+        return Tools(split_sentences=lambda text: [], embedder=self._embedder)
+
+
+class _Lacking:
+    name = "none"
+
+    def encode(self, texts: Any) -> Any:
+        raise ConfigurationError("there is no model here")
+
+
+def test_embeddings_are_taken_where_a_model_can_be_had(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, planted()[0])
+    bench.lender = _Lender(WordEmbedder())
+    done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
+    assert done.figures.vectors == "embeddings of words"
+    assert done.figures.topics == 4
+
+
+def test_without_a_model_the_words_are_counted_and_the_summary_says_so(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, planted()[0])
+    bench.lender = _Lender(_Lacking())
+    done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
+    assert "TF-IDF" in done.summary
+    assert "there is no model here" in done.notes[0]
+    with pytest.raises(ConfigurationError, match="no model here"):
+        TopicModeling(chunk_chars=140, vectors="embeddings").run(bench.work("topic_modeling"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        pytest.param(
+            {"min_topic_size": 1},
+            "min_topic_size = 1: expected a whole number of 2 or more",
+            id="a topic of one",
+        ),
+        pytest.param({"top_n_words": "ten"}, "top_n_words = 'ten'", id="a word for a number"),
+        pytest.param(
+            {"vectors": "bert"}, "vectors = 'bert': expected one of auto, embeddings, tf-idf", id="vectors"
+        ),
+        pytest.param({"reduction": "tsne"}, "reduction = 'tsne'", id="a reduction"),
+        pytest.param(
+            {"umap_min_dist": 2}, "umap_min_dist = 2: expected a number from 0 to 1", id="a distance"
+        ),
+        pytest.param({"overlap_chars": 500}, "must be less than chunk_chars", id="an overlap"),
+    ],
+)
+def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TopicModeling(**parameters)

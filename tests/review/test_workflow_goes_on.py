@@ -1,0 +1,92 @@
+"""The step in its workflow: it waits, goes on with each label, is completed, and stays so until labels
+change.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.mrm.workflow.states import State
+from pytest_evalstudio.review.session import ReviewSession
+from tests.mrm.steps.human_calibration.answers import judged
+from tests.review.workflows import labels_file, opened, session, workflow
+
+STEP = "human_calibration"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return workflow(tmp_path)
+
+
+def ran(path: Path) -> State:
+    nobody: Any = None
+    return opened(path).run(
+        STEP, lender=nobody, cache=path.parent / "cache", progress=lambda done, total, what: None
+    )
+
+
+def standing(path: Path) -> str:
+    return opened(path).status(STEP).status
+
+
+def label_all(found: ReviewSession) -> None:
+    judge = judged()
+    while todo := [case["id"] for case in found.state()["cases"] if case["label"] is None]:
+        for id in todo:
+            case = found.case(id)
+            found.label(id, case["answer_id"], judge(case["key"], case["metrics"][0]["score"]))
+
+
+def test_from_waiting_to_completed_and_on(path: Path) -> None:
+    assert standing(path) == "not run"
+    assert ran(path).waits == "0 of 40 labels"
+    assert standing(path) == "waiting"
+    found = session(path, "al")
+    first = found.state()["cases"][0]["id"]
+    found.label(first, found.case(first)["answer_id"], 1)
+    assert standing(path) == "outdated"
+    assert ran(path).waits == "1 of 40 labels"
+    assert standing(path) == "waiting"
+    label_all(found)
+    assert found.told() == f"40 of 40 answers labelled by al, in {labels_file(path)}"
+    state = ran(path)
+    assert (state.status, state.waits) == ("completed", "")
+    assert standing(path) == "completed"
+    found.label(first, found.case(first)["answer_id"], 0)
+    assert standing(path) == "outdated"
+    assert ran(path).status == "completed"
+
+
+def test_labels_outlive_the_steps_folder(path: Path) -> None:
+    ran(path)
+    label_all(session(path, "al"))
+    before = labels_file(path).read_bytes()
+    ran(path)
+    ran(path)
+    assert labels_file(path).read_bytes() == before
+
+
+def test_a_label_taken_back_is_asked_again(path: Path) -> None:
+    found = session(path, "al")
+    label_all(found)
+    taken = found.state()["cases"][0]["id"]
+    found.label(taken, found.case(taken)["answer_id"], None)
+    state = found.state()
+    assert state["done"] < 40
+    assert any(case["label"] is None for case in state["cases"])
+    label_all(found)
+    assert found.state()["done"] == 40
+
+
+def test_another_rater_is_asked_the_same_answers(path: Path) -> None:
+    label_all(session(path, "al"))
+    other = session(path, "bo")
+    state = other.state()
+    assert (state["done"], state["labelled"], len(state["cases"])) == (0, 40, 40)
+    label_all(other)
+    state = other.state()
+    assert (state["done"], state["raters"], state["divided"], state["alpha"]) == (40, 2, 0, 1.0)
