@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
-    from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
     from pytest_evalstudio.core.errors import (
         ConfigurationError,
         DataError,
@@ -18,12 +17,15 @@ if TYPE_CHECKING:
         EvaluationError,
         ThresholdMissed,
     )
-    from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-    from pytest_evalstudio.core.perturbators import Change, perturbator
+    from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
+    from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
+    from pytest_evalstudio.core.plugins.host import HostFault, host
+    from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
+    from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.core.plugins.step import Done, step
     from pytest_evalstudio.core.problems import Problem
-    from pytest_evalstudio.core.registry import Registry
-    from pytest_evalstudio.core.steps import Done, step
+    from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.contracts import parameters
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.registry import Registry
 
 if TYPE_CHECKING:
     import argparse

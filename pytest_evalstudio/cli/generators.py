@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.generators import finds_by_itself
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 
 if TYPE_CHECKING:
     import argparse
@@ -32,9 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return FINE
     for spec in specs:
-        say(
-            f"{spec.id:<28}{spec.purpose}"
-            + ("" if finds_by_itself(shelf.get(spec.id)) else "; written by a language model only")
-        )
+        say(f"{spec.id:<28}{spec.purpose}" + ("" if spec.drafts else "; written by a language model only"))
         say(f"    {spec.description}")
     return FINE

@@ -32,7 +32,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun

@@ -49,7 +49,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.perturbing.cases import perturb

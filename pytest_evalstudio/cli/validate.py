@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 
 if TYPE_CHECKING:
     import argparse

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_evalstudio.core.cases import Case, Prompt
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.scoring.messages import explain
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
@@ -127,7 +127,7 @@ class AskedModel:
             [Prompt(text=case.question, corpus=documents, conversation=case.conversation) for case in cases]
         )
         return [
-            answered(case, answer, self._info, 1, rag=self._session.is_rag)
+            answered(case, answer, self._info, 1, retrieves=self._session.retrieves)
             for case, answer in zip(cases, answers, strict=True)
         ]
 

@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.core.plugins.registry import Registry
 
 
 @pytest.hookspec(historic=True)

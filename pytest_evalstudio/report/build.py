@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.evaluator import Aggregates
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.loops import LoopThread

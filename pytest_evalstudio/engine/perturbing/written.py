@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.perturbators import Change, Intensity, PerturbatorSpec
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, PerturbatorSpec
 
 
 class Written:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose, finds_by_itself
+from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.cases.distinct import DistinctSets
@@ -272,7 +272,7 @@ def _cannot_be_had(id: str, writer: str) -> str:
 
 def _can_be_had(work: Work, id: str, writer: str) -> bool:
     shelf = work.registry.generators
-    return bool(shelf.spec(id).instruction) if writer else finds_by_itself(shelf.get(id))
+    return bool(shelf.spec(id).instruction) if writer else shelf.spec(id).drafts
 
 
 def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> list[Excerpt]:
