@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.host import HostFault, host
     from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
     from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.core.plugins.section import section
     from pytest_evalstudio.core.plugins.step import Done, step
     from pytest_evalstudio.core.problems import Problem
     from pytest_evalstudio.core.tools import Tools
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
-    "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
+    "core.tools": ("Tools",),
+    "core.plugins.evaluator": ("ModelScore", "ScoredRow", "evaluator"),
+    "core.plugins.host": ("HostFault", "host"),
+    "core.plugins.section": ("section",),
     "core.errors": (
         "ConfigurationError",
         "DataError",
@@ -45,12 +49,12 @@ _HOMES = {
         "EvaluationError",
         "ThresholdMissed",
     ),
-    "core.generators": ("Corpus", "Draft", "Excerpt", "generator"),
+    "core.plugins.generator": ("Corpus", "Draft", "Excerpt", "generator"),
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
-    "core.perturbators": ("Change", "perturbator"),
+    "core.plugins.perturbator": ("Change", "perturbator"),
     "core.problems": ("Problem",),
-    "core.registry": ("Registry",),
-    "core.steps": ("Done", "step"),
+    "core.plugins.registry": ("Registry",),
+    "core.plugins.step": ("Done", "step"),
     "engine.builders": ("make_case",),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
@@ -106,6 +110,7 @@ __all__ = [
     "make_case",
     "perturb",
     "perturbator",
+    "section",
     "step",
 ]
 

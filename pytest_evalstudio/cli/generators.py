@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -17,10 +17,11 @@ def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("generators", run, "List the generators of test questions, ordinary and adversarial ones.")
     parser.add_argument("--json", action="store_true", help="for machines")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = Registry().generators
+    shelf = registry_for(arguments).generators
     specs = [shelf.spec(id) for id in shelf]
     if arguments.json:
         print_json(
