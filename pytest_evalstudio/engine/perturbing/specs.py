@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.plugins.perturbator import (
     DEFAULT_INTENSITY,
+    AsksJudge,
     Change,
     Intensity,
     Perturbator,
@@ -156,7 +157,7 @@ def _step(
                 f"perturbator {name}: a judge's words differ from process to process; write the cases with"
                 " `evalstudio perturb`"
             )
-        perturbator = Written(perturbator, judge)
+        perturbator = Written(cast(AsksJudge, perturbator), judge)
     return Step(
         spec=spec,
         perturbator=perturbator,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
+from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.options import build, check_options
 
@@ -137,7 +137,7 @@ class Plan:
     ) -> None:
         self._registry = registry
         self._config = config
-        self._thresholds = _by_evaluator(thresholds or {})
+        self._thresholds = by_evaluator(thresholds or {})
         self._lacks = lacks
         self._told_as = told_as
         self.left_out: dict[str, str] = {}
@@ -284,9 +284,9 @@ class Plan:
         made = build(cls, options, place)
         asked: dict[str, float] = {}
         for layer in (
-            _thresholds_of(table, spec, place),
+            thresholds_of(table, spec, place),
             self._command_line(name, spec),
-            _thresholds_of(own, spec, place),
+            thresholds_of(own, spec, place),
         ):
             asked |= layer
         requires = spec.requirements_of(made)
@@ -318,9 +318,7 @@ class Plan:
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
         found = self._thresholds.get(name, {})
-        return {
-            _metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()
-        }
+        return {metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()}
 
 
 def _check_given(
@@ -355,66 +353,3 @@ def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float])
         return {}
     found = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
     return {} if found is None else {attached.calibration.metrics[0].metric: found}
-
-
-def parse_threshold(text: str) -> tuple[str, float]:
-    """`ID[.METRIC]=X` of the command line as (name, threshold).
-
-    Raises:
-        ConfigurationError: if it is not of that form.
-    """
-    name, sign, number = text.partition("=")
-    try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not sign or not name.strip() or math.isnan(value):
-        raise ConfigurationError(
-            f"--evalstudio-threshold {text!r}: expected ID=NUMBER or ID.METRIC=NUMBER, e.g. rouge=0.4 or"
-            " rouge.rouge_1=0.5"
-        )
-    return name.strip(), value
-
-
-def _by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for name, value in thresholds.items():
-        evaluator_id, _, metric = name.partition(".")
-        found.setdefault(evaluator_id, {})[metric] = value
-    return found
-
-
-def _thresholds_of(options: Mapping[str, Any], spec: EvaluatorSpec, place: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    many = options.get("thresholds", {})
-    if not isinstance(many, Mapping):
-        raise ConfigurationError(f"{place}.thresholds: expected a table of metric = number, found {many!r}")
-    for key, value in many.items():
-        found[_metric_key(spec, str(key), f"{place}.thresholds")] = _number(
-            value, f"{place}.thresholds.{key}"
-        )
-    if "threshold" in options:
-        found[spec.primary.key] = _number(options["threshold"], f"{place}.threshold")
-    return found
-
-
-def _metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
-    key = name or spec.primary.key
-    if spec.metric(key) is None:
-        raise ConfigurationError(
-            f"{place}: {unknown_name('metric', key, [metric.key for metric in spec.metrics], _listed(spec))}"
-        )
-    return key
-
-
-def _listed(spec: EvaluatorSpec) -> str:
-    return f"{spec.id} has {', '.join(metric.key for metric in spec.metrics)}."
-
-
-def _number(value: object, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ConfigurationError(f"{place}: expected a number, found {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ConfigurationError(f"{place}: the number is too large") from None
