@@ -127,6 +127,9 @@ def test_a_workflow_with_a_step_of_a_conftest_is_valid_where_its_module_is_named
     )
     assert (unknown.returncode, known.returncode) == (1, 0)
     assert "/evalstudio_workflow/steps/acme_inventory: there is no step of this name" in unknown.stdout
+    named = ("--plugin-module", str(registrar))
+    status = evalstudio("mrm", "status", "bank_workflow.json", *named, folder=project.folder)
+    assert "20. acme_inventory" in status.stdout
 
 
 @pytest.mark.parametrize(
