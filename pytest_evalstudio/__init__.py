@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
-    from pytest_evalstudio.core.contracts import HostFault, ModelScore, ScoredRow, Tools, evaluator, host
     from pytest_evalstudio.core.errors import (
         ConfigurationError,
         DataError,
@@ -18,12 +17,16 @@ if TYPE_CHECKING:
         EvaluationError,
         ThresholdMissed,
     )
-    from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-    from pytest_evalstudio.core.perturbators import Change, perturbator
+    from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
+    from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
+    from pytest_evalstudio.core.plugins.host import HostFault, host
+    from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
+    from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.core.plugins.section import section
+    from pytest_evalstudio.core.plugins.step import StepResult, step
     from pytest_evalstudio.core.problems import Problem
-    from pytest_evalstudio.core.registry import Registry
-    from pytest_evalstudio.core.steps import StepResult, step
+    from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.engine.builders import make_case
     from pytest_evalstudio.engine.evaluate import Results, evaluate
     from pytest_evalstudio.engine.labs import LabBuilder
@@ -35,7 +38,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
-    "core.contracts": ("HostFault", "ModelScore", "ScoredRow", "Tools", "evaluator", "host"),
+    "core.tools": ("Tools",),
+    "core.plugins.evaluator": ("ModelScore", "ScoredRow", "evaluator"),
+    "core.plugins.host": ("HostFault", "host"),
+    "core.plugins.section": ("section",),
     "core.errors": (
         "ConfigurationError",
         "DataError",
@@ -43,12 +49,12 @@ _HOMES = {
         "EvaluationError",
         "ThresholdMissed",
     ),
-    "core.generators": ("Corpus", "Draft", "Excerpt", "generator"),
+    "core.plugins.generator": ("Corpus", "Draft", "Excerpt", "generator"),
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
-    "core.perturbators": ("Change", "perturbator"),
+    "core.plugins.perturbator": ("Change", "perturbator"),
     "core.problems": ("Problem",),
-    "core.registry": ("Registry",),
-    "core.steps": ("StepResult", "step"),
+    "core.plugins.registry": ("Registry",),
+    "core.plugins.step": ("StepResult", "step"),
     "engine.builders": ("make_case",),
     "engine.evaluate": ("Results", "evaluate"),
     "engine.labs": ("LabBuilder",),
@@ -104,6 +110,7 @@ __all__ = [
     "make_case",
     "perturb",
     "perturbator",
+    "section",
     "step",
 ]
 

@@ -182,7 +182,8 @@ def limits() -> Iterator[str]:
     yield _row(
         "`rag`",
         "seen from the answers",
-        "Whether a model of a host for both kinds retrieves, so that its context is judged too.",
+        "Whether the model retrieves, so that its context is judged too; a lab keeps it as the key"
+        " `retrieves` of its model.",
     )
     for item in dataclasses.fields(Limits):
         yield _row(f"`{item.name}`", _default(item.default), _said(Limits, item.name))

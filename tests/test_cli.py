@@ -412,7 +412,7 @@ def test_an_interruption_is_told_without_a_traceback(capsys, monkeypatch):
     def interrupted(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_evalstudio.core.registry.Shelf.__iter__", interrupted)
+    monkeypatch.setattr("pytest_evalstudio.core.plugins.registry.PluginRegistry.__iter__", interrupted)
     assert main(["hosts"]) == 130
     assert capsys.readouterr().err == "evalstudio: interrupted\n"
 

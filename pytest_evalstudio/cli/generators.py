@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.generators import finds_by_itself
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -18,10 +17,11 @@ def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("generators", run, "List the generators of test questions, ordinary and adversarial ones.")
     parser.add_argument("--json", action="store_true", help="for machines")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = Registry().generators
+    shelf = registry_for(arguments).generators
     specs = [shelf.spec(id) for id in shelf]
     if arguments.json:
         print_json(
@@ -32,9 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
         return FINE
     for spec in specs:
-        say(
-            f"{spec.id:<28}{spec.purpose}"
-            + ("" if finds_by_itself(shelf.get(spec.id)) else "; written by a language model only")
-        )
+        say(f"{spec.id:<28}{spec.purpose}" + ("" if spec.drafts else "; written by a language model only"))
         say(f"    {spec.description}")
     return FINE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.contracts import parameters
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.core.plugins.declaring import parameters
 
 if TYPE_CHECKING:
     import argparse
@@ -18,10 +18,11 @@ def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("hosts", run, "List the hosts of models with their parameters.")
     parser.add_argument("--json", action="store_true", help="for machines")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = Registry().hosts
+    shelf = registry_for(arguments).hosts
     entries: list[dict[str, Any]] = []
     for id in shelf:
         spec = shelf.spec(id)

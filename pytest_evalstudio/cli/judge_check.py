@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, configuration_for, print_json, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -46,6 +47,7 @@ def add_to(add: Adds) -> None:
         help="folder of stored verdicts (default: .evalstudio)",
     )
     parser.add_argument("--json", action="store_true", help="for machines")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         config=config,
         repeats=arguments.repeats,
         cache=Path(arguments.cache),
+        registry=registry_for(arguments),
     )
     if arguments.json:
         print_json(found)

@@ -22,6 +22,7 @@ from pytest_evalstudio.cli import (
     resolve,
     review,
     schema,
+    sections,
     steps,
     validate,
     weakness,
@@ -31,7 +32,7 @@ from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
-    *(evaluators, hosts, perturbators, generators, steps),
+    *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
     *(judge_check, calibrate, weakness, mrm, review),
     *(report, schema),

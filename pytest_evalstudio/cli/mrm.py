@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -29,10 +30,10 @@ def add_to(add: Adds) -> None:
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
     parser.add_argument("--json", action="store_true", help="the status for machines")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.core.registry import Registry
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -40,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.workflow)
     workflow = read_workflow(read_source(path))
-    found = WorkflowRun(workflow, path, configuration_for(arguments.workflow, arguments.config), Registry())
+    found = WorkflowRun(
+        workflow, path, configuration_for(arguments.workflow, arguments.config), registry_for(arguments)
+    )
     if arguments.action == "report":
         say(str(write_workflow_artifacts(found)))
         return FINE

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -46,10 +47,10 @@ def add_to(add: Adds) -> None:
         help="folder of a judge's stored replies (default: .evalstudio)",
     )
     parser.add_argument("-o", "--output", required=True, metavar="OUT")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.core.registry import Registry
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.perturbing.cases import perturb
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     content = read_whole(local(arguments.suite), arguments.suite)
     config = configuration_for(arguments.suite, arguments.config)
-    registry = Registry()
+    registry = registry_for(arguments)
     with contextlib.ExitStack() as opened:
 
         def judge() -> Judge:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.contracts import parameters
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.core.plugins.declaring import parameters
 
 if TYPE_CHECKING:
     import argparse
@@ -18,10 +18,11 @@ def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("perturbators", run, "List the perturbators with their intensities and options.")
     parser.add_argument("--json", action="store_true", help="for machines")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = Registry().perturbators
+    shelf = registry_for(arguments).perturbators
     entries = [
         {
             "id": id,

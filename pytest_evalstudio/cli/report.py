@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -18,6 +19,7 @@ def add_to(add: Adds) -> None:
     parser = add("report", run, "Build the report of a run from its record.")
     parser.add_argument("record", metavar="RECORD", help="record.jsonl, or the folder it is in")
     parser.add_argument("-o", "--output", required=True, metavar="DIR")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -25,11 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
 
+    registry = registry_for(arguments)
     record = record_path(arguments.record)
     read_run(record)  # a file that is not a record leaves no folder behind
     output = Path(arguments.output)
     with OutputFolder(output).locked():
-        report = build_report(record, output)
+        report = build_report(record, output, registry=registry)
     for warning in report.warnings:
         say(f"warning: {warning}", error=True)
     say(f"wrote {report.page if report.page.is_file() else report.page.parent}")

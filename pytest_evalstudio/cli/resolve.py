@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def add_to(add: Adds) -> None:
         action="store_true",
         help="use a lab's own descriptions of models that are not configured",
     )
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         "documents": base_of(path),
         "cache": arguments.cache,
         "refresh": arguments.refresh,
+        "registry": registry_for(arguments),
         "allow_private_hosts": config.allow_private_hosts,
     }
     if isinstance(content, TestLab):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, configuration_for, say
+from pytest_evalstudio.cli.plugin_modules import registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -90,7 +91,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _workflow(arguments: argparse.Namespace) -> ReviewSource:
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.core.registry import Registry
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -106,7 +106,7 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
         read_workflow(read_source(path)),
         path,
         configuration_for(arguments.place, arguments.config),
-        Registry(),
+        registry_for(arguments),
     )
     return WorkflowSample(found, f"pytest {arguments.place}")
 

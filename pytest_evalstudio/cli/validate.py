@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.registry import Registry
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.source import Source
 
@@ -21,46 +22,57 @@ def add_to(add: Adds) -> None:
     """Declare the command."""
     parser = add("validate", run, "Check suites, labs, data sets, workflows and configuration files.")
     parser.add_argument("files", nargs="+", metavar="FILE", help="path or URL")
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pytest_evalstudio.formats.config import load_configuration
-
+    registry = registry_for(arguments)
     worst = FINE
     for name in arguments.files:
+        validate = _validate_configuration if name.endswith(".toml") else _validate_data
         try:
-            if name.endswith(".toml"):
-                from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
-                from pytest_evalstudio.engine.scoring.plan import Plan
-
-                config = load_configuration(Path(name))
-                plan = Plan(Registry(), config)
-                metrics = {
-                    selected.id: [metric.key for metric in selected.spec.metrics]
-                    for selected in plan.selected
-                }
-                for gate in config.gate:
-                    check_gate(parse_gate(gate), metrics)
-                _check_perturbations(config)
-                say(f"{name}: configuration, {len(config.model)} models: fine")
-                continue
-            worst = max(worst, _validate_data(name))
+            worst = max(worst, validate(name, registry))
         except (DataError, ConfigurationError) as exc:
             say(str(exc) if name in str(exc) else f"{name}: {exc}")
             worst = FINDINGS
     return worst
 
 
-def _check_perturbations(config: Configuration) -> None:
+def _validate_configuration(name: str, registry: Registry) -> int:
+    """Check its evaluators, models, judges, gates and perturbations; no model is opened."""
+    from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
+    from pytest_evalstudio.engine.asking.hosts import check_model
+    from pytest_evalstudio.engine.asking.judging import check_judge_settings
+    from pytest_evalstudio.engine.scoring.plan import JUDGE_OPTION, Plan
+    from pytest_evalstudio.formats.config import load_configuration
+
+    config = load_configuration(Path(name))
+    plan = Plan(registry, config)
+    metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
+    for gate in config.gate:
+        check_gate(parse_gate(gate), metrics)
+    _check_perturbations(config, registry)
+    for model in config.model:
+        check_model(model.name, model.settings, registry)
+    if config.judge is not None and config.judge.members:
+        check_judge_settings(config, registry)
+    for table in config.evaluator.values():
+        if table.get(JUDGE_OPTION):
+            check_judge_settings(config, registry, table[JUDGE_OPTION])
+    say(f"{name}: configuration, {len(config.model)} models: fine")
+    return FINE
+
+
+def _check_perturbations(config: Configuration, registry: Registry) -> None:
     from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
     from pytest_evalstudio.engine.perturbing.where import Where
 
-    parse_perturbations(config.perturbations.apply, Registry(), config.perturbator, folder=config.folder)
+    parse_perturbations(config.perturbations.apply, registry, config.perturbator, folder=config.folder)
     if config.perturbations.where.strip():
         Where(config.perturbations.where)
 
 
-def _validate_data(name: str) -> int:
+def _validate_data(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.engine.scoring.subjects import ModelInfo, subjects
     from pytest_evalstudio.formats.files import kind_of, read, read_source
@@ -68,13 +80,13 @@ def _validate_data(name: str) -> int:
     path = local(name)
     source = read_source(path, name)
     if kind_of(source.data) == "workflow":
-        return _validate_workflow(source, path, name)
+        return _validate_workflow(source, path, name, registry)
     file = read(source)
     for warning in file.warnings:
         say(f"warning: {warning}")
     for error in file.errors:
         say(str(error))
-    plan = Plan(Registry(), configuration_for(name))
+    plan = Plan(registry, configuration_for(name))
     wrong = list(file.errors)
     found = subjects(file, path.parent, [ModelInfo(key="", label="")])
     for subject in found:
@@ -88,7 +100,7 @@ def _validate_data(name: str) -> int:
     return FINDINGS if wrong else FINE
 
 
-def _validate_workflow(source: Source, path: Path, name: str) -> int:
+def _validate_workflow(source: Source, path: Path, name: str, registry: Registry) -> int:
     """Check its keys, documents, steps with their parameters, model and evaluators."""
     from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.formats.workflow import read_workflow
@@ -96,8 +108,8 @@ def _validate_workflow(source: Source, path: Path, name: str) -> int:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
     workflow, config = read_workflow(source), configuration_for(name)
-    found = WorkflowRun(workflow, path, config, Registry())
+    found = WorkflowRun(workflow, path, config, registry)
     named_model(workflow, config)
-    Plan(Registry(), config).choose(workflow.evaluators)
+    Plan(registry, config).choose(workflow.evaluators)
     say(f"{name}: workflow, {len(found.specs)} steps: fine")
     return FINE

@@ -9,23 +9,6 @@ from typing import Any
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-RAG_MODEL_TYPES = frozenset({"h2ogpte", "openai_rag", "amazon_bedrock_rag", "extractive"})
-"""Values of `model_type` that retrieve; where the type says nothing, a row with context does."""
-
-LLM_MODEL_TYPES = frozenset(
-    {
-        "h2ogpte_llm",
-        "h2ogpt",
-        "h2ollmops",
-        "ollama",
-        "openai_llm",
-        "azure_openai_llm",
-        "anthropic_llm",
-        "openai_compatible",
-    }
-)
-"""Values of `model_type` that do not retrieve."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relationship:

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Prompt
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
-from pytest_evalstudio.engine.asking.resolve import Progress
+from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.labs import complete_row
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
@@ -90,6 +90,7 @@ def complete_lab(
                 refresh=refresh,
                 allow_private_hosts=allow_private_hosts,
             ) as session:
+                _describe(lab, key, session)
                 prompts = [_prompt(row, questions, place) for row in rows]
                 for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
                     complete_row(row, answer, place)
@@ -109,6 +110,13 @@ def _table_of(
         return tables[label]
     described = LabModel(name=label, host=model.model_type, parameters=model.model_cfg)
     return {**settings_of_lab_model(described, registry, trust, configured=tables), "name": label}
+
+
+def _describe(lab: TestLab, key: str, session: ModelSession) -> None:
+    """Note in the lab whether a model retrieves, where it does not say so yet."""
+    for model in lab.models:
+        if model.key == key and model.retrieves is None:
+            model.retrieves = session.retrieves
 
 
 def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:

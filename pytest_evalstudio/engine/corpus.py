@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._documents import read_document
 from pytest_evalstudio.hosts.extractive import STOP_WORDS, grouped, singular
 from pytest_evalstudio.models.sentences import split_sentences

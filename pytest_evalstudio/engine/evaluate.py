@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.outputs import OutputFolder
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.recording import (

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
@@ -205,6 +205,7 @@ def _model(session: ModelSession) -> Model:
         llm_model_name=str(settings.get("llm_model_name") or session.name),
         key=session.key,
         model_cfg=settings,
+        retrieves=session.retrieves,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.perturbing.categories import origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
@@ -34,7 +34,8 @@ class Progress(Protocol):
 class Asked(Protocol):
     """A model that can be asked; `engine.resolve.ModelSession` is one."""
 
-    is_rag: bool
+    @property
+    def retrieves(self) -> bool | None: ...
 
     def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]: ...
 
@@ -157,7 +158,7 @@ class Pipeline:
             for index in indices:
                 subject = subjects[index]
                 found[index] = tuple(
-                    answered(subject.case, next(answers), subject.model, run, rag=asked.is_rag)
+                    answered(subject.case, next(answers), subject.model, run, retrieves=asked.retrieves)
                     for run in range(1, subject.model.runs + 1)
                 )
         return found
@@ -206,7 +207,7 @@ def _compared(selected: Selected, result: Result, index: int, by_subject: Mappin
     )
 
 
-def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: bool) -> Case:
+def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieves: bool | None) -> Case:
     """A question and what a model said to it, as evaluators see it."""
     return dataclasses.replace(
         case,
@@ -215,7 +216,7 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, rag: boo
         context_sources=answer.context_sources,
         model_key=model.key,
         model_name=model.label,
-        is_rag=rag or is_rag("", answer.context),
+        is_rag=is_rag(retrieves, answer.context),
         run=run,
         duration_s=answer.duration_s,
         cost_usd=answer.cost_usd,

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.perturbators import DEFAULT_SEED
+from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable

@@ -23,6 +23,20 @@ from pytest_evalstudio.formats.fields import (
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.source import Source, pointer
 
+FOREIGN_MODEL_TYPES: Mapping[str, bool] = {
+    "h2ogpte": True,
+    "openai_rag": True,
+    "amazon_bedrock_rag": True,
+    "h2ogpte_llm": False,
+    "h2ogpt": False,
+    "h2ollmops": False,
+    "ollama": False,
+    "openai_llm": False,
+    "azure_openai_llm": False,
+    "anthropic_llm": False,
+}
+"""Values of `model_type` in labs of other tools that say whether a model retrieves."""
+
 
 class Model(FormatModel):
     """A model that answered: one language model in one configuration.
@@ -32,10 +46,11 @@ class Model(FormatModel):
         model_type: the kind of its host, e.g. "h2ogpte".
         model_cfg: its configuration, passed to the host as is.
         llm_model_meta: counts of successes, retries, time-outs and failures, and duration statistics.
+        retrieves: whether the model retrieves; None where the lab does not say.
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset(
-        {"collection_id", "collection_name", "documents", "model_cfg", "llm_model_meta"}
+        {"collection_id", "collection_name", "documents", "model_cfg", "llm_model_meta", "retrieves"}
     )
 
     connection: Text = ""
@@ -48,6 +63,13 @@ class Model(FormatModel):
     key: Key = ""
     model_cfg: Record = Field(default_factory=dict)
     llm_model_meta: Record = Field(default_factory=dict)
+    retrieves: bool | None = None
+
+    def is_rag(self) -> bool | None:
+        """Return whether the model retrieves; None where only the context of its rows says."""
+        if self.retrieves is not None:
+            return self.retrieves
+        return FOREIGN_MODEL_TYPES.get(self.model_type.lower())
 
 
 class TestLab(FormatModel):

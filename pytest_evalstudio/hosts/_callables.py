@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, nearest
+from pytest_evalstudio.core.plugins.host import HostFault
 
 TEXT_KEYS = ("answer", "text", "actual_output")
 ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "error")

@@ -19,8 +19,8 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._addresses import PrivateAddress, opener
 from pytest_evalstudio.hosts._plain_text import lines, plain_html, plain_markdown, unwrap
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import HostFault, host
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._documents import MAX_DOCUMENT_BYTES, is_url, read_document
 from pytest_evalstudio.hosts._tools import HostTools

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import host
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._callables import Call
 from pytest_evalstudio.hosts._tools import HostTools
 

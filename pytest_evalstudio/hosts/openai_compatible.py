@@ -10,8 +10,8 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import HostFault, host
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import HostFault, host
+from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._callables import to_answer
 
 Script = Mapping[str, Any] | Sequence[Any] | Callable[[Prompt], Any]

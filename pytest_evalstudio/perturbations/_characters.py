@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import TypeVar
 
-from pytest_evalstudio.core.perturbators import INTENSITIES, Intensity
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Intensity
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.core.perturbators import Change
+from pytest_evalstudio.core.plugins.perturbator import Change
 
 
 def encoded(text: str, code: str, kind: str, spoken: str) -> Change:

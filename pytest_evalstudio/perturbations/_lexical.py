@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from pytest_evalstudio.core.perturbators import Change
+from pytest_evalstudio.core.plugins.perturbator import Change
 from pytest_evalstudio.perturbations._characters import picked
 from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS, article, bent, cased, part_of_speech
 from pytest_evalstudio.perturbations._wordnet import HOW_TO_GET, Sense, find_wordnet, open_wordnet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._words import WORD_LEVELS
 
 _WORD_END = re.compile(r"\w(?=\s+\S)")

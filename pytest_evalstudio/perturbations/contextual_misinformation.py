@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.core.judging import Flow, Question
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 from pytest_evalstudio.core.replies import record
 from pytest_evalstudio.core.replies import text as sentence
 from pytest_evalstudio.perturbations._grammar import FUNCTION_WORDS

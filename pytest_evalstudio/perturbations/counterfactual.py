@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._demographics import BEFORE_PEOPLE, PEOPLE, TERMS
 from pytest_evalstudio.perturbations._grammar import BEFORE_VERBS, FUNCTION_WORDS, article, cased
 

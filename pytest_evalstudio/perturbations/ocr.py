@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import compress
 
-from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._characters import SHARES, picked, stream
 
 MISREADINGS = {

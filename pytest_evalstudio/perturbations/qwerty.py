@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 
 _EVERY = {"LOW": 3, "MEDIUM": 2, "HIGH": 1}
 _LETTER = re.compile("[yzYZ]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations.keyboard_typos import KeyboardTypos
 from pytest_evalstudio.perturbations.ocr import Ocr
 from pytest_evalstudio.perturbations.random_delete import RandomDelete

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.perturbators import INTENSITIES, Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES, Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._characters import (
     NOTHING_TO_CHANGE,
     SHARES,

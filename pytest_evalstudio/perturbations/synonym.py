@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._lexical import exchange, lacks
 
 _SHARES = {"LOW": 0.3, "MEDIUM": 0.5, "HIGH": 0.7}

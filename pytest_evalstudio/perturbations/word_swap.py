@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 from pytest_evalstudio.perturbations._words import WORD, WORD_LEVELS
 
 

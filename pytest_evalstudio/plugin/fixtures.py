@@ -115,7 +115,7 @@ class AskedModel:
             [prompt_of(case.question, corpus=documents, conversation=case.conversation) for case in cases]
         )
         return [
-            answered(case, answer, self._info, 1, rag=self._session.is_rag)
+            answered(case, answer, self._info, 1, retrieves=self._session.retrieves)
             for case, answer in zip(cases, answers, strict=True)
         ]
 

@@ -9,18 +9,19 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.core.plugins.registry import Registry
 
 
 @pytest.hookspec(historic=True)
 def pytest_evalstudio_register(registry: Registry) -> None:
-    """Add evaluators, hosts and perturbators to this session.
+    """Add plugins to this session: evaluators, hosts, perturbators, steps, generators, report sections.
 
     Called once, before the first of them is looked up; for a conftest.py that is loaded later, when it is
     loaded.
 
     Args:
-        registry: `registry.add_evaluator(cls)`, `registry.add_host(cls)`, `registry.add_perturbator(cls)`.
+        registry: `registry.add_evaluator(cls)`, `add_host`, `add_perturbator`, `add_step`, `add_generator`,
+            `add_section(function)`.
     """
 
 

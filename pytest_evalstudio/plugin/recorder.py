@@ -127,6 +127,7 @@ class Recorder:
                 aggregates,
                 storage_mb=self._storage_mb(),
                 more={"conftest.py": self._contributed},
+                registry=self._evals.registry,
             )
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"

@@ -11,7 +11,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.analysis.gates import parse_gate
 from pytest_evalstudio.engine.asking.lab_models import LabTrust
-from pytest_evalstudio.engine.scoring.plan import parse_threshold
+from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import (
     Configuration,
     configuration,

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_name
-from pytest_evalstudio.core.steps import StepSpec
+from pytest_evalstudio.core.plugins.step import StepSpec
 from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.contracts import Aggregates
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.evaluator import Aggregates
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
@@ -22,6 +22,7 @@ from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
 from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.contributed import More, contributed_sections
 from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
@@ -29,7 +30,6 @@ from pytest_evalstudio.report.exports import interpretation, write_descriptor, w
 from pytest_evalstudio.report.failures import FailureBook
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
 from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
-from pytest_evalstudio.report.sections import More, contributed_sections
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
@@ -63,6 +63,7 @@ def build_report(
     *,
     storage_mb: float | None = None,
     more: Mapping[str, More] = NOTHING,
+    registry: Registry | None = None,
 ) -> Report:
     """Build the report of a record in a folder, in place of an earlier report of ours.
 
@@ -76,6 +77,7 @@ def build_report(
             record's header names and this installation knows, where not given.
         storage_mb: megabytes that cache and output take, for the setting `storage.max_mb`.
         more: contributors of further sections, by name.
+        registry: known evaluators and sections; a fresh one where not given.
 
     Raises:
         DataError: if the file is no record.
@@ -83,15 +85,16 @@ def build_report(
             record of another run.
     """
     run = read_run(record)
+    known = registry or Registry()
     if aggregates is None:
-        aggregates = aggregates_of(run, Registry())
+        aggregates = aggregates_of(run, known)
     evaluators = evaluators_of(run)
     target = OutputFolder(output)
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
     with target.building() as draft:
         analysis, warnings = _write_files(
-            draft, record, run, evaluators, aggregates, storage_mb=storage_mb, more=more
+            draft, record, run, evaluators, aggregates, storage_mb=storage_mb, more=more, registry=known
         )
         target.publish(draft)
     return Report(
@@ -129,6 +132,7 @@ def _write_files(
     *,
     storage_mb: float | None,
     more: Mapping[str, More],
+    registry: Registry,
 ) -> tuple[Analysis, tuple[str, ...]]:
     """Write all files of a report into an empty folder; return its analysis, and a warning for each exporter
     that failed.
@@ -162,7 +166,9 @@ def _write_files(
             )
         with exports.of(PAGE, output / PAGE), open_text(output / PAGE) as file:
             file.writelines(
-                page.page_pieces(content, contributed_sections(analysis, more), data.blocks(analysis))
+                page.page_pieces(
+                    content, registry, contributed_sections(analysis, more), data.blocks(analysis)
+                )
             )
         for folder in folders.values():
             for path in tree(folder.path):

@@ -15,6 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.plugins.section import SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
@@ -22,34 +24,30 @@ from pytest_evalstudio.plots.radar import goodness
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.contributed import built_sections
 from pytest_evalstudio.report.data.blocks import Block
-from pytest_evalstudio.report.sections import all_sections
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 
 HEAT_STEPS = 6
 
 
 def page_pieces(
-    content: Content, more: Iterable[tuple[str, str]] = (), blocks: Iterable[Block] = ()
+    content: Content,
+    registry: Registry,
+    more: Iterable[tuple[str, str]] = (),
+    blocks: Iterable[Block] = (),
 ) -> Iterator[str]:
     """The report's page, piece by piece.
 
     Args:
+        registry: its sections are the parts of the page.
         more: titles and HTML of further sections.
         blocks: data for the page's scripts.
     """
-    built = [(section, section.build(content)) for section in all_sections()]
     parts = [
-        (
-            section,
-            _markup(
-                _environment()
-                .get_template(f"{section.id}.html")
-                .render(content=content, analysis=content.analysis, **more)
-            ),
-        )
-        for section, more in built
-        if more is not None
+        (spec, _markup(built if isinstance(built, str) else _rendered(spec, content, built)))
+        for spec, built in built_sections(content, registry)
+        if built is not None
     ]
     shared = {"script": _markup(assets.script()), "mark": _markup(assets.MARK), "blocks": blocks}
     further = [(title, _markup(html)) for title, html in more]
@@ -58,6 +56,12 @@ def page_pieces(
         .get_template("page.html")
         .generate(_shared(content, scripts=True) | shared | {"parts": parts, "more": further})
     )
+
+
+def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, Any]) -> str:
+    """Return a section of this package as its template renders it."""
+    template = _environment().get_template(f"{spec.id}.html")
+    return template.render(content=content, analysis=content.analysis, **values)
 
 
 def render_evaluator(content: Content, id: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pytest_evalstudio.core.perturbators import INTENSITIES
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.engine.analysis.flip_rates import Sensitivity
 
 WIDTH, HEIGHT = 420.0, 200.0

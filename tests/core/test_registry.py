@@ -5,12 +5,12 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from pytest_evalstudio.core import registry as module
 from pytest_evalstudio.core.contracts import evaluator, host, parameters
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import step
+from pytest_evalstudio.core.plugins import registry as module
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.plugins.step import step
 
 
 @evaluator("politeness", name="Politeness", domain="generation", needs=("actual_output",))
@@ -35,6 +35,12 @@ class Parrot:
     """Says it again."""
 
     url: str
+
+    async def prepare(self, corpus): ...
+
+    async def answer(self, prompt): ...
+
+    async def close(self): ...
 
 
 @pytest.fixture
@@ -114,7 +120,7 @@ def test_a_class_that_is_no_dataclass_is_refused():
         ConfigurationError,
         match=r"step 'odd', .* is no dataclass: decorate it with @dataclass\(frozen=True\) too",
     ):
-        Registry().add_step(step("odd", name="Odd", number=1)(type("Odd", (), {})))
+        Registry().add_step(step("odd", name="Odd", number=1)(type("Odd", (), {"run": print})))
 
 
 def test_a_class_that_is_not_declared_is_refused():
@@ -128,7 +134,7 @@ def test_a_class_that_is_not_declared_is_refused():
 
 def test_a_name_that_is_taken_is_refused_but_the_same_class_is_not():
     taken = evaluator("rouge", name="", domain="", needs=())(
-        type("Mine", (), {"metrics": (Metric("m", primary=True),)})
+        type("Mine", (), {"metrics": (Metric("m", primary=True),), "score": print})
     )
     known = Registry()
     known.add_evaluator(Politeness)

@@ -197,7 +197,7 @@ def test_keys_of_models_are_the_same_in_every_run(tmp_path):
         ),
         (
             [parrot(defalt="x")],
-            "model 'parrot': host 'scripted' has no parameter 'defalt'. Did you mean 'default'?",
+            "model 'parrot': host scripted.defalt: unknown option. Did you mean 'default'?",
         ),
     ],
 )

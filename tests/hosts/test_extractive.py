@@ -131,7 +131,7 @@ def test_a_document_outside_the_folder_is_cited_by_name_only(model, tmp_path_fac
             {"chunk_chars": 100, "overlap_chars": 100},
             "overlap_chars = 100: must be less than chunk_chars = 100",
         ),
-        ({"topk": 1}, "no parameter 'topk'. Did you mean 'top_k'?"),
+        ({"topk": 1}, "host extractive.topk: unknown option. Did you mean 'top_k'?"),
     ],
 )
 def test_parameters_that_make_no_sense_are_told(model, settings, fault):

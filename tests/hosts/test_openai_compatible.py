@@ -245,11 +245,13 @@ def test_answers_come_in_the_order_of_the_prompts(chat, service):
         pytest.param({"input_usd_per_million": 1.0}, "give both or none", id="half a price"),
         pytest.param(
             {"temprature": 0},
-            "no parameter 'temprature'. Did you mean 'temperature'?",
+            "host openai_compatible.temprature: unknown option. Did you mean 'temperature'?",
             id="a misspelt parameter",
         ),
         pytest.param(
-            {"max_tokens": "many"}, "max_tokens: input should be a valid integer", id="a number in words"
+            {"max_tokens": "many"},
+            "max_tokens: expected a whole number, found 'many'",
+            id="a number in words",
         ),
     ],
 )

@@ -212,7 +212,7 @@ def test_a_judge_may_be_a_configured_model() -> None:
         pytest.param({"model": "m"}, "give host or model, not both", id="host and model"),
         pytest.param({"panel": [{"host": "python", "target": "a:b"}]}, "not both", id="host and panel"),
         pytest.param({"vote": "loudest"}, "judge.vote", id="a vote nobody knows"),
-        pytest.param({"tempreature": 0.5}, "has no parameter 'tempreature'", id="a misspelt parameter"),
+        pytest.param({"tempreature": 0.5}, "tempreature: unknown option", id="a misspelt parameter"),
     ],
 )
 def test_a_wrong_table_is_a_usage_error(judge: dict[str, Any], message: str) -> None:

@@ -101,7 +101,7 @@ def test_the_report_is_written_anew(workflow: Path, capsys: pytest.CaptureFixtur
         ),
         pytest.param(
             {"steps": {"test_generation": {"cuont": 3}}},
-            "/steps/test_generation/cuont: step 'test_generation' has no such",
+            "/steps/test_generation/cuont: unknown option. Did you mean 'count'?",
             id="a parameter",
         ),
         pytest.param(

@@ -10,15 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_evalstudio.core.contracts import SPEC
-from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.perturbations._wordnet import find_wordnet
+from pytest_evalstudio.core.plugins.registry import Registry
 
 SHELF = Registry().perturbators
-OWN = [
-    "antonym", "comma", "contextual_misinformation", "copy", "counterfactual", "encoding_base16", "encoding_base64", "keyboard_typos", "ocr",  # noqa: E501
-    "qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "synonym", "word_swap",  # noqa: E501
-]  # fmt: skip
+OWN = list(SHELF)
 EXAMPLES = 1_000
 """Texts for each of them."""
 CHARACTERS = (
@@ -56,20 +51,14 @@ TEXTS = st.one_of(
 
 
 def needs(id):
-    lacking = id in ("synonym", "antonym") and not find_wordnet()
-    return pytest.param(
-        id, marks=pytest.mark.skipif(lacking, reason="there is no WordNet: apt-get install wordnet-base")
-    )
-
-
-def test_these_are_all():
-    assert list(SHELF) == OWN
+    missing = SHELF.spec(id).missing_of(SHELF.get(id)())
+    return pytest.param(id, marks=pytest.mark.skipif(bool(missing), reason=missing))
 
 
 @pytest.mark.parametrize("id", [needs(id) for id in OWN])
 def test_a_perturbator_keeps_its_promises(id):
     cls = SHELF.get(id)
-    spec = getattr(cls, SPEC)
+    spec = SHELF.spec(id)
 
     @settings(
         max_examples=EXAMPLES,
@@ -108,10 +97,10 @@ def kept(text):
     ]
 
 
-@pytest.mark.parametrize("id", [needs(id) for id in OWN if getattr(SHELF.get(id), SPEC).intensities])
+@pytest.mark.parametrize("id", [needs(id) for id in OWN if SHELF.spec(id).intensities])
 @pytest.mark.parametrize("script", ["English", "accents", "Cyrillic"])
 def test_edits_grow_strictly_on_a_text_of_some_length(id, script):
-    spec = getattr(SHELF.get(id), SPEC)
+    spec = SHELF.spec(id)
     text = " ".join([SCRIPTS[script]] * 3)
     edits = [SHELF.get(id)().perturb(text, level, 7).edits for level in spec.intensities]
     if edits[-1]:  # qwerty, synonyms and keyboards have nothing to do in Cyrillic
@@ -122,10 +111,7 @@ def test_edits_grow_strictly_on_a_text_of_some_length(id, script):
 @pytest.mark.parametrize("id", CHARACTERS)
 def test_the_share_is_that_of_the_table(id):
     text = "abcdefghij" * 100
-    shares = [
-        SHELF.get(id)().perturb(text, level, 3).edits / 1000
-        for level in getattr(SHELF.get(id), SPEC).intensities
-    ]
+    shares = [SHELF.get(id)().perturb(text, level, 3).edits / 1000 for level in SHELF.spec(id).intensities]
     assert shares == pytest.approx([0.04, 0.1, 0.27, 0.5, 0.75, 0.95], abs=0.001)
 
 

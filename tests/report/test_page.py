@@ -10,10 +10,10 @@ import re
 import pytest
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.report.assets import script
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.page import heat
-from pytest_evalstudio.report.sections import all_sections
 from tests.records import RecordBuilder, evaluator, metric, score
 
 HOSTILE = (
@@ -159,7 +159,7 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
     tags = Tags(text).found
     anchors = {attrs["id"] for tag, attrs in tags if tag == "section"}
     linked = {attrs["href"][1:] for tag, attrs in tags if tag == "a" and attrs["href"].startswith("#")}
-    assert anchors == {section.id for section in all_sections()} - {"flips", "workflows"}
+    assert anchors == set(Registry().sections) - {"flips", "workflows"}
     assert anchors <= linked
     assert {place for place in linked if not place.startswith(("case=", "cases?"))} <= {
         attrs["id"] for _, attrs in tags if "id" in attrs

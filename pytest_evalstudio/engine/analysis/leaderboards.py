@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.core.contracts import Aggregates, ModelScore
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
 from pytest_evalstudio.record.schema import Item, Run

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import IO
 
-from pytest_evalstudio.core.contracts import ScoredRow
+from pytest_evalstudio.core.plugins.evaluator import ScoredRow
 from pytest_evalstudio.record.schema import Row, RowOutcome
 
 _IN_MEMORY = 1 << 20

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.formats.source import SUFFIXES
 from pytest_evalstudio.hosts._addresses import host_of
 from pytest_evalstudio.hosts._documents import download

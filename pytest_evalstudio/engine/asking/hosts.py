@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import typing
 import uuid
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, cast
 
-from pytest_evalstudio.core.contracts import Host, parameters
-from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.secrets import Secrets
+from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.models.sentences import split_sentences
 
@@ -28,13 +28,6 @@ kind "both" retrieves.
 """
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
-
-
-@runtime_checkable
-class Opens(Protocol):
-    """A host that checks its parameters and takes its tools before the first prompt."""
-
-    def open(self, tools: HostTools) -> None: ...
 
 
 def open_model(
@@ -100,22 +93,16 @@ def _opened(
     kind: str,
     allow_private_hosts: bool,
 ) -> ModelSession:
-    host_id = settings.get("host")
-    if not isinstance(host_id, str):
-        raise ConfigurationError(f"needs `host`, one of {', '.join(registry.hosts)}")
-    cls = registry.hosts.get(host_id)
-    spec = registry.hosts.spec(host_id)
+    cls, spec = _host_of(settings, registry)
     secrets = Secrets()
     expanded = secrets.expand(settings, env=env)
-    own = {key: value for key, value in expanded.items() if key not in SESSION_KEYS}
-    limits = Limits(**{key: _number(expanded[key]) for key in LIMIT_KEYS if key in expanded}).share(workers)
-    keeps = _flag(expanded, "cache", spec.caches)
-    is_rag = _flag(expanded, "rag", spec.kind == "rag")
     try:
-        host = _constructed(cls, host_id, own)
-        if isinstance(host, Opens):
+        given = _Given.checked(cls, settings, expanded, f"host {spec.id}")
+        limits = build(Limits, given.limits, "").share(workers)
+        host = build(cls, given.parameters, f"host {spec.id}")
+        if spec.opens:
             downloads = cache.folder / "documents" if cache is not None else None
-            host.open(
+            cast(Opens, host).open(
                 HostTools(
                     name=name,
                     folder=folder,
@@ -129,74 +116,99 @@ def _opened(
             )
     except ConfigurationError as exc:
         raise ConfigurationError(secrets.mask_message(str(exc))) from exc
-    masked = secrets.masked(own)
+    masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
     return ModelSession(
         host,
         name=name,
-        key=str(uuid.uuid5(_NAMESPACE, digest_of([name, host_id, masked]))),
+        key=str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, masked]))),
         settings=masked,
         limits=limits,
-        is_rag=is_rag,
+        retrieves=given.retrieves(spec),
         secrets=secrets,
-        cache=cache if keeps else None,
+        cache=cache if given.caches(spec) else None,
         refresh=refresh,
         thread=thread,
         kind=kind,
     )
 
 
-def _constructed(cls: type[Host], host_id: str, values: Mapping[str, Any]) -> Host:
-    known = parameters(cls)
-    for key in values:
-        if key not in known:
-            hint = nearest(key, [*known, *SESSION_KEYS])
-            raise ConfigurationError(
-                f"host {host_id!r} has no parameter {key!r}. {hint or 'It has: ' + ', '.join(sorted(known))}"
-            )
-    required = (
-        item.name
-        for item in fields(cls)  # type: ignore[arg-type]
-        if item.init and item.default is MISSING and item.default_factory is MISSING
-    )
-    missing = [name for name in required if name not in values]
-    if missing:
-        raise ConfigurationError(f"host {host_id!r} needs {', '.join(f'`{one}`' for one in missing)}")
-    return cls(**_typed(cls, values))
+def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, kind: str = "model") -> None:
+    """Check a model's table without opening the model or reading the environment.
 
-
-def _typed(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as the fields' annotations want them: text from the environment may stand for a number."""
-    from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
-
+    Raises:
+        ConfigurationError: if its host is unknown, or an option is unknown or has the wrong type.
+    """
     try:
-        hints = typing.get_type_hints(cls)
-    except NameError:  # annotations that exist for type checkers only: somebody else's host checks for itself
-        return dict(values)
-    typed: dict[str, Any] = {}
-    for key, value in values.items():
-        try:
-            typed[key] = TypeAdapter(
-                hints[key], config=ConfigDict(arbitrary_types_allowed=True)
-            ).validate_python(value)
-        except PydanticSchemaGenerationError:
-            typed[key] = value
-        except ValidationError as exc:
-            raise ConfigurationError(f"{key}: {exc.errors(include_input=False)[0]['msg'].lower()}") from None
-    return typed
+        cls, spec = _host_of(settings, registry)
+        known = {key: value for key, value in settings.items() if not _is_reference(value)}
+        given = _Given.checked(cls, known, known, f"host {spec.id}")
+        build(Limits, given.limits, "")
+    except ConfigurationError as exc:
+        raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, str):
-        for read in (int, float):
-            try:
-                return read(value)
-            except ValueError:
-                continue
-    return value
+def _host_of(settings: Mapping[str, Any], registry: Registry) -> tuple[type[Host], HostSpec]:
+    id = settings.get("host")
+    if not isinstance(id, str):
+        raise ConfigurationError(f"needs `host`, one of {', '.join(registry.hosts)}")
+    return registry.hosts.get(id), registry.hosts.spec(id)
 
 
-def _flag(settings: Mapping[str, Any], key: str, default: bool) -> bool:
-    value = settings.get(key, default)
-    if not isinstance(value, bool):
-        raise ConfigurationError(f"{key} = {value!r}: must be true or false")
-    return value
+def _is_reference(value: Any) -> bool:
+    """Return whether a value takes anything from the environment."""
+    return isinstance(value, str) and "${" in value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SessionOptions:
+    """Keys of a model's table that are neither the host's nor limits; None where the host decides."""
+
+    cache: bool | None = None
+    rag: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """The checked options of a model's table.
+
+    Attributes:
+        parameters: of the host.
+        limits: of the requests, as in `Limits`.
+        session: all other keys.
+    """
+
+    parameters: Mapping[str, Any]
+    limits: Mapping[str, Any]
+    session: _SessionOptions
+
+    @classmethod
+    def checked(
+        cls, host: type[Host], settings: Mapping[str, Any], expanded: Mapping[str, Any], place: str
+    ) -> _Given:
+        """Check all options of a table.
+
+        Args:
+            settings: the table as it is written.
+            expanded: the same with the values of the environment.
+        """
+        from_text = {key for key, value in settings.items() if _is_reference(value)}
+
+        def part(
+            options: type, keys: Collection[str], place: str, also: Collection[str] = ()
+        ) -> dict[str, Any]:
+            values = {key: value for key, value in expanded.items() if key in keys}
+            return check_options(options, values, place, also=also, from_text=from_text)
+
+        return cls(
+            parameters=part(host, set(expanded) - {*SESSION_KEYS}, place, SESSION_KEYS),
+            limits=part(Limits, LIMIT_KEYS, ""),
+            session=_SessionOptions(**part(_SessionOptions, ("cache", "rag"), "")),
+        )
+
+    def caches(self, spec: HostSpec) -> bool:
+        """Return whether answers are kept between sessions."""
+        return spec.caches if self.session.cache is None else self.session.cache
+
+    def retrieves(self, spec: HostSpec) -> bool | None:
+        """Return whether the model retrieves; None where only its answers say."""
+        return self.session.rag if self.session.rag is not None else (True if spec.kind == "rag" else None)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.hosts import check_model, open_model
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.formats.config import Configuration
@@ -101,7 +101,7 @@ class Judges:
         return self.budgets[key]
 
     def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
-        settings = self._settings(config, member)
+        settings = settings_of_member(config, member)
         host = settings.get("host")
         if steady and isinstance(host, str):
             known = parameters(self.registry.hosts.get(host))
@@ -122,16 +122,6 @@ class Judges:
             )
         return self._sessions[identity]
 
-    def _settings(self, config: Configuration, member: JudgeMember) -> dict[str, Any]:
-        """The host and its parameters; those of a named model with what the judge's table says on top."""
-        settings = dict(member.settings)
-        if member.model is None:
-            return settings
-        models = {table.name: table for table in config.model}
-        if member.model not in models:
-            raise unknown_name("model", member.model, models, "A judge's `model` is the name of a [[model]].")
-        return {**models[member.model].settings, **settings}
-
 
 def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> JudgeTable:
     """What applies to an evaluator: the configuration's judge, with the evaluator's own table on top.
@@ -145,6 +135,38 @@ def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> 
         fact = "asks a judge, and none is configured"
         raise ResourceMissing(f"{fact}: {_REMEDY}", brief=fact)
     return config.judge
+
+
+def check_judge_settings(
+    config: Configuration, registry: Registry, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Check the tables of a judge without opening it.
+
+    Args:
+        settings: an evaluator's table for its judge, on top of the configuration's.
+
+    Raises:
+        ConfigurationError: for an unknown model or host, or an option that is unknown or has the wrong type.
+    """
+    for member in judge_table(config, settings).members:
+        table = settings_of_member(config, member)
+        name = str(table.get("llm_model_name") or member.model or table.get("host"))
+        check_model(name, table, registry, kind="judge")
+
+
+def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, Any]:
+    """Return the host and its parameters: those of a named model with the judge's table on top.
+
+    Raises:
+        ConfigurationError: if no model has that name.
+    """
+    settings = dict(member.settings)
+    if member.model is None:
+        return settings
+    models = {table.name: table for table in config.model}
+    if member.model not in models:
+        raise unknown_name("model", member.model, models, "A judge's `model` is the name of a [[model]].")
+    return {**models[member.model].settings, **settings}
 
 
 def describe_judge(

@@ -14,10 +14,10 @@ from typing import Any, Self, TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import Host, HostFault, HostSpec
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.numbers import number_fault
+from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
@@ -48,7 +48,7 @@ class ModelSession:
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
-        is_rag: whether it is known to retrieve; a host of kind "both" may still give context with an answer.
+        retrieves: whether it retrieves; None where each answer says so by its context.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ModelSession:
         key: str,
         settings: Mapping[str, Any],
         limits: Limits,
-        is_rag: bool = False,
+        retrieves: bool | None = None,
         secrets: Secrets | None = None,
         cache: AnswerCache | None = None,
         refresh: bool = False,
@@ -70,7 +70,7 @@ class ModelSession:
         self.name = name
         self.key = key
         self.spec: HostSpec = host.__evalstudio__
-        self.is_rag = is_rag
+        self.retrieves = retrieves
         self.limits = limits
         self._settings = dict(settings)
         self._secrets = secrets or Secrets()

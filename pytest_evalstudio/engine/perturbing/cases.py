@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.perturbators import DEFAULT_SEED
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber, Variant
 from pytest_evalstudio.formats.dataset import LlmDataset, Row

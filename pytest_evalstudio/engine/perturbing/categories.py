@@ -7,16 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_evalstudio.core.contracts import SPEC
-from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
-from pytest_evalstudio.core.registry import Registry, Shelf
+from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 
 SOURCE = "perturbation_source"
 """Type of the relationship from a perturbed case to its original."""
 PERTURBED = "perturbed"
 PREFIX = "perturbed_by:"
 
-Perturbators = Shelf[Perturbator, PerturbatorSpec]
+Perturbators = PluginRegistry[type[Perturbator], PerturbatorSpec]
 
 _REFERENCE_NAMES = {
     "random_character_replacement": "random_replacement",
@@ -57,13 +56,13 @@ def origin(categories: Iterable[str], known: Perturbators | None = None) -> Orig
     >>> origin(["perturbed_by:comma:LOW", "perturbed_by:antonym:HIGH"]).meaning_kept
     False
     """  # noqa: E501
-    shelf = _own() if known is None else known
+    known = _builtin() if known is None else known
     made_by, meaning_kept = [], True
     for category in categories:
         if category.startswith(PREFIX):
             name, _, level = category.removeprefix(PREFIX).partition(":")
             id = _id(name)
-            spec: PerturbatorSpec | None = getattr(shelf.get(id), SPEC) if id in shelf else None
+            spec = known.spec(id) if id in known else None
             level = "" if spec is not None and not spec.intensities else level.rpartition(".")[2].upper()
             made_by.append(":".join(filter(None, (id, level))))
             meaning_kept &= spec.keeps_meaning if spec is not None else not id.startswith(_MEANING_CHANGING)
@@ -71,7 +70,7 @@ def origin(categories: Iterable[str], known: Perturbators | None = None) -> Orig
 
 
 @lru_cache(maxsize=1)
-def _own() -> Perturbators:
+def _builtin() -> Perturbators:
     return Registry().perturbators
 
 

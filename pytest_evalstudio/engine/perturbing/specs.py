@@ -6,7 +6,6 @@ A perturbator is ID[:INTENSITY][:OPTION=VALUE...].
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import typing
@@ -14,20 +13,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.perturbators import (
+from pytest_evalstudio.core.plugins.perturbator import (
     DEFAULT_INTENSITY,
+    AsksJudge,
     Change,
     Intensity,
     Perturbator,
     PerturbatorSpec,
 )
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.written import Written
-from pytest_evalstudio.engine.scoring.plan import check_options
+from pytest_evalstudio.formats.options import build, check_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,11 +101,7 @@ def parse_perturbations(
 def _refuse_paths(parts: Iterable[str], registry: Registry) -> None:
     for part in parts:
         name, *rest = (piece.strip() for piece in part.split(":"))
-        paths = (
-            getattr(registry.perturbators.get(name), "path_options", ())
-            if name in registry.perturbators
-            else ()
-        )
+        paths = registry.perturbators.spec(name).path_options if name in registry.perturbators else ()
         for option in (piece.partition("=")[0].strip() for piece in rest):
             if option in paths:
                 raise ConfigurationError(
@@ -153,16 +149,15 @@ def _step(
         f"perturbator {name}",
         folder,
     )
-    if getattr(perturbator, "asks_judge", False):
+    if missing := spec.missing_of(perturbator):
+        raise ConfigurationError(f"perturbator {name}: {missing}")
+    if spec.is_written_by_judge(perturbator):
         if judge is None:
             raise ConfigurationError(
                 f"perturbator {name}: a judge's words differ from process to process; write the cases with"
                 " `evalstudio perturb`"
             )
-        perturbator = Written(perturbator, judge)
-    lacks = getattr(perturbator, "lacks", lambda: "")()
-    if lacks:
-        raise ConfigurationError(f"perturbator {name}: {lacks}")
+        perturbator = Written(cast(AsksJudge, perturbator), judge)
     return Step(
         spec=spec,
         perturbator=perturbator,
@@ -187,18 +182,11 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
 
 
 def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str, folder: Path) -> Perturbator:
-    cls: Any = registry.perturbators.get(name)
-    known = [field.name for field in dataclasses.fields(cls) if field.init]
-    for key in options:
-        if key not in known:
-            listed = f"Its options are {', '.join(known)}" if known else "It has none"
-            raise ConfigurationError(f"{place}.{key}: unknown option. {nearest(key, known) or listed}")
-    check_options(cls, options, place)
-    paths = {
-        key: str(folder / str(options[key])) for key in getattr(cls, "path_options", ()) if options.get(key)
-    }
-    made: Perturbator = cls(**{**options, **paths})
-    return made
+    cls = registry.perturbators.get(name)
+    checked = check_options(cls, options, place)
+    paths = registry.perturbators.spec(name).path_options
+    checked |= {key: str(folder / str(checked[key])) for key in paths if checked.get(key)}
+    return build(cls, checked, place)
 
 
 def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:

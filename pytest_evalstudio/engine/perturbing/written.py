@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.perturbators import Change, Intensity, PerturbatorSpec
+from pytest_evalstudio.core.plugins.perturbator import AsksJudge, Change, Intensity, PerturbatorSpec
 
 
 class Written:
@@ -20,7 +20,7 @@ class Written:
 
     __evalstudio__: ClassVar[PerturbatorSpec]
 
-    def __init__(self, perturbator: Any, judge: Callable[[], Judge]) -> None:
+    def __init__(self, perturbator: AsksJudge, judge: Callable[[], Judge]) -> None:
         self._perturbator = perturbator
         self._open = judge
         self._changes: dict[str, Change] = {}

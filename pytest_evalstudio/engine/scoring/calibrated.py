@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.contracts import EvaluatorSpec
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set, probability
 from pytest_evalstudio.formats.calibration import Calibration, load_calibration
 
@@ -57,7 +57,7 @@ class Attached:
 
 
 def attach(
-    id: str, spec: EvaluatorSpec, evaluator: type, path: Path, file: str, embedder: str
+    id: str, spec: EvaluatorSpec, path: Path, file: str, embedder: str
 ) -> tuple[Attached, EvaluatorSpec]:
     """Load an evaluator's calibration.
 
@@ -72,7 +72,7 @@ def attach(
     Raises:
         ConfigurationError: if it cannot be read, or is none of this evaluator.
     """
-    if spec.boolean or spec.scope == "model" or hasattr(evaluator, "aggregate"):
+    if spec.boolean or spec.scope == "model" or spec.aggregates:
         why = "it says passed or failed, not how much" if spec.boolean else "its figures are of a whole model"
         raise ConfigurationError(f"evaluator {id} cannot have a calibration: {why}")
     calibration = load_calibration(path)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-import types
-import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_evalstudio.core.contracts import SPEC, Evaluator, EvaluatorSpec, parameters
-from pytest_evalstudio.core.errors import ConfigurationError, nearest, unknown_name
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.judging import JUDGE
-from pytest_evalstudio.core.perturbators import Perturbator, PerturbatorSpec
-from pytest_evalstudio.core.registry import Registry, Shelf
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
+from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
+from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+from pytest_evalstudio.formats.options import build, check_options
 
 CALIBRATION_OPTION = "calibration"
 COMMON_OPTIONS = ("type", "threshold", "thresholds", CALIBRATION_OPTION)
@@ -64,12 +64,12 @@ class Selected:
     @property
     def requires(self) -> tuple[str, ...]:
         """What it cannot score without, with the options it has."""
-        return tuple(getattr(self.evaluator, "requires", self.spec.requires))
+        return self.spec.requirements_of(self.evaluator)
 
     @property
     def needs(self) -> tuple[str, ...]:
         """Inputs that it cannot do without, with the options it has."""
-        return tuple(getattr(self.evaluator, "needs", self.spec.needs))
+        return self.spec.needs_of(self.evaluator)
 
 
 class Plan:
@@ -101,7 +101,7 @@ class Plan:
     ) -> None:
         self._registry = registry
         self._config = config
-        self._thresholds = _by_evaluator(thresholds or {})
+        self._thresholds = by_evaluator(thresholds or {})
         self._lacks = lacks
         self._told_as = told_as
         self.left_out: dict[str, str] = {}
@@ -116,7 +116,7 @@ class Plan:
         )
 
     @property
-    def perturbators(self) -> Shelf[Perturbator, PerturbatorSpec]:
+    def perturbators(self) -> PluginRegistry[type[Perturbator], PerturbatorSpec]:
         """The perturbators of the session, which say whether they keep the meaning."""
         return self._registry.perturbators
 
@@ -158,7 +158,7 @@ class Plan:
         """
         configured = self._config.evaluator.get(name, {})
         place = f"evaluator {name}"
-        for key in getattr(self._type_of(name), "path_options", ()):
+        for key in self._type_of(name).__evalstudio__.path_options:
             if key in options and options[key] != configured.get(key):
                 raise ConfigurationError(
                     f"{place}.{key}: a case cannot choose a file; give it in [evaluator.{name}]"
@@ -209,19 +209,19 @@ class Plan:
             cls = self._type_of(name)
         except ConfigurationError as exc:
             raise ConfigurationError(f"{place}: {exc}") from None
-        check_options(cls, options, place)
+        _check_given(cls, cls.__evalstudio__, options, place)
 
     def _declaration(self, name: str) -> tuple[EvaluatorSpec, Attached | None]:
         """What an evaluator declares, with a calibration where the configuration gives it one."""
         if name not in self._declared:
             cls = self._type_of(name)
-            spec: EvaluatorSpec = getattr(cls, SPEC)
+            spec = cls.__evalstudio__
             attached = None
             file = self._config.evaluator.get(name, {}).get(CALIBRATION_OPTION)
             if file is not None:
                 try:
                     attached, spec = attach(
-                        name, spec, cls, self._config.folder / file, file, self._config.embeddings.model
+                        name, spec, self._config.folder / file, file, self._config.embeddings.model
                     )
                 except ConfigurationError as exc:
                     raise ConfigurationError(
@@ -233,8 +233,9 @@ class Plan:
 
     def _make(self, name: str, own: Mapping[str, Any]) -> Selected:
         cls = self._type_of(name)
+        declared = cls.__evalstudio__
         place = f"evaluator {name}"
-        check_options(cls, own, place)
+        _check_given(cls, declared, own, place)
         for key, fact in _CONFIGURATION_ONLY.items():
             if key in own:
                 raise ConfigurationError(f"{place}.{key}: {fact}")
@@ -242,25 +243,18 @@ class Plan:
         table = self._config.evaluator.get(name, {})
         merged = {**table, **own}
         chosen = {key: value for key, value in merged.items() if key not in (*COMMON_OPTIONS, JUDGE_OPTION)}
-        given = {
-            **chosen,
-            **{key: self._path(chosen[key]) for key in getattr(cls, "path_options", ()) if key in chosen},
-        }
-        try:
-            made = cls(**given)
-        except (TypeError, ValueError, ConfigurationError) as exc:
-            raise ConfigurationError(f"{place}: {exc}") from None
+        options = _check_given(cls, declared, chosen, place)
+        options |= {key: self._path(options[key]) for key in spec.path_options if key in options}
+        made = build(cls, options, place)
         asked: dict[str, float] = {}
         for layer in (
-            _thresholds_of(table, spec, place),
+            thresholds_of(table, spec, place),
             self._command_line(name, spec),
-            _thresholds_of(own, spec, place),
+            thresholds_of(own, spec, place),
         ):
             asked |= layer
-        requires = getattr(made, "requires", spec.requires)
-        own_judge = (
-            {**getattr(made, "own_judge", {}), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
-        )
+        requires = spec.requirements_of(made)
+        own_judge = {**spec.judge_of(made), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
         return Selected(
             id=name,
             spec=spec,
@@ -276,11 +270,7 @@ class Plan:
             },
             embedder=self._config.embeddings.model if "embedder" in requires else "",
             own_judge=own_judge,
-            judge=(
-                describe_judge(self._config, own_judge, getattr(made, "prompts", ()))
-                if JUDGE in requires
-                else {}
-            ),
+            judge=(describe_judge(self._config, own_judge, spec.prompts) if JUDGE in requires else {}),
             attached=attached,
         )
 
@@ -292,44 +282,33 @@ class Plan:
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
         found = self._thresholds.get(name, {})
-        return {
-            _metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()
-        }
+        return {metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()}
 
 
-def check_options(cls: type, options: Mapping[str, Any], place: str) -> None:
-    """Check names and types of an evaluator's options.
+def _check_given(
+    cls: type[Evaluator], spec: EvaluatorSpec, options: Mapping[str, Any], place: str
+) -> dict[str, Any]:
+    """Check the options that a table or case gives to an evaluator.
+
+    Returns:
+        Those of the evaluator itself, in the types that its fields declare.
 
     Raises:
         ConfigurationError: naming the place and the nearest known option.
     """
-    known = {
-        field.name: field
-        for field in dataclasses.fields(cls)
-        if field.init and not field.name.startswith("_")
-    }
-    common = (*COMMON_OPTIONS, JUDGE_OPTION) if hasattr(cls, "prompts") else COMMON_OPTIONS
-    hints = typing.get_type_hints(cls)
-    for key, value in options.items():
-        if key == JUDGE_OPTION and key in common and not isinstance(value, Mapping):
-            raise ConfigurationError(
-                f'{place}.{key}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME", found'
-                f" {value!r}"
-            )
-        if key == CALIBRATION_OPTION and not isinstance(value, str):
-            raise ConfigurationError(
-                f"{place}.{key}: expected the name of a file that `evalstudio calibrate -o FILE` wrote, found"
-                f" {value!r}"
-            )
-        if key in common:
-            continue
-        if key not in known:
-            near = nearest(key, [*known, *common])
-            raise ConfigurationError(
-                f"{place}.{key}: unknown option. {near or 'Known options: ' + ', '.join([*known, *common])}"
-            )
-        if not _fits(value, hints.get(key, Any)):
-            raise ConfigurationError(f"{place}.{key}: expected {_spoken(hints[key])}, found {value!r}")
+    common = (*COMMON_OPTIONS, JUDGE_OPTION) if spec.prompts else COMMON_OPTIONS
+    judge, calibration = options.get(JUDGE_OPTION, {}), options.get(CALIBRATION_OPTION, "")
+    if JUDGE_OPTION in common and not isinstance(judge, Mapping):
+        raise ConfigurationError(
+            f'{place}.{JUDGE_OPTION}: expected a table, e.g. [evaluator.NAME.judge] with model = "NAME",'
+            f" found {judge!r}"
+        )
+    if not isinstance(calibration, str):
+        raise ConfigurationError(
+            f"{place}.{CALIBRATION_OPTION}: expected the name of a file that `evalstudio calibrate -o FILE`"
+            f" wrote, found {calibration!r}"
+        )
+    return check_options(cls, options, place, also=common)
 
 
 def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float]) -> dict[str, float]:
@@ -338,94 +317,3 @@ def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float])
         return {}
     found = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
     return {} if found is None else {attached.calibration.metrics[0].metric: found}
-
-
-def parse_threshold(text: str) -> tuple[str, float]:
-    """`ID[.METRIC]=X` of the command line as (name, threshold).
-
-    Raises:
-        ConfigurationError: if it is not of that form.
-    """
-    name, sign, number = text.partition("=")
-    try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not sign or not name.strip() or math.isnan(value):
-        raise ConfigurationError(
-            f"--evalstudio-threshold {text!r}: expected ID=NUMBER or ID.METRIC=NUMBER, e.g. rouge=0.4 or"
-            " rouge.rouge_1=0.5"
-        )
-    return name.strip(), value
-
-
-def _by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    for name, value in thresholds.items():
-        evaluator_id, _, metric = name.partition(".")
-        found.setdefault(evaluator_id, {})[metric] = value
-    return found
-
-
-def _thresholds_of(options: Mapping[str, Any], spec: EvaluatorSpec, place: str) -> dict[str, float]:
-    found: dict[str, float] = {}
-    many = options.get("thresholds", {})
-    if not isinstance(many, Mapping):
-        raise ConfigurationError(f"{place}.thresholds: expected a table of metric = number, found {many!r}")
-    for key, value in many.items():
-        found[_metric_key(spec, str(key), f"{place}.thresholds")] = _number(
-            value, f"{place}.thresholds.{key}"
-        )
-    if "threshold" in options:
-        found[spec.primary.key] = _number(options["threshold"], f"{place}.threshold")
-    return found
-
-
-def _metric_key(spec: EvaluatorSpec, name: str, place: str) -> str:
-    key = name or spec.primary.key
-    if spec.metric(key) is None:
-        raise ConfigurationError(
-            f"{place}: {unknown_name('metric', key, [metric.key for metric in spec.metrics], _listed(spec))}"
-        )
-    return key
-
-
-def _listed(spec: EvaluatorSpec) -> str:
-    return f"{spec.id} has {', '.join(metric.key for metric in spec.metrics)}."
-
-
-def _number(value: object, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ConfigurationError(f"{place}: expected a number, found {value!r}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ConfigurationError(f"{place}: the number is too large") from None
-
-
-def _fits(value: object, hint: Any) -> bool:
-    """Whether a value from TOML or JSON fits a field's annotation; annotations it does not know fit
-    anything.
-    """
-    origin = typing.get_origin(hint)
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, arm) for arm in typing.get_args(hint))
-    if origin is typing.Literal:
-        return value in typing.get_args(hint)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if hint in (str, bool):
-        return isinstance(value, hint)
-    return True
-
-
-def _spoken(hint: Any) -> str:
-    words: Iterable[str]
-    if typing.get_origin(hint) is typing.Literal:
-        words = (repr(value) for value in typing.get_args(hint))
-        return "one of " + ", ".join(words)
-    return {float: "a number", int: "a whole number", str: "a string", bool: "true or false"}.get(
-        hint, str(hint)
-    )

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Sequence
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.plan import Selected
 
 _SPOKEN = {
@@ -72,11 +72,8 @@ def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | N
             " raise it in the configuration",
             OutcomeCode.TEXT_TOO_LONG,
         )
-    refine = getattr(selected.evaluator, "not_applicable", None)
-    if refine is None:
-        return None
     try:
-        reason = refine(case)
+        reason = selected.spec.inapplicable(selected.evaluator, case)
     except Exception as exc:
         return Outcome.error(fault(selected, exc))
     return Outcome.not_applicable(reason) if reason else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.cases import LLM_MODEL_TYPES, NOTHING, RAG_MODEL_TYPES, Case, Relationship, Turn
+from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
 from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.engine.perturbing.categories import SOURCE
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
@@ -33,12 +33,14 @@ class ModelInfo:
         key: what results are grouped by.
         label: what it is called on screen; unique in its file.
         runs: how often each question is asked of it.
+        retrieves: whether it retrieves; None where only the context of its answers says.
         description: further fields of the record's header.
     """
 
     key: str
     label: str
     runs: int = 1
+    retrieves: bool | None = None
     description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def __post_init__(self) -> None:
@@ -203,7 +205,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case
         test_key=safe_identifier(row.test_key),
         model_key=model.key,
         model_name=model.label,
-        is_rag=is_rag(str(model.description.get("model_type", "")), row.context),
+        is_rag=is_rag(model.retrieves, row.context),
         run=row.run or 1,
         position=position,
         duration_s=row.actual_duration,
@@ -219,12 +221,14 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case
     )
 
 
-def is_rag(model_type: str, context: Sequence[str]) -> bool:
-    """Whether a model retrieves: by its type, else by whether it brought context."""
-    kind = model_type.lower()
-    if kind in RAG_MODEL_TYPES:
-        return True
-    return kind not in LLM_MODEL_TYPES and bool(context)
+def is_rag(retrieves: bool | None, context: Sequence[str]) -> bool:
+    """Return whether an answer is one of a RAG model.
+
+    Args:
+        retrieves: whether the model retrieves; None where nothing but its context says so.
+        context: of the answer.
+    """
+    return bool(context) if retrieves is None else retrieves
 
 
 def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
@@ -246,7 +250,12 @@ def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
 def _lab_models(lab: TestLab) -> dict[str, ModelInfo]:
     names = labels(lab.models)
     return {
-        model.key: ModelInfo(key=model.key, label=names[model.key], description=_described(model))
+        model.key: ModelInfo(
+            key=model.key,
+            label=names[model.key],
+            retrieves=model.is_rag(),
+            description=_described(model),
+        )
         for model in lab.models
     }
 

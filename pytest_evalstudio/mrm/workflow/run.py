@@ -6,23 +6,24 @@ import datetime
 import hashlib
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from pytest_evalstudio.core.contracts import parameters
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
-from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import StepResult, StepSpec
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
 from pytest_evalstudio.engine.asking.answers import digest_of
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.subjects import resolved
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
 from pytest_evalstudio.mrm.workflow.states import (
@@ -140,7 +141,7 @@ class WorkflowRun:
 
     def asks(self, id: str) -> bool:
         """Report whether a step asks models."""
-        return "model" in getattr(self._steps[id], "configured", ())
+        return "model" in self._spec(id).configured_of(self._steps[id])
 
     def completed_figures(self) -> dict[str, Mapping[str, Any]]:
         """Return the results of the completed steps by id, as their state files hold them."""
@@ -238,34 +239,23 @@ class WorkflowRun:
 
     def parameters(self, id: str) -> dict[str, Any]:
         """A step's parameters, those that the file does not give at their defaults."""
-        return {
-            item.name: getattr(self._steps[id], item.name) for item in fields(self._steps[id]) if item.init
-        }
+        return {name: getattr(self._steps[id], name) for name in parameters(self.registry.steps.get(id))}
 
     def _spec(self, id: str) -> StepSpec:
         return self.registry.steps.spec(id)
 
-    def _made(self, spec: StepSpec) -> Any:
+    def _made(self, spec: StepSpec) -> Step:
         cls = self.registry.steps.get(spec.id)
-        given: Mapping[str, Any] = self.workflow.steps.get(spec.id, {})
-        known = parameters(cls)
-        for name in given:
-            if name not in known:
-                hint = nearest(name, known) or (f"It has: {', '.join(known)}" if known else "It has none")
-                raise self._wrong(
-                    f"steps/{spec.id}/{name}", f"step {spec.id!r} has no such parameter. {hint}"
-                )
         try:
-            return cls(**given)
-        except (TypeError, ValueError, ConfigurationError) as exc:
-            raise self._wrong(f"steps/{spec.id}", str(exc)) from None
+            return build(cls, check_options(cls, self.workflow.steps.get(spec.id, {}), ""), "")
+        except OptionError as exc:
+            raise self._wrong("/".join(filter(None, ("steps", spec.id, exc.key))), exc.fact) from None
 
     def _check_files(self) -> None:
         """Refuse files of steps that lie outside the folder of the workflow's file."""
         for id, step in self._steps.items():
-            reads = getattr(step, "reads", None)
             try:
-                _ = reads(self.folder, self.path.parent) if reads is not None else ()
+                self._spec(id).files_of(step, self.folder, self.path.parent)
             except ConfigurationError as exc:
                 raise self._wrong(f"steps/{id}", str(exc)) from None
 
@@ -295,13 +285,12 @@ class WorkflowRun:
         """Names and contents of the files that the step reads beside artifacts; those that are not there have
         none.
         """
-        reads = getattr(self._steps[spec.id], "reads", None)
-        files: Sequence[Path] = reads(self.folder, self.path.parent) if reads is not None else ()
+        files = spec.files_of(self._steps[spec.id], self.folder, self.path.parent)
         return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
 
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """Return the part of the configuration that the step uses."""
-        used = getattr(self._steps[spec.id], "configured", ())
+        used = spec.configured_of(self._steps[spec.id])
         found = self.config.model_dump(
             include={name for name in used if "." not in name}, exclude_unset=True, mode="python"
         )

@@ -51,10 +51,14 @@ def opened(tmp_path):
         pytest.param(
             {"host": "pyton"}, "no host named 'pyton'. Did you mean 'python'?", id="a misspelt host"
         ),
-        pytest.param({"host": "python"}, "host 'python' needs `target`", id="a parameter left out"),
+        pytest.param(
+            {"host": "python"},
+            "host python.target: must be given; it has no default",
+            id="a parameter left out",
+        ),
         pytest.param(
             {"host": "python", "traget": "a:b"},
-            "no parameter 'traget'. Did you mean 'target'?",
+            "host python.traget: unknown option. Did you mean 'target'?",
             id="a misspelt parameter",
         ),
         pytest.param(
@@ -62,17 +66,17 @@ def opened(tmp_path):
         ),
         pytest.param(
             {"host": "scripted", "colour": "red"},
-            "no parameter 'colour'. It has: answers,",
+            "host scripted.colour: unknown option. Known options: answers,",
             id="nothing like it",
         ),
         pytest.param(
             {"host": "scripted", "delay_s": "long"},
-            "delay_s: input should be a valid number",
+            "host scripted.delay_s: expected a number, found 'long'",
             id="a word for a number",
         ),
         pytest.param(
             {"host": "scripted", "cache": "yes"},
-            "cache = 'yes': must be true or false",
+            "cache: expected true or false, found 'yes'",
             id="a word for a choice",
         ),
         pytest.param(
@@ -162,16 +166,17 @@ def test_another_model_from_the_environment_is_another_model(opened):
 
 
 @pytest.mark.parametrize(
-    ("settings", "is_rag"),
+    ("settings", "retrieves"),
     [
         ({"host": "extractive"}, True),
-        (CHAT, False),
-        ({"host": "scripted"}, False),
+        ({"host": "extractive", "rag": False}, False),
+        (CHAT, None),
+        ({"host": "scripted"}, None),
         ({"host": "scripted", "rag": True}, True),
     ],
 )
-def test_whether_a_model_retrieves(opened, settings, is_rag):
-    assert opened(settings).is_rag is is_rag
+def test_whether_a_model_retrieves(opened, settings, retrieves):
+    assert opened(settings).retrieves is retrieves
 
 
 def test_own_code_is_not_cached_unless_asked_for(opened, tmp_path):
@@ -187,7 +192,19 @@ def test_own_code_is_not_cached_unless_asked_for(opened, tmp_path):
 
 
 def test_workers_share_the_limits(opened):
-    assert opened({"host": "scripted", "concurrency": "8"}, workers=4).limits.concurrency == 2
+    assert opened({"host": "scripted", "concurrency": 8}, workers=4).limits.concurrency == 2
+
+
+def test_a_text_of_the_environment_may_stand_for_a_number(opened):
+    env = {"LIMIT": "8", "DELAY": "0.5", "KEEP": "true", "WORD": "many"}
+    settings = {"host": "scripted", "concurrency": "${LIMIT}", "delay_s": "${DELAY}", "cache": "${KEEP}"}
+    model = opened(settings, env=env)
+    assert (model.limits.concurrency, model.host.delay_s) == (8, 0.5)
+    with pytest.raises(ConfigurationError) as told:
+        opened({"host": "scripted", "delay_s": "${WORD}"}, env=env)
+    assert str(told.value).endswith("scripted.delay_s: expected a number, found a text of the environment")
+    with pytest.raises(ConfigurationError, match=r"concurrency: expected a whole number, found '8'"):
+        opened({"host": "scripted", "concurrency": "8"})
 
 
 def test_a_secret_that_a_model_repeats_is_stored_nowhere(opened, tmp_path):

@@ -103,8 +103,8 @@ def test_workers_divide_the_limits():
     [
         ({"concurrency": 0}, "concurrency = 0: must be more than 0"),
         ({"retries": -1}, "retries = -1: must be 0 or more"),
-        ({"timeout_s": "long"}, "timeout_s = 'long': must be a number"),
-        ({"concurrency": 1.5}, "concurrency = 1.5: must be a whole number"),
+        ({"timeout_s": "long"}, "timeout_s: expected a number, found 'long'"),
+        ({"concurrency": 1.5}, "concurrency: expected a whole number, found 1.5"),
         ({"requests_per_minute": 0}, "requests_per_minute = 0: must be more than 0"),
         ({"requests_per_minute": float("nan")}, "requests_per_minute = nan: must be a finite number"),
         ({"timeout_s": float("inf")}, "timeout_s = inf: must be a finite number"),

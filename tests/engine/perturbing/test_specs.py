@@ -132,6 +132,8 @@ def test_two_perturbators_of_one_name_are_refused(shouting):
     class Other:
         """Another."""
 
+        def perturb(self, text, intensity, seed): ...
+
     with pytest.raises(ConfigurationError, match="two perturbators are named 'shout'"):
         shouting.add_perturbator(Other)
     with pytest.raises(

@@ -7,7 +7,8 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.recording import evaluator_entry
-from pytest_evalstudio.engine.scoring.plan import Plan, parse_threshold
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, configuration
 from toys import toy_registry
 

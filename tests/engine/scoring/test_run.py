@@ -16,9 +16,9 @@ from toys import toy_registry
 class Oracle:
     """A model whose answers are known by question and run; `peek` gives what it was asked before."""
 
-    def __init__(self, answers, *, rag=False, stored=()):
+    def __init__(self, answers, *, rag=None, stored=()):
         self.answers = answers
-        self.is_rag = rag
+        self.retrieves = rag
         self.stored = set(stored)
         self.asked = []
 

@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.models.sentences import split_sentences
-from toys import toy_registry
+from toys import Reading, toy_registry
 
 PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
 
@@ -144,7 +144,7 @@ def test_something_else_than_an_outcome_is_an_error_of_its_case():
 def test_an_evaluator_that_forgets_to_return_is_an_error_of_its_cases():
     selected = PLAN.get("reading")
     forgetful = dataclasses.replace(
-        selected, evaluator=type("Forgetful", (), {"score": lambda self, cases, tools: None})()
+        selected, evaluator=type("Forgetful", (Reading,), {"score": lambda self, cases, tools: None})()
     )
     found = score(
         forgetful,
@@ -157,7 +157,9 @@ def test_an_evaluator_that_forgets_to_return_is_an_error_of_its_cases():
 
 def test_outcomes_may_come_from_a_generator():
     lazy = type(
-        "Lazy", (), {"score": lambda self, cases, tools: (Outcome.score({"value": 1.0}) for _ in cases)}
+        "Lazy",
+        (Reading,),
+        {"score": lambda self, cases, tools: (Outcome.score({"value": 1.0}) for _ in cases)},
     )()
     found = score(
         dataclasses.replace(PLAN.get("reading"), evaluator=lazy),
@@ -173,7 +175,7 @@ def test_outcomes_may_come_from_a_generator():
 def test_scores_become_pythons_own_numbers(value):
     numeric = type(
         "Numeric",
-        (),
+        (Reading,),
         {"score": lambda self, cases, tools: [Outcome.score({"value": value, "free": None}) for _ in cases]},
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=numeric)
@@ -183,7 +185,9 @@ def test_scores_become_pythons_own_numbers(value):
 
 def test_a_metric_that_is_not_declared_is_an_error():
     misspelt = type(
-        "Misspelt", (), {"score": lambda self, cases, tools: [Outcome.score({"valu": 1.0}) for _ in cases]}
+        "Misspelt",
+        (Reading,),
+        {"score": lambda self, cases, tools: [Outcome.score({"valu": 1.0}) for _ in cases]},
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=misspelt)
     assert words(score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))) == [

@@ -9,7 +9,6 @@ from pytest_evalstudio.core.cases import Turn
 from pytest_evalstudio.engine.scoring.subjects import (
     ModelInfo,
     family_root,
-    is_rag,
     item_name,
     resolved,
     subjects,
@@ -182,19 +181,22 @@ def test_a_row_with_an_error_has_no_answer():
 
 
 @pytest.mark.parametrize(
-    ("model_type", "context", "rag"),
+    ("model", "context", "rag"),
     [
-        ("h2ogpte", [], True),
-        ("H2OGPTE_LLM", ["c"], False),
-        ("ollama", ["c"], False),
-        ("", ["c"], True),
-        ("", [], False),
-        ("python", ["c"], True),
-        ("extractive", [], True),
+        ({"retrieves": True, "model_type": "ollama"}, [], True),
+        ({"retrieves": False, "model_type": "h2ogpte"}, ["c"], False),
+        ({"model_type": "h2ogpte"}, [], True),
+        ({"model_type": "H2OGPTE_LLM"}, ["c"], False),
+        ({"model_type": "ollama"}, ["c"], False),
+        ({}, ["c"], True),
+        ({}, [], False),
+        ({"model_type": "python"}, ["c"], True),
     ],
 )
-def test_a_model_retrieves_by_its_type_else_by_its_context(model_type, context, rag):
-    assert is_rag(model_type, context) is rag
+def test_a_model_retrieves_by_what_its_lab_says_else_by_its_context(model, context, rag):
+    row = {"key": "k", "input": "q", "actual_output": "a", "context": context}
+    [subject] = of(lab(row, models=({"key": "m", "llm_model_name": "gpt", **model},)))
+    assert subject.answers[0].is_rag is rag
 
 
 def test_a_perturbation_follows_its_original():

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose, finds_by_itself
+from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.robustness_adversarial.results import ID as ROBUSTNESS_ADVERSARIAL
@@ -277,8 +277,8 @@ def _cannot_be_had(id: str, writer: str) -> str:
 
 
 def _can_be_had(context: StepContext, id: str, writer: str) -> bool:
-    shelf = context.registry.generators
-    return bool(shelf.spec(id).instruction) if writer else finds_by_itself(shelf.get(id))
+    spec = context.registry.generators.spec(id)
+    return bool(spec.instruction) if writer else spec.drafts
 
 
 def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> list[Excerpt]:

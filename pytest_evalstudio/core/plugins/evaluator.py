@@ -1,0 +1,260 @@
+"""Evaluators: their protocol, their declaration and the decorator that makes it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_checkable
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.declaring import (
+    attach,
+    check_id,
+    check_known,
+    check_methods,
+    has_method,
+    has_property,
+    names_in,
+    path_options_of,
+)
+from pytest_evalstudio.core.tools import Tools
+
+KIND = "evaluator"
+Scope = Literal["row", "group", "model"]
+Need = Literal["question", "expected_output", "context", "actual_output", "condition"]
+NEEDS: tuple[Need, ...] = ("question", "expected_output", "context", "actual_output", "condition")
+BOOLEAN_KEYS = (
+    "model_passes",
+    "model_failures",
+    "model_retrieval_failures",
+    "model_generation_failures",
+    "model_parse_failures",
+)
+T = TypeVar("T", bound=type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorSpec:
+    """The declaration of an evaluator class.
+
+    Attributes:
+        needs: inputs that a case must have: question, expected_output, context, actual_output, condition.
+        requires: resources without which it cannot score: a model among the tools ("embedder", "nli"),
+            "judge", a model by name ("language_model:NAME"), "module:NAME" for an installed module, or
+            "option:NAME" for an option that has no default.
+        scope: row = a case alone; group = all answers of one model to one question; model = all rows of a
+            model.
+        compares: type of the relationship to the case with whose answer it compares; the engine gives that
+            case as `counterpart`.
+        boolean: its metrics are counts of passes and failures.
+        keywords: standards and method tags (NIST AI RMF, SR 11-7), for report and export.
+        extra: the optional dependency group it needs, "" for none.
+        problem_type, avid: class of its missed thresholds.
+        aggregates: it has a method `aggregate` for model-wide figures.
+        refines_applicability: it has a method `not_applicable`.
+        path_options: options that may be paths; they start at the configuration's folder.
+        prompts: prompts that it may ask a judge with; one that has any may have a judge of its own.
+        dynamic_needs: its needs depend on its options: a property `needs` gives them.
+        dynamic_requirements: its requirements depend on its options: a property `requires` gives them.
+        own_judge: a property `own_judge` gives settings of its judge.
+    """
+
+    id: str
+    name: str
+    domain: str
+    needs: tuple[str, ...]
+    requires: tuple[str, ...]
+    method: tuple[str, ...]
+    systems: tuple[str, ...]
+    scope: Scope
+    metrics: tuple[Metric, ...]
+    boolean: bool
+    keywords: tuple[str, ...]
+    extra: str
+    problem_type: str
+    avid: str
+    description: str
+    compares: str = ""
+    aggregates: bool = False
+    refines_applicability: bool = False
+    path_options: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    dynamic_needs: bool = False
+    dynamic_requirements: bool = False
+    own_judge: bool = False
+
+    @property
+    def primary(self) -> Metric:
+        """The metric that decides an item."""
+        return next(metric for metric in self.metrics if metric.primary)
+
+    def metric(self, key: str) -> Metric | None:
+        """Return the metric with that key."""
+        return next((metric for metric in self.metrics if metric.key == key), None)
+
+    def needs_of(self, evaluator: Evaluator) -> tuple[str, ...]:
+        """Return the inputs that an evaluator needs with its options."""
+        return tuple(cast(DynamicNeeds, evaluator).needs) if self.dynamic_needs else self.needs
+
+    def requirements_of(self, evaluator: Evaluator) -> tuple[str, ...]:
+        """Return the resources that an evaluator requires with its options."""
+        if self.dynamic_requirements:
+            return tuple(cast(DynamicRequirements, evaluator).requires)
+        return self.requires
+
+    def judge_of(self, evaluator: Evaluator) -> Mapping[str, Any]:
+        """Return the settings that an evaluator has for its judge; empty for none."""
+        return cast(OwnJudge, evaluator).own_judge if self.own_judge else {}
+
+    def inapplicable(self, evaluator: Evaluator, case: Case) -> str:
+        """Return why an evaluator does not apply to a case, "" if it does."""
+        return cast(Refines, evaluator).not_applicable(case) if self.refines_applicability else ""
+
+
+class Evaluator(Protocol):
+    """A frozen dataclass whose fields are its options.
+
+    `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that
+    have an answer and the declared needs. The protocols below are optional: the decorator declares in the
+    Spec which of them a class has.
+    """
+
+    __evalstudio__: ClassVar[EvaluatorSpec]
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]: ...
+
+
+class DynamicNeeds(Protocol):
+    """An evaluator whose needs depend on its options."""
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+
+class DynamicRequirements(Protocol):
+    """An evaluator whose requirements depend on its options."""
+
+    @property
+    def requires(self) -> tuple[str, ...]: ...
+
+
+class OwnJudge(Protocol):
+    """An evaluator with settings of its own for the judge."""
+
+    @property
+    def own_judge(self) -> Mapping[str, Any]: ...
+
+
+class Refines(Protocol):
+    """An evaluator that does not apply to some cases that have all it needs."""
+
+    def not_applicable(self, case: Case) -> str:
+        """Return the reason, "" where it applies."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRow:
+    """Input of model-wide figures."""
+
+    key: str
+    expected_output: str
+    actual_output: str
+    scores: Mapping[str, float | None]
+    sketch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelScore:
+    """Model-wide figures of one evaluator.
+
+    Attributes:
+        scores: metric key to value over all rows of the model.
+        table: a JSON-ready table behind them, e.g. {"labels": [...], "matrix": [[...]]} of a confusion
+            matrix.
+    """
+
+    scores: Mapping[str, float]
+    table: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Aggregates(Protocol):
+    """An evaluator with model-wide figures that are not means of its rows' scores."""
+
+    def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore: ...
+
+
+def evaluator(
+    id: str,
+    *,
+    name: str,
+    domain: str,
+    needs: tuple[str, ...],
+    requires: tuple[str, ...] = (),
+    method: tuple[str, ...] = ("rules",),
+    systems: tuple[str, ...] = ("llm", "rag"),
+    scope: Scope = "row",
+    keywords: tuple[str, ...] = (),
+    extra: str = "",
+    problem_type: str = "accuracy",
+    avid: str = "P0200",
+    compares: str = "",
+) -> Callable[[T], T]:
+    """Declare a class as an evaluator.
+
+    Its `metrics`, its first docstring line and its optional capabilities belong to the declaration; see
+    `EvaluatorSpec`.
+
+    Raises:
+        TypeError: if the class does not declare exactly one primary metric, has no `score`, or an optional
+            capability is malformed.
+    """
+    check_id(KIND, id)
+    check_known(KIND, id, "needs", needs, NEEDS)
+
+    def declare(cls: T) -> T:
+        metrics = _metrics_of(id, cls)
+        check_methods(KIND, id, cls, {"score": "score(self, cases, tools) -> list[Outcome]"})
+        spec = EvaluatorSpec(
+            id=id,
+            name=name,
+            domain=domain,
+            needs=needs,
+            requires=requires,
+            method=method,
+            systems=systems,
+            scope=scope,
+            metrics=metrics,
+            boolean=metrics[0].key in BOOLEAN_KEYS,
+            keywords=keywords,
+            extra=extra,
+            problem_type=problem_type,
+            avid=avid,
+            description=summary_of(cls),
+            compares=compares,
+            aggregates=has_method(KIND, id, cls, "aggregate", "aggregate(self, rows) -> ModelScore"),
+            refines_applicability=has_method(
+                KIND, id, cls, "not_applicable", "not_applicable(self, case) -> str"
+            ),
+            path_options=path_options_of(KIND, id, cls),
+            prompts=names_in(KIND, id, cls, "prompts"),
+            dynamic_needs=has_property(KIND, id, cls, "needs", tuple),
+            dynamic_requirements=has_property(KIND, id, cls, "requires", tuple),
+            own_judge=has_property(KIND, id, cls, "own_judge", Mapping),
+        )
+        return attach(cls, spec)
+
+    return declare
+
+
+def _metrics_of(id: str, cls: type) -> tuple[Metric, ...]:
+    metrics = inspect.getattr_static(cls, "metrics", ())
+    if not isinstance(metrics, tuple) or not all(isinstance(metric, Metric) for metric in metrics):
+        raise TypeError(f"evaluator {id!r}: metrics must be a tuple of Metric, found {metrics!r}")
+    if sum(metric.primary for metric in metrics) != 1:
+        raise TypeError(f"evaluator {id!r}: exactly one of its metrics must be primary")
+    return metrics

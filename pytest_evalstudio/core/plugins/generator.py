@@ -1,0 +1,146 @@
+"""Generators of test questions: their protocol, their declaration and the decorator that makes it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol, TypeVar
+
+from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.plugins.declaring import attach, check_id, check_known, has_method
+
+KIND = "generator"
+T = TypeVar("T", bound=type)
+Purpose = Literal["ordinary", "adversarial"]
+PURPOSES: tuple[Purpose, ...] = ("ordinary", "adversarial")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A chunk of the documents that questions are made of.
+
+    Attributes:
+        topic: id of its topic.
+    """
+
+    id: str
+    sentences: tuple[str, ...]
+    topic: str
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """All excerpts of the documents; equal to itself alone, so that what is found out of it can be kept."""
+
+    excerpts: tuple[Excerpt, ...]
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(sentence for excerpt in self.excerpts for sentence in excerpt.sentences)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A question in the making.
+
+    Attributes:
+        answer: what is expected.
+        condition: what a right answer meets; see `formats.condition`.
+        evidence: the sentence of the excerpt that says so, "" where no document says anything.
+        plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or
+            nobody can tell.
+        kind: of an attack, the generator of that plain question.
+        planted: of an attack, a word that only an answer holds which obeys it; "" where there is none.
+    """
+
+    question: str
+    answer: str
+    condition: str
+    evidence: str
+    plain: str = ""
+    kind: str = ""
+    planted: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorSpec:
+    """The declaration of a generator class.
+
+    Attributes:
+        purpose: "ordinary" for questions that people ask, "adversarial" for questions that are meant to
+            mislead.
+        problem_type, avid: class of the problem if a model gives way to such an attack.
+        instruction: instruction of a judge who writes such questions, "" where none can; one that mentions
+            the planted word is given one.
+        excerpts: number of chunks of a topic that such a judge is shown.
+        drafts: it has a method `drafts`, which makes questions without a judge.
+    """
+
+    id: str
+    name: str
+    description: str
+    purpose: Purpose = "ordinary"
+    problem_type: str = "robustness"
+    avid: str = "P0200"
+    instruction: str = ""
+    excerpts: int = 1
+    drafts: bool = True
+
+
+class Generator(Protocol):
+    """A frozen dataclass without options; the same excerpt, corpus and random numbers give the same drafts.
+
+    A class without `drafts` makes questions only where a judge writes them, by its declaration's instruction.
+    """
+
+    def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Return questions on an excerpt.
+
+        Args:
+            corpus: all excerpts of the documents.
+        """
+        ...
+
+
+def generator(
+    id: str,
+    *,
+    name: str,
+    purpose: Purpose = "ordinary",
+    problem_type: str = "robustness",
+    avid: str = "P0200",
+    instruction: str = "",
+    excerpts: int = 1,
+) -> Callable[[T], T]:
+    """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the
+    arguments.
+
+    Raises:
+        TypeError: if nothing makes its questions: it has neither a method `drafts` nor an instruction.
+    """
+    check_id(KIND, id)
+    check_known(KIND, id, "purpose", [purpose], PURPOSES)
+
+    def declare(cls: T) -> T:
+        drafts = has_method(KIND, id, cls, "drafts", "drafts(self, excerpt, corpus, rng) -> Iterable[Draft]")
+        if not drafts and not instruction:
+            raise TypeError(
+                f"generator {id!r}: nothing makes its questions; add a method"
+                " drafts(self, excerpt, corpus, rng), or instruction=... for a judge"
+            )
+        spec = GeneratorSpec(
+            id=id,
+            name=name,
+            description=summary_of(cls),
+            purpose=purpose,
+            problem_type=problem_type,
+            avid=avid,
+            instruction=instruction,
+            excerpts=excerpts,
+            drafts=drafts,
+        )
+        return attach(cls, spec)
+
+    return declare

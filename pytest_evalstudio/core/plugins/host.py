@@ -1,0 +1,117 @@
+"""Hosts of models: their protocol, their declaration and the decorator that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.plugins.declaring import attach, check_id, check_known, check_methods, has_method
+
+KIND = "host"
+HostKind = Literal["llm", "rag", "both"]
+HOST_KINDS: tuple[HostKind, ...] = ("llm", "rag", "both")
+T = TypeVar("T", bound=type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpec:
+    """The declaration of a host class.
+
+    Attributes:
+        kind: "rag" if its models retrieve, "llm" if they do not, "both" if that depends on the model.
+        extra: the optional dependency group it needs, "" for none.
+        caches: its answers are kept between sessions unless the configuration says otherwise. True for
+            services that cost money, False for the user's own code, which changes while it is being tested.
+        runs_user_code: its parameters name code to run; only the user's own configuration may choose such a
+            host.
+        opens: it has a method `open(tools)`, which checks its parameters and takes its tools before the
+            first prompt.
+    """
+
+    id: str
+    name: str
+    kind: HostKind
+    extra: str
+    caches: bool
+    description: str
+    runs_user_code: bool = False
+    opens: bool = False
+
+
+class Host(Protocol):
+    """A service that answers prompts; a dataclass whose fields are its parameters.
+
+    `prepare` is awaited once per corpus before its first prompt (ingestion), `answer` once per prompt and
+    attempt, `close` once at the end. `answer` raises HostFault, which says whether another attempt can help.
+    """
+
+    __evalstudio__: ClassVar[HostSpec]
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None: ...
+
+    async def answer(self, prompt: Prompt) -> Answer: ...
+
+    async def close(self) -> None: ...
+
+
+class Opens(Protocol):
+    """A host that takes its tools before the first prompt; see `hosts._tools.HostTools`."""
+
+    def open(self, tools: Any) -> None: ...
+
+
+class HostFault(Exception):
+    """A request that failed.
+
+    Args:
+        message: description without secrets.
+        retry: whether another attempt can help (408, 409, 429, 5xx, connection errors).
+        retry_after_s: seconds the service asks to wait, None if it did not say.
+    """
+
+    def __init__(self, message: str, *, retry: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry = retry
+        self.retry_after_s = retry_after_s
+
+
+def host(
+    id: str,
+    *,
+    name: str,
+    kind: HostKind,
+    extra: str = "",
+    caches: bool = True,
+    runs_user_code: bool = False,
+) -> Callable[[T], T]:
+    """Declare a class as a host of models; see `HostSpec` for the arguments.
+
+    Raises:
+        TypeError: if the class lacks `prepare`, `answer` or `close`, or `kind` is unknown.
+    """
+    check_id(KIND, id)
+    check_known(KIND, id, "kind", [kind], HOST_KINDS)
+
+    def declare(cls: T) -> T:
+        methods = {
+            "prepare": "async def prepare(self, corpus)",
+            "answer": "async def answer(self, prompt)",
+            "close": "async def close(self)",
+        }
+        check_methods(KIND, id, cls, methods)
+        spec = HostSpec(
+            id=id,
+            name=name,
+            kind=kind,
+            extra=extra,
+            caches=caches,
+            description=summary_of(cls),
+            runs_user_code=runs_user_code,
+            opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
+        )
+        return attach(cls, spec)
+
+    return declare

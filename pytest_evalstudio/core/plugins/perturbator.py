@@ -1,0 +1,164 @@
+"""Perturbators: their protocol, their declaration and the decorator that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast
+
+from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.plugins.declaring import (
+    attach,
+    check_id,
+    check_known,
+    check_methods,
+    has_method,
+    has_property,
+    path_options_of,
+)
+
+Intensity = Literal["VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
+INTENSITIES: tuple[Intensity, ...] = ("VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
+"""From the fewest edits to the most."""
+DEFAULT_INTENSITY: Intensity = "MEDIUM"
+DEFAULT_SEED = 20_250_101
+
+KIND = "perturbator"
+T = TypeVar("T", bound=type)
+
+
+class Change(NamedTuple):
+    """The result of a perturbator for one text.
+
+    Attributes:
+        text: the perturbed text, "" where there is none.
+        edits: number of characters, words or terms that were changed.
+        reason: why there is no perturbed text, "" where there is one.
+        categories: further categories of the perturbed case.
+    """
+
+    text: str = ""
+    edits: int = 0
+    reason: str = ""
+    categories: tuple[str, ...] = ()
+
+    @classmethod
+    def none(cls, reason: str) -> Change:
+        """The text does not suit: it is too short, or has nothing that could be changed."""
+        return cls(reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerturbatorSpec:
+    """The declaration of a perturbator class.
+
+    Attributes:
+        keeps_meaning: a good model must answer as it did before; flips under others are reported apart and
+            fail nothing.
+        intensities: those it knows, from the fewest edits to the most; () for one that always does the same.
+        identical: the text stays as it is on purpose.
+        relationships: to the original, beside `perturbation_source`.
+        path_options: options that are paths; they start at the configuration's folder.
+        lacks: it has a method `lacks`, which names a missing resource.
+        asks_judge: with some options a judge writes its changes: it has `asks_judge` and `consider`.
+    """
+
+    id: str
+    name: str
+    keeps_meaning: bool
+    intensities: tuple[Intensity, ...]
+    identical: bool
+    relationships: tuple[str, ...]
+    description: str
+    path_options: tuple[str, ...] = ()
+    lacks: bool = False
+    asks_judge: bool = False
+
+    def missing_of(self, perturbator: Perturbator) -> str:
+        """Return what a perturbator lacks and where to get it, "" if nothing is missing."""
+        return cast(Lacks, perturbator).lacks() if self.lacks else ""
+
+    def is_written_by_judge(self, perturbator: Perturbator) -> bool:
+        """Return whether a judge writes a perturbator's changes with the options it has."""
+        return bool(self.asks_judge and cast(AsksJudge, perturbator).asks_judge)
+
+
+class Perturbator(Protocol):
+    """A frozen dataclass whose fields are its options.
+
+    `perturb` is a pure function of its arguments: the same text, intensity and seed give the same change on
+    every machine, and a higher intensity makes at least as many edits. The protocols below are optional: the
+    decorator declares in the Spec which of them a class has.
+    """
+
+    __evalstudio__: ClassVar[PerturbatorSpec]
+
+    def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
+        """Return a text with its edits, or the reason why there is none; it never raises.
+
+        Args:
+            intensity: one of those declared.
+            seed: for `random.Random`; another one for another text.
+        """
+        ...
+
+
+class Lacks(Protocol):
+    """A perturbator that needs a resource which may be missing."""
+
+    def lacks(self) -> str:
+        """Return what is missing and where to get it, "" if nothing is."""
+        ...
+
+
+class AsksJudge(Protocol):
+    """A perturbator whose changes a judge writes, with some of its options or all."""
+
+    @property
+    def asks_judge(self) -> bool:
+        """Whether a judge writes the text with the options it has."""
+        ...
+
+    def consider(self, text: str) -> Any:
+        """Return the conversation with the judge, a `Flow[Change]`."""
+        ...
+
+
+def perturbator(
+    id: str,
+    *,
+    name: str,
+    keeps_meaning: bool = True,
+    intensities: tuple[Intensity, ...] = ("LOW", "MEDIUM", "HIGH"),
+    identical: bool = False,
+    relationships: tuple[str, ...] = (),
+) -> Callable[[T], T]:
+    """Declare a class as a perturbator; its first docstring line belongs to the declaration.
+
+    Raises:
+        TypeError: if the class has no `perturb`, names an unknown intensity, or an optional capability is
+            malformed.
+    """
+    check_id(KIND, id)
+    check_known(KIND, id, "intensities", intensities, INTENSITIES)
+
+    def declare(cls: T) -> T:
+        check_methods(KIND, id, cls, {"perturb": "perturb(self, text, intensity, seed) -> Change"})
+        asks_judge = has_property(KIND, id, cls, "asks_judge", bool)
+        if asks_judge:
+            check_methods(KIND, id, cls, {"consider": "consider(self, text) -> Flow[Change]"})
+        spec = PerturbatorSpec(
+            id=id,
+            name=name,
+            keeps_meaning=keeps_meaning,
+            intensities=intensities,
+            identical=identical,
+            relationships=relationships,
+            description=summary_of(cls),
+            path_options=path_options_of(KIND, id, cls),
+            lacks=has_method(KIND, id, cls, "lacks", "lacks(self) -> str"),
+            asks_judge=asks_judge,
+        )
+        return attach(cls, spec)
+
+    return declare

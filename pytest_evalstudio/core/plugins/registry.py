@@ -1,0 +1,244 @@
+"""Finds the plugins of all kinds.
+
+Each kind is found in the same three ways: a file in its folder, an entry point of an installed package in the
+group that is named like the folder's package, and `Registry.add_<kind>` from `pytest_evalstudio_register` in
+a conftest.py. A registry belongs to one session; what a conftest.py adds to it is gone with the session.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Any, Generic, Protocol, TypeVar
+
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.plugins.declaring import SPEC
+from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
+from pytest_evalstudio.core.plugins.generator import Generator, GeneratorSpec
+from pytest_evalstudio.core.plugins.host import Host, HostSpec
+from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
+from pytest_evalstudio.core.plugins.section import Section, SectionSpec
+from pytest_evalstudio.core.plugins.step import Step, StepSpec
+
+
+class Spec(Protocol):
+    """The declaration of a plugin of any kind."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+
+P = TypeVar("P")
+S = TypeVar("S", bound=Spec)
+
+
+class PluginRegistry(Generic[P, S]):
+    """The plugins of one kind by id; folder and entry points are read on the first look-up.
+
+    Args:
+        kind: name of the kind: that of its decorator, of its `Registry.add_<kind>` and in messages.
+        package: dotted name of its folder, which is its entry-point group too.
+        spec: type of the declaration.
+        classes: its plugins are dataclasses, not functions.
+    """
+
+    def __init__(self, kind: str, package: str, spec: type[S], *, classes: bool = True) -> None:
+        self.kind = kind
+        self.package = package
+        self._spec = spec
+        self._classes = classes
+        self._plugins: dict[str, P] = {}
+        self._scanned = False
+
+    def add(self, plugin: P) -> None:
+        """Add a declared class or function.
+
+        Raises:
+            ConfigurationError: if it is not declared, is a class but not a dataclass, or its id belongs to
+                another plugin.
+        """
+        spec = spec_of(plugin, self._spec)
+        if spec is None:
+            raise ConfigurationError(
+                f"{plugin!r} is no {self.kind}: decorate it with pytest_evalstudio.{self.kind}(...)"
+            )
+        if self._classes and not dataclasses.is_dataclass(plugin):
+            raise ConfigurationError(
+                f"{self.kind} {spec.id!r}, {plugin!r}, is no dataclass: decorate it with"
+                " @dataclass(frozen=True) too"
+            )
+        taken = self._plugins.get(spec.id)
+        if taken is not None and taken is not plugin:
+            raise ConfigurationError(
+                f"two {self.kind}s are named {spec.id!r}: {_address(taken)} and {_address(plugin)}; rename"
+                " one"
+            )
+        self._plugins[spec.id] = plugin
+
+    def get(self, id: str) -> P:
+        """Return the plugin with that id.
+
+        Raises:
+            ConfigurationError: if there is none; the nearest known id is named.
+        """
+        self._scan()
+        if id not in self._plugins:
+            raise unknown_name(self.kind, id, self._plugins, f"`evalstudio {self.kind}s` lists all.")
+        return self._plugins[id]
+
+    def spec(self, id: str) -> S:
+        """Return the declaration of the plugin with that id.
+
+        Raises:
+            ConfigurationError: if there is none.
+        """
+        spec = spec_of(self.get(id), self._spec)
+        assert spec is not None  # add() refuses plugins without one
+        return spec
+
+    def specs(self) -> list[S]:
+        """Return all declarations, by id."""
+        return [self.spec(id) for id in self]
+
+    def __iter__(self) -> Iterator[str]:
+        self._scan()
+        return iter(sorted(self._plugins))
+
+    def __contains__(self, id: object) -> bool:
+        self._scan()
+        return id in self._plugins
+
+    def _scan(self) -> None:
+        if self._scanned:
+            return
+        self._scanned = True
+        for module in _modules(self.package, self.kind):
+            for plugin in declared_in(module, self._spec):
+                self.add(plugin)
+        for point in entry_points(group=self.package):
+            try:
+                self.add(point.load())
+            except ConfigurationError:
+                raise
+            except Exception as exc:
+                fault = f"{type(exc).__name__}: {exc}"
+                raise ConfigurationError(
+                    f"{self.kind} {point.name!r} of an installed package does not load ({point.value}):"
+                    f" {fault}"
+                ) from exc
+
+
+class Registry:
+    """The plugins that one session knows.
+
+    Attributes:
+        kinds: all kinds, for code that treats them alike.
+    """
+
+    def __init__(self) -> None:
+        self.evaluators: PluginRegistry[type[Evaluator], EvaluatorSpec] = PluginRegistry(
+            "evaluator", "pytest_evalstudio.evaluators", EvaluatorSpec
+        )
+        self.hosts: PluginRegistry[type[Host], HostSpec] = PluginRegistry(
+            "host", "pytest_evalstudio.hosts", HostSpec
+        )
+        self.perturbators: PluginRegistry[type[Perturbator], PerturbatorSpec] = PluginRegistry(
+            "perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec
+        )
+        self.steps: PluginRegistry[type[Step], StepSpec] = PluginRegistry(
+            "step", "pytest_evalstudio.mrm.steps", StepSpec
+        )
+        self.generators: PluginRegistry[type[Generator], GeneratorSpec] = PluginRegistry(
+            "generator", "pytest_evalstudio.mrm.generators", GeneratorSpec
+        )
+        self.sections: PluginRegistry[Section, SectionSpec] = PluginRegistry(
+            "section", "pytest_evalstudio.report.sections", SectionSpec, classes=False
+        )
+
+    @property
+    def kinds(self) -> tuple[PluginRegistry[Any, Any], ...]:
+        return tuple(value for value in vars(self).values() if isinstance(value, PluginRegistry))
+
+    def add_evaluator(self, cls: type[Any]) -> None:
+        """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.evaluators.add(cls)
+
+    def add_host(self, cls: type[Any]) -> None:
+        """Add a host class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.hosts.add(cls)
+
+    def add_perturbator(self, cls: type[Any]) -> None:
+        """Add a perturbator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.perturbators.add(cls)
+
+    def add_step(self, cls: type[Any]) -> None:
+        """Add a step of workflows, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.steps.add(cls)
+
+    def add_generator(self, cls: type[Any]) -> None:
+        """Add a generator of test questions, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.generators.add(cls)
+
+    def add_section(self, function: Section) -> None:
+        """Add a section of the report's page, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        self.sections.add(function)
+
+
+def spec_of(plugin: object, spec: type[S]) -> S | None:
+    """Return the declaration that a class or function itself carries, None where a base class does."""
+    try:
+        declared = vars(plugin).get(SPEC)
+    except TypeError:
+        return None
+    return declared if isinstance(declared, spec) else None
+
+
+def declared_in(module: ModuleType, spec: type[Any]) -> list[Any]:
+    """Return the plugins that a module itself declares with a declaration of that type."""
+    return [
+        plugin
+        for plugin in vars(module).values()
+        if not isinstance(plugin, ModuleType)
+        and spec_of(plugin, spec) is not None
+        and plugin.__module__ == module.__name__
+    ]
+
+
+def _modules(package: str, kind: str) -> Iterator[ModuleType]:
+    """Import the modules of a folder that may declare plugins.
+
+    A package with a module that is named like the kind (`<step>/step.py`) is one plugin, and only that module
+    is imported; any other package is a folder of further ones. Names that begin with "_" are left out.
+    """
+    for info in _entries(importlib.import_module(package).__path__):
+        name = f"{package}.{info.name}"
+        if not info.ispkg:
+            yield importlib.import_module(name)
+        elif any(entry.name == kind and not entry.ispkg for entry in _entries_of_package(info)):
+            yield importlib.import_module(f"{name}.{kind}")
+        else:
+            yield from _modules(name, kind)
+
+
+def _entries(path: Iterable[str]) -> list[pkgutil.ModuleInfo]:
+    return [info for info in pkgutil.iter_modules(path) if not info.name.startswith("_")]
+
+
+def _entries_of_package(info: pkgutil.ModuleInfo) -> list[pkgutil.ModuleInfo]:
+    """Return the contents of a package without importing it."""
+    spec = info.module_finder.find_spec(info.name, None)
+    return _entries(spec.submodule_search_locations or ()) if spec is not None else []
+
+
+def _address(plugin: Any) -> str:
+    return f"{plugin.__module__}.{plugin.__qualname__}"

@@ -1,0 +1,67 @@
+"""Sections of the report's page: their protocol, their declaration and the decorator that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.plugins.declaring import attach, check_id
+
+KIND = "section"
+LAST = 1000
+"""Order of a section that does not say where it belongs: behind those of this package."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionSpec:
+    """The declaration of a section.
+
+    Attributes:
+        id: its anchor; for a section that returns values, the name of its template.
+        title: its heading.
+        order: sections ascend with it.
+        description: first paragraph of its docstring.
+    """
+
+    id: str
+    title: str
+    order: int
+    description: str
+
+    @property
+    def name(self) -> str:
+        """Its heading, under the name that all kinds have."""
+        return self.title
+
+
+class Section(Protocol):
+    """A function that makes a part of the page.
+
+    It takes the report's content (`report.content.Content`) and returns HTML, which is put into the page as
+    it is: escape what is not yours; scripts do not run. None leaves the section out. A section of this
+    package returns the values of its template `report/templates/<id>.html` in place of HTML.
+    """
+
+    def __call__(self, content: Any, /) -> str | Mapping[str, Any] | None: ...
+
+
+def section(id: str, *, title: str, order: int = LAST) -> Callable[[F], F]:
+    """Declare a function as a section of the page; see `SectionSpec` for the arguments.
+
+    Raises:
+        TypeError: if what is decorated is not a function, or the title is empty.
+    """
+    check_id(KIND, id)
+    if not isinstance(title, str) or not title.strip():
+        raise TypeError(f"section {id!r}: the title is empty; it is the section's heading")
+
+    def declare(build: F) -> F:
+        if isinstance(build, type) or not callable(build):
+            raise TypeError(f"section {id!r}: decorate a function that takes the report's content")
+        return attach(build, SectionSpec(id=id, title=title, order=order, description=summary_of(build)))
+
+    return declare

@@ -1,0 +1,163 @@
+"""Interfaces of the models that an evaluator may use, and `Tools`, in which it receives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from pytest_evalstudio.core.judging import Judge
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors whose dot products are cosines.
+
+    Attributes:
+        name: of the model, as people read it.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[float32]:
+        """One row per text, in order, each of length 1."""
+        ...
+
+
+class CrossEncoder(Protocol):
+    """Judges two texts read together."""
+
+    @property
+    def name(self) -> str: ...
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """How alike the texts of each pair are, 0.0 to 1.0; of a consistency model, how well the first
+        supports the second.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entailment:
+    """What a model of inference says of a premise and a hypothesis.
+
+    Attributes:
+        entailment, neutral, contradiction: probabilities with the sum 1.
+        distance: from the pair to the hyperplane at which the entailment logit is 0, positive on its side;
+            None where the model ends in no linear layer.
+        margin: the same to the nearest hyperplane at which another class is as likely; positive where
+            entailment is the likeliest.
+    """
+
+    entailment: float
+    neutral: float
+    contradiction: float
+    distance: float | None = None
+    margin: float | None = None
+
+
+class NliModel(Protocol):
+    """Tells whether a text follows from another."""
+
+    @property
+    def name(self) -> str: ...
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
+        """Of each (premise, hypothesis); the best-supporting part of a long premise counts."""
+        ...
+
+
+class TextClassifier(Protocol):
+    """Puts labels on texts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
+        """Label to probability for each text; of a long text the part counts that has most of a label."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A text whose likelihood is asked for, and what stands before it.
+
+    Attributes:
+        instruction: the very beginning; kept whole.
+        before: between the instruction and the text; its beginning is cut off where it does not fit.
+    """
+
+    text: str
+    before: str = ""
+    instruction: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likelihood:
+    """What a language model says of a passage.
+
+    Attributes:
+        tokens: natural logarithm of the probability of each token of the text, given all that stands before
+            it.
+        is_cut: whether some of them were given less than all.
+    """
+
+    tokens: tuple[float, ...]
+    is_cut: bool = False
+
+
+class LanguageModel(Protocol):
+    """Tells how likely a text is."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
+        """Of each passage, in order; a long text is read in windows that move on by `stride` tokens."""
+        ...
+
+
+class TokenMatcher(Protocol):
+    """Compares two texts token by token, in their contexts."""
+
+    @property
+    def name(self) -> str: ...
+
+    def match(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float, float]]:
+        """Precision, recall and F1 of each (text, reference)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What the engine lends an evaluator.
+
+    Attributes:
+        max_text_chars: longer texts are not to be scored.
+        split_sentences: text to (start, end) spans of its sentences.
+        embedder, cross_encoder, nli, hallucination_model, toxicity_model, bias_model: for evaluators that
+            declare that they require them.
+        sentiment_model: a classifier with the labels positive and negative; None where a list of words is to
+            do.
+        language_model: the model of that name, for evaluators that require "language_model:NAME".
+        token_matcher: the same by name and layer (None: the one that is best known to work), for
+            "token_matcher:NAME".
+        judge: for evaluators that require one; the evaluator's own where it has its own.
+    """
+
+    max_text_chars: int = 1_000_000
+    split_sentences: Callable[[str], list[tuple[int, int]]]
+    embedder: Embedder | None = None
+    cross_encoder: CrossEncoder | None = None
+    nli: NliModel | None = None
+    hallucination_model: CrossEncoder | None = None
+    toxicity_model: TextClassifier | None = None
+    bias_model: TextClassifier | None = None
+    sentiment_model: TextClassifier | None = None
+    language_model: Callable[[str], LanguageModel] | None = None
+    token_matcher: Callable[[str, int | None], TokenMatcher] | None = None
+    judge: Judge | None = None

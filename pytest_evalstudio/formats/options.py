@@ -1,0 +1,210 @@
+"""The validator of options: names and values of what a configuration, a case or a workflow gives to a plugin.
+
+The fields of a plugin's dataclass declare its options; their annotations are checked by pydantic. A value
+must have the declared type as TOML and JSON know it: a whole number is a number, a list is a tuple, and
+nothing else is converted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from pydantic import (
+    ConfigDict,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+    TypeAdapter,
+    ValidationError,
+)
+
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+
+T = TypeVar("T")
+
+LONGEST_VALUE = 120
+_SPOKEN: Mapping[Any, tuple[str, str]] = {
+    float: ("a number", "numbers"),
+    int: ("a whole number", "whole numbers"),
+    str: ("a string", "strings"),
+    bool: ("true or false", "values that are true or false"),
+}
+"""How messages call a type: one value, several values."""
+_LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
+_TYPE_ERRORS = ("_type", "_parsing", "literal_error", "int_from_float", "is_instance_of", "_attributes_type")
+
+
+class OptionError(ConfigurationError):
+    """An option that a plugin does not have, or cannot take.
+
+    Args:
+        place: of the options, e.g. "evaluator rouge".
+        key: name of the option, "" for all of them together.
+        fact: the fact and the remedy.
+    """
+
+    def __init__(self, place: str, key: str, fact: str) -> None:
+        at = ".".join(filter(None, (place, key)))
+        super().__init__(f"{at}: {fact}" if at else fact)
+        self.key = key
+        self.fact = fact
+
+
+def check_options(
+    cls: type,
+    options: Mapping[str, Any],
+    place: str,
+    *,
+    also: Collection[str] = (),
+    from_text: Collection[str] = (),
+) -> dict[str, Any]:
+    """Check names and values of options.
+
+    Args:
+        cls: dataclass whose fields are the options.
+        also: names that are known at this place beside the class's own; their values are left out.
+        from_text: options whose values come from the environment, where a text may stand for a number.
+
+    Returns:
+        The options in the types that the fields declare.
+
+    Raises:
+        OptionError: for the first that is wrong.
+    """
+    adapters = _adapters(cls)
+    checked: dict[str, Any] = {}
+    for key, value in options.items():
+        if key in adapters:
+            checked[key] = _value(adapters[key], value, place, key, is_text=key in from_text)
+        elif key not in also:
+            known = [*adapters, *also]
+            listed = f"Known options: {', '.join(known)}" if known else "It has none"
+            raise OptionError(place, key, f"unknown option. {nearest(key, known) or listed}")
+    return checked
+
+
+def build(cls: type[T], options: Mapping[str, Any], place: str) -> T:
+    """Make an object of checked options.
+
+    Raises:
+        OptionError: if one must be given and is not, or the class refuses their values.
+    """
+    for item in dataclasses.fields(cls):  # type: ignore[arg-type]
+        has_default = (
+            item.default is not dataclasses.MISSING or item.default_factory is not dataclasses.MISSING
+        )
+        if item.init and not has_default and item.name not in options:
+            raise OptionError(place, item.name, "must be given; it has no default")
+    try:
+        return cls(**options)
+    except (TypeError, ValueError, ConfigurationError) as exc:
+        raise OptionError(place, "", str(exc)) from None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Adapter:
+    """The check of one option; `check` is None where its annotation cannot be evaluated."""
+
+    hint: Any
+    check: TypeAdapter[Any] | None
+
+
+@lru_cache(maxsize=512)
+def _adapters(cls: type) -> Mapping[str, _Adapter]:
+    """Return the options of a dataclass with their checks."""
+    names = [item.name for item in dataclasses.fields(cls) if item.init and not item.name.startswith("_")]
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError:  # annotations that only type checkers see: the class checks for itself
+        hints = {}
+    return {name: _Adapter(hints.get(name, Any), _adapter(hints.get(name, Any))) for name in names}
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any] | None:
+    try:
+        return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
+    except PydanticSchemaGenerationError:
+        return None
+    except PydanticUserError:  # a type that brings its own configuration
+        return TypeAdapter(hint)
+
+
+def _value(adapter: _Adapter, value: Any, place: str, key: str, *, is_text: bool) -> Any:
+    if adapter.check is None:
+        return value
+    try:
+        if is_text:
+            return adapter.check.validate_python(value)
+        try:
+            checked = adapter.check.validate_python(value, strict=True)
+            return value if checked == value else checked
+        except ValidationError:
+            return adapter.check.validate_json(_json(value), strict=True)
+    except TypeError:
+        fact = f"expected {spoken(adapter.hint)}"
+    except ValidationError as exc:
+        fact = _fact(adapter.hint, exc)
+    shown = "a text of the environment" if is_text else _shown(value)
+    raise OptionError(place, key, f"{fact}, found {shown}")
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON: a list of a configuration may stand for a tuple, a text for a path.
+
+    Raises:
+        TypeError: if it has no equivalent in JSON.
+    """
+    return json.dumps(value, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def _fact(hint: Any, exc: ValidationError) -> str:
+    error = exc.errors(include_input=False, include_url=False)[0]
+    if _is_union(hint) or error["type"].endswith(_TYPE_ERRORS):
+        return f"expected {spoken(hint)}"
+    return str(error["msg"]).lower()
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + " …"
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def spoken(hint: Any, *, many: bool = False) -> str:
+    """Return a type as messages call it.
+
+    >>> from typing import Literal
+    >>> spoken(int), spoken(tuple[str, ...]), spoken(Literal["a", "b"]), spoken(float | None)
+    ('a whole number', 'a list of strings', "one of 'a', 'b'", 'a number')
+    """
+    if hint in _SPOKEN:
+        return _SPOKEN[hint][many]
+    origin, arms = typing.get_origin(hint) or hint, typing.get_args(hint)
+    if origin is typing.Annotated:
+        return spoken(arms[0], many=many)
+    if origin is typing.Literal:
+        choices = ", ".join(map(repr, arms))
+        return f"values out of {choices}" if many else f"one of {choices}"
+    if _is_union(hint):
+        named = [arm for arm in arms if arm is not type(None)]
+        return " or ".join(dict.fromkeys(spoken(arm, many=many) for arm in named))
+    if origin in _LISTS:
+        plural = spoken(arms[0], many=True) if arms and arms[0] is not Any else ""
+        return ("lists" if many else "a list") + (f" of {plural}" if plural else "")
+    if origin in (dict, Mapping, typing.MutableMapping):
+        return "tables" if many else "a table"
+    return str(getattr(hint, "__name__", hint))

@@ -1,0 +1,106 @@
+"""The examples in CONTRIBUTING.md: each is one new file, and nothing else has to be changed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pytest_evalstudio
+from project import Project
+from pytest_evalstudio.core.plugins.registry import Registry
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+EXAMPLES = dict(re.findall(r"^```python example=(\S+)\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE))
+KINDS = Registry().kinds
+SUITE = {"key": "greeting", "prompt": "hello there"}
+CONFIG = """
+evaluators = ["word_limit"]
+
+[evaluator.word_limit]
+max_words = 10
+
+[perturbations]
+apply = "upper_case"
+
+[[model]]
+name = "echo"
+host = "echo"
+"""
+WORKFLOW = {"evalstudio_workflow": {"documents": ["fees.md"], "steps": {"document_count": {}}}}
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the files of the examples."""
+    folder = tmp_path_factory.mktemp("extended")
+    source = Path(pytest_evalstudio.__file__).parent
+    shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name, code in EXAMPLES.items():
+        file = folder / name
+        if not file.parent.is_dir():
+            file.parent.mkdir()
+            (file.parent / "__init__.py").write_text('"""A plugin of several files."""\n', encoding="utf-8")
+        file.write_text(code, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def in_extended(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(extended), prepend=":")
+
+
+def id_of(kind: str) -> str:
+    """The id of the example of a kind."""
+    return re.findall(rf'^@{kind}\("(\w+)"', "\n".join(EXAMPLES.values()), re.MULTILINE)[0]
+
+
+def evalstudio(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_guide_is_short() -> None:
+    assert len(TEXT.splitlines()) <= 200
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+def test_the_guide_names_each_kind(kind) -> None:
+    row = f"| `{kind.kind}` | `{kind.package}` | `registry.add_{kind.kind}` | `evalstudio {kind.kind}s` |"
+    assert row in TEXT
+
+
+@pytest.mark.parametrize("kind", [kind.kind for kind in KINDS])
+@pytest.mark.usefixtures("in_extended")
+def test_an_example_is_found_in_its_folder(kind: str, tmp_path: Path) -> None:
+    listed = json.loads(evalstudio(f"{kind}s", "--json", folder=tmp_path).stdout)
+    assert id_of(kind) in [entry["id"] for entry in listed]
+
+
+@pytest.mark.usefixtures("in_extended")
+def test_the_examples_run(project: Project) -> None:
+    project.write("evalstudio.toml", CONFIG)
+    project.write("fees.md", "# Fees\n\nA card costs 30 USD a year.\n")
+    project.write("bank_workflow.json", json.dumps(WORKFLOW))
+    project.suite(SUITE)
+
+    result = project.run("sums_suite.json", "bank_workflow.json", "-k", "greeting or document_count")
+
+    result.assert_outcomes(passed=3)
+    page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    assert "<p>1 leaderboards</p>" in page
+
+
+def test_the_example_of_a_generator_makes_drafts(extended: Path) -> None:
+    file = extended / "pytest_evalstudio" / "mrm" / "generators" / "verbatim.py"
+    names: dict[str, type] = {"__name__": "verbatim"}
+    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)
+    excerpt = names["Excerpt"](id="1", sentences=("A card costs 30 USD.",), topic="fees")
+    drafts = list(names["Verbatim"]().drafts(excerpt, names["Corpus"]((excerpt,)), None))
+    assert [draft.question for draft in drafts] == ["Is it so? A card costs 30 USD."]
