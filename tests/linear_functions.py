@@ -477,7 +477,7 @@ def _artifact(text: str) -> None:
 
 @measured("document_recall.missing_documents")
 def _recall(text: str) -> None:
-    from pytest_evalstudio.evaluators.document_recall import missing_documents
+    from pytest_evalstudio.metrics.ranking import missing_documents
 
     missing_documents([text, "b.pdf"], [text, f"http://{text}"])
 
