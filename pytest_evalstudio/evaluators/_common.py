@@ -34,9 +34,8 @@ def keywords(nist: str, sr: str, *more: str) -> tuple[str, ...]:
     """Tags of an evaluator: initials of NIST AI RMF characteristics and of SR 11-7 elements, separated by
     blanks, and further ones.
 
-    >>> keywords("S VR", "C", "evaluation-method-ngram")
-    ('nist-ai-rmf-safe', 'nist-ai-rmf-valid-and-reliable', 'sr-11-7-conceptual-soundness',
-    'evaluation-type-deterministic', 'evaluation-method-ngram')
+    >>> keywords("S", "C", "evaluation-method-ngram")[:2]
+    ('nist-ai-rmf-safe', 'sr-11-7-conceptual-soundness')
     """
     tags = [f"nist-ai-rmf-{_NIST[initial]}" for initial in nist.split()] + [
         f"sr-11-7-{_SR[initial]}" for initial in sr.split()

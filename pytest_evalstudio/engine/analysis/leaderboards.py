@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.contracts import Aggregates, ModelScore
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.statistics import (
-    Floats,
     Interval,
     cluster_bootstrap_intervals,
     percentile,
@@ -22,6 +19,9 @@ from pytest_evalstudio.engine.analysis.statistics import (
 )
 from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
 from pytest_evalstudio.record.schema import Item, Run
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.analysis.statistics import Floats
 
 _ENTRIES_AT_ONCE = 4_000_000
 
@@ -126,6 +126,8 @@ def _leaderboard(
     intervals: Mapping[tuple[str, str, str], Interval | None],
     aggregate: Aggregates | None,
 ) -> Leaderboard:
+    import numpy as np
+
     models = sorted(tally.models)
     values = {model: _values(tally.scores[info.id].get(model)) for model in models}
     figures, faults = _model_wide(info, tally, models, aggregate)
@@ -149,6 +151,8 @@ def _leaderboard(
 
 def _values(scores: ScoreTally | None) -> dict[str, Floats]:
     """Values by metric, without the rows in which the metric has none."""
+    import numpy as np
+
     if scores is None:
         return {}
     columns = {key: np.array(column, dtype=np.float64) for key, column in scores.values.items()}
@@ -184,6 +188,8 @@ def _figure(
 
 
 def _mean(numbers: Floats | None) -> float | None:
+    import numpy as np
+
     if numbers is None or not numbers.size:
         return None
     total = math.fsum(numbers) if np.isfinite(numbers).all() else float(numbers.sum())
@@ -192,6 +198,8 @@ def _mean(numbers: Floats | None) -> float | None:
 
 def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | None) -> Interval | None:
     """Wilson's for a share of passes, else the bootstrap's."""
+    import numpy as np
+
     if info.boolean and numbers.size and bool(np.isin(numbers, (0.0, 1.0)).all()):
         return wilson_interval(int(numbers.sum()), int(numbers.size))
     return bootstrapped
@@ -248,6 +256,8 @@ def _standing(
 
 def _bootstrap(tally: Tally) -> dict[tuple[str, str, str], Interval | None]:
     """Intervals of all means but those that get Wilson's, over the same draws of original cases."""
+    import numpy as np
+
     _, originals = np.unique(np.array(tally.cases.originals(), dtype=np.int64), return_inverse=True)
     clusters = int(originals.max()) + 1 if originals.size else 0
     wanted = [

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+    Floats = npt.NDArray[np.float64]
+
 Interval = tuple[float, float]
 
 LEVEL = 0.95
@@ -103,6 +106,8 @@ def cluster_bootstrap_interval(
     >>> cluster_bootstrap_interval([0.2, 0.9], [0, 0]) is None
     True
     """
+    import numpy as np
+
     numbers = np.asarray(values, dtype=np.float64)
     groups = np.asarray(clusters, dtype=np.int64)
     if not numbers.size:
@@ -126,6 +131,8 @@ def cluster_bootstrap_intervals(
         One interval per mean, None where fewer than two clusters hold values. Draws without any value of a
         mean are left out of its interval.
     """
+    import numpy as np
+
     total, width = sums.shape
     rng = np.random.default_rng(seed)
     means = np.empty((replicates, width))
@@ -160,6 +167,8 @@ def percentile(values: Sequence[float] | Floats, share: float) -> float:
     >>> percentile([4.0, 1.0, 3.0, 2.0], 50)
     2.5
     """
+    import numpy as np
+
     numbers = np.asarray(values, dtype=np.float64)
     if not numbers.size:
         raise ValueError("no values have no percentile")
