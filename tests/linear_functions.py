@@ -438,7 +438,7 @@ def _decode(text: str) -> None:
 
 @measured("steps.find_steps", 30.0)
 def _find_steps(text: str) -> None:
-    from pytest_evalstudio.evaluators._steps import find_steps
+    from pytest_evalstudio.metrics.steps import find_steps
     from pytest_evalstudio.models.sentences import split_sentences
 
     find_steps(text, split_sentences)
@@ -446,14 +446,14 @@ def _find_steps(text: str) -> None:
 
 @measured("steps.likeness")
 def _likeness(text: str) -> None:
-    from pytest_evalstudio.evaluators._steps import likeness
+    from pytest_evalstudio.metrics.steps import likeness
 
     likeness(text, text[:-1] + "z")
 
 
 @measured("sentiment.lexicon", 4.0)
 def _sentiment(text: str) -> None:
-    from pytest_evalstudio.evaluators._sentiment import lexicon_sentiment
+    from pytest_evalstudio.metrics.sentiment import lexicon_sentiment
 
     lexicon_sentiment(text)
 
@@ -476,7 +476,7 @@ def _artifact(text: str) -> None:
 
 @measured("document_recall.missing_documents")
 def _recall(text: str) -> None:
-    from pytest_evalstudio.evaluators.document_recall import missing_documents
+    from pytest_evalstudio.metrics.ranking import missing_documents
 
     missing_documents([text, "b.pdf"], [text, f"http://{text}"])
 

@@ -1,4 +1,4 @@
-"""What the evaluators of retrieval share: how relevant each retrieved chunk is to the question."""
+"""Relevancy of each retrieved chunk to the question."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_col
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A retrieved chunk: its relevancy, and the sentence that it owes it to; None in a chunk without words,
-    which has none.
+    """Retrieved chunk with its relevancy.
+
+    Attributes:
+        relevancy: best cosine of its sentences with the question, 0.0 to 1.0.
+        best: that sentence; None for a chunk without words.
     """
 
     relevancy: float
@@ -21,18 +24,18 @@ class Chunk:
 
 
 def chunk_relevancies(cases: Sequence[Case], tools: Tools) -> list[list[Chunk]]:
-    """The chunks of each case in the order of retrieval, none left out; all texts are embedded at once."""
-    read = [[sentences(chunk, tools) for chunk in case.context] for case in cases]
-    texts = {one.text for chunks in read for found in chunks for one in found}
+    """Return all chunks of each case in the order of retrieval; all texts are embedded at once."""
+    chunks_of_cases = [[sentences(chunk, tools) for chunk in case.context] for case in cases]
+    texts = {sentence.text for chunks in chunks_of_cases for chunk in chunks for sentence in chunk}
     vectors = Vectors(texts | {case.question for case in cases}, tools.embedder)
     return [
-        [_chunk(case.question, found, vectors) for found in chunks]
-        for case, chunks in zip(cases, read, strict=True)
+        [_chunk(case.question, chunk, vectors) for chunk in chunks]
+        for case, chunks in zip(cases, chunks_of_cases, strict=True)
     ]
 
 
-def _chunk(question: str, found: Sequence[Sentence], vectors: Vectors) -> Chunk:
-    if not found:
+def _chunk(question: str, chunk: Sequence[Sentence], vectors: Vectors) -> Chunk:
+    if not chunk:
         return Chunk(0.0, None)
-    relevancies = best_columns(vectors, [one.text for one in found], [question]).tolist()
-    return Chunk(max(relevancies), found[relevancies.index(max(relevancies))])
+    relevancies = best_columns(vectors, [sentence.text for sentence in chunk], [question]).tolist()
+    return Chunk(max(relevancies), chunk[relevancies.index(max(relevancies))])

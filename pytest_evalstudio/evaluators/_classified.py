@@ -1,6 +1,4 @@
-"""What the evaluators share that put labels on an answer: sentences with their probabilities, the worst of
-them.
-"""
+"""Base of the evaluators on text classifiers: probabilities of sentences, the highest of them."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from pytest_evalstudio.metrics.detectors import redact
 
 
 def all_sentences(case: Case, tools: Tools) -> list[Sentence]:
-    """Every sentence of an answer: "Idiot." is short, and says enough; none of an empty answer."""
+    """Return every sentence of an answer, including short ones such as "Idiot."; none for an empty answer."""
     if is_empty(case):
         return []
     text = case.actual_output
@@ -29,11 +27,12 @@ def all_sentences(case: Case, tools: Tools) -> list[Sentence]:
 def classified(
     texts: Sequence[str], classifier: TextClassifier | None, labels: Mapping[str, str]
 ) -> dict[str, dict[str, float]]:
-    """Probabilities of each distinct text, from one call.
+    """Return the probabilities of each distinct text, from one call.
 
     Args:
-        labels: what the model may call a label, case-folded, to what it is called here; the others are passed
-            over.
+        texts: texts, possibly repeated.
+        classifier: the model.
+        labels: case-folded label of the model to label of the evaluator; other labels are ignored.
 
     Raises:
         EvaluationError: if there is no classifier, or it lacks a label.
@@ -41,8 +40,8 @@ def classified(
     if classifier is None:
         raise EvaluationError("there is no classifier to ask")
     distinct = list(dict.fromkeys(texts))
-    found = classifier.classify(distinct)
-    return {text: _known(row, classifier.name, labels) for text, row in zip(distinct, found, strict=True)}
+    rows = classifier.classify(distinct)
+    return {text: _known(row, classifier.name, labels) for text, row in zip(distinct, rows, strict=True)}
 
 
 def _known(row: Mapping[str, float], name: str, labels: Mapping[str, str]) -> dict[str, float]:
@@ -59,18 +58,16 @@ def _known(row: Mapping[str, float], name: str, labels: Mapping[str, str]) -> di
 
 
 def highest_fragments(
-    found: Sequence[Sentence], rows: Sequence[Mapping[str, float]], metric: str
+    texts: Sequence[Sentence], rows: Sequence[Mapping[str, float]], metric: str
 ) -> tuple[Fragment, ...]:
-    """A fragment per sentence with its scores, in order; of very many those are kept that have most of the
-    metric.
-    """
-    kept = sorted(sorted(range(len(found)), key=lambda place: (-rows[place][metric], place))[:MAX_FRAGMENTS])
+    """Return a fragment per sentence with its scores, in order; of very many the highest ones."""
+    kept = sorted(sorted(range(len(texts)), key=lambda place: (-rows[place][metric], place))[:MAX_FRAGMENTS])
     return tuple(
-        Fragment(start=found[place].start, end=found[place].end, scores=dict(rows[place])) for place in kept
+        Fragment(start=texts[place].start, end=texts[place].end, scores=dict(rows[place])) for place in kept
     )
 
 
-def highest_sentence(text: str, found: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
-    """The reason of a score where less is better: its highest sentence, without secrets."""
-    place = max(range(len(found)), key=lambda index: scores[index])
-    return f"{what} ({scores[place]:.4f}): {one_line(redact(text)[found[place].start : found[place].end])}"
+def highest_sentence(text: str, texts: Sequence[Sentence], scores: Sequence[float], what: str) -> str:
+    """Return the sentence with the highest score, without secrets, as the reason of a score."""
+    place = max(range(len(texts)), key=lambda index: scores[index])
+    return f"{what} ({scores[place]:.4f}): {one_line(redact(text)[texts[place].start : texts[place].end])}"

@@ -1,4 +1,4 @@
-"""What the evaluators of this folder share: boolean verdicts, empty answers, leaks, keywords."""
+"""Helpers of all evaluators: boolean verdicts, empty answers, leaks, keywords."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_evalstudio.metrics.detectors import Hit, describe, redact
 
 EMPTY_ANSWER = "the answer is empty"
 PERSONAL_DATA, SECRET = "Personal data", "A secret"
-"""What can leak."""
+"""Categories of leaks."""
 MAX_SHOWN = 5
 MAX_FRAGMENTS = 100
 _CONDITION_CHARS = 300
@@ -31,12 +31,15 @@ _SR = {"C": "conceptual-soundness", "O": "outcomes-analysis", "M": "ongoing-moni
 
 
 def keywords(nist: str, sr: str, *more: str) -> tuple[str, ...]:
-    """Tags of an evaluator: initials of NIST AI RMF characteristics and of SR 11-7 elements, separated by
-    blanks, and further ones.
+    """Return the tags of an evaluator.
 
-    >>> keywords("S VR", "C", "evaluation-method-ngram")
-    ('nist-ai-rmf-safe', 'nist-ai-rmf-valid-and-reliable', 'sr-11-7-conceptual-soundness',
-    'evaluation-type-deterministic', 'evaluation-method-ngram')
+    Args:
+        nist: initials of NIST AI RMF characteristics, separated by blanks.
+        sr: initials of SR 11-7 elements, separated by blanks.
+        more: further tags.
+
+    >>> keywords("S", "C", "evaluation-method-ngram")[:2]
+    ('nist-ai-rmf-safe', 'sr-11-7-conceptual-soundness')
     """
     tags = [f"nist-ai-rmf-{_NIST[initial]}" for initial in nist.split()] + [
         f"sr-11-7-{_SR[initial]}" for initial in sr.split()
@@ -47,7 +50,7 @@ def keywords(nist: str, sr: str, *more: str) -> tuple[str, ...]:
 def boolean_metrics(
     passes: str, failures: str, retrieval: str, generation: str, parse: str = ""
 ) -> tuple[Metric, ...]:
-    """The metric set of a boolean evaluator, by the names that people read."""
+    """Return the metrics of a boolean evaluator with the given display names."""
     metrics = (
         Metric(
             "model_passes", passes, threshold=0.5, primary=True, description="Share of the answers that pass."
@@ -71,7 +74,7 @@ def boolean_metrics(
             generation,
             better="lower",
             threshold=0.5,
-            description="Share of the answers that fail by themselves.",
+            description="Share of the answers that fail because of the answer text.",
         ),
     )
     if not parse:
@@ -83,7 +86,7 @@ def boolean_metrics(
             parse,
             better="lower",
             threshold=0.5,
-            description="Share of what could not be read.",
+            description="Share of the replies that could not be read.",
         ),
     )
 
@@ -99,14 +102,17 @@ def boolean_outcome(
     details: Mapping[str, Any] = NOTHING,
     answer_is_empty: bool = False,
 ) -> Outcome:
-    """The outcome of a boolean evaluator on one case.
+    """Return the outcome of a boolean evaluator for a case.
 
     Args:
-        answer_fault: what is wrong with the answer, "" for nothing.
-        answer_is_empty: whether the answer is empty, which is a fault of its own.
-        context_fault: what is wrong with the retrieved context, "" for nothing.
-        note: the reason of a pass.
-        details: for the exports.
+        metrics: metrics of the evaluator.
+        answer_fault: fault of the answer, "" for none.
+        context_fault: fault of the retrieved context, "" for none.
+        note: reason of a pass.
+        fragments: marked spans.
+        findings: problems to report.
+        details: data for the exports.
+        answer_is_empty: the answer is empty, which is a fault.
     """
     if answer_is_empty:
         answer_fault = EMPTY_ANSWER
@@ -132,10 +138,10 @@ def boolean_outcome(
 
 
 def condition_of(case: Case) -> Condition:
-    """The parsed condition of a case, else that its expected output is a substring.
+    """Return the parsed condition of a case; without one, the expected output must be a substring.
 
     Raises:
-        DataError: if the condition is malformed; its file was checked when it was collected.
+        DataError: if the condition is malformed.
     """
     return parse_condition(
         case.condition if case.condition.strip() else substring_condition(case.expected_output.strip())
@@ -143,7 +149,7 @@ def condition_of(case: Case) -> Condition:
 
 
 def unmet(condition: Condition, text: str) -> str:
-    """What of the condition a text does not meet, in words and without secrets, "" if it meets all.
+    """Return the unmet part of a condition in words and without secrets, "" if the text meets it.
 
     Raises:
         EvaluationError: if a regular expression takes too long.
@@ -153,6 +159,7 @@ def unmet(condition: Condition, text: str) -> str:
 
 
 def is_empty(case: Case) -> bool:
+    """Return True if the answer has only white space."""
     return not case.actual_output or case.actual_output.isspace()
 
 
@@ -160,7 +167,7 @@ def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
     """Return the outcome of an answer with the worst score; a metric whose worst value is infinite has none.
 
     Args:
-        reason: why the score is the worst; that the answer is empty where not given.
+        reason: reason of the score; by default that the answer is empty.
     """
     scores = {metric.key: metric.worst if math.isfinite(metric.worst) else None for metric in metrics}
     if reason:
@@ -169,18 +176,18 @@ def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
 
 
 def judges_context(case: Case, evaluate_retrieved_context: bool) -> bool:
-    """Whether the retrieved context is to be judged beside the answer."""
+    """Return True if the retrieved context is evaluated in addition to the answer."""
     return evaluate_retrieved_context and case.is_rag and bool(case.context)
 
 
 def one_line(text: str, limit: int = 120) -> str:
-    """A text for a message: redacted, on one line, shortened."""
+    """Return a text for a message: redacted, on one line, shortened."""
     flat = " ".join(redact(text).split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def listed(items: Sequence[str], limit: int = MAX_SHOWN) -> str:
-    """Items for a message, those beyond the limit counted.
+    """Join items for a message; items beyond the limit are counted.
 
     >>> listed(["a", "b", "c"], limit=2)
     'a, b and 1 more'
@@ -198,9 +205,7 @@ def leak_outcome(
     judge_context: bool,
     actions: str,
 ) -> Outcome:
-    """The outcome of an evaluator that looks for leaks: each is a fragment and a finding, none is repeated in
-    clear.
-    """
+    """Return the outcome of a leak detector: a fragment and a finding per leak, masked."""
     answer = find(case.actual_output)
     chunks = (
         [(index, hit) for index, chunk in enumerate(case.context) for hit in find(chunk)]
@@ -225,7 +230,7 @@ def leak_outcome(
 
 
 def leak_finding(description: str, place: str, what: str, actions: str) -> Finding:
-    """A leak: of personal data a privacy problem, of a secret one of security."""
+    """Return the finding for a leak: privacy for personal data, security for secrets."""
     kind, avid = ("security", "S0500") if what == SECRET else ("privacy", "P0300")
     return Finding(
         description=f"{what} in the {place}: {description}",
@@ -237,5 +242,5 @@ def leak_finding(description: str, place: str, what: str, actions: str) -> Findi
 
 
 def place_of(part: str) -> str:
-    """The part of a fragment in words."""
+    """Return the part of a fragment in words."""
     return "answer" if part == "answer" else f"retrieved context (chunk {int(part.partition(':')[2]) + 1})"

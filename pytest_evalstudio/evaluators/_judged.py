@@ -1,6 +1,4 @@
-"""What the evaluators that ask a judge share: following judgements, the vote of a panel, outcomes of what
-could not be judged.
-"""
+"""Base of the evaluators that ask a judge: judgements of a batch, votes of a panel, failures."""
 
 from __future__ import annotations
 
@@ -21,15 +19,13 @@ PARSE_FAILURES = "model_parse_failures"
 
 
 def judge_keywords(nist: str, sr: str) -> tuple[str, ...]:
-    """Tags of an evaluator that asks a judge; see `_common.keywords`."""
+    """Return the tags of an evaluator that asks a judge; see `_common.keywords`."""
     tags = keywords(nist, sr, "evaluation-method-judge")
     return tuple(tag.replace("-type-deterministic", "-type-non-deterministic") for tag in tags)
 
 
 def asked_texts(case: Case) -> dict[str, str | list[str]]:
-    """What was asked, for the texts of a question to a judge: the question, and the turns before it where
-    there are any.
-    """
+    """Return the question of a case and its earlier turns, if any, for a prompt."""
     turns = [f"{turn.role}: {turn.content}" for turn in case.conversation]
     return {**({"earlier_turn": turns} if turns else {}), "question": case.question}
 
@@ -43,13 +39,15 @@ def judged(
     *,
     reads_answer: bool = True,
 ) -> list[Outcome]:
-    """The outcomes of cases that a judge, or each judge of a panel, considers.
+    """Let a judge, or each judge of a panel, judge a batch of cases.
 
     Args:
-        consider: the judgement of one case; without `finish` it returns an outcome.
-        finish: outcomes of what judgements returned, for the whole batch at once: where texts are to be
-            embedded.
-        reads_answer: whether an empty answer deserves nothing, and is not shown to anybody.
+        cases: the batch.
+        tools: tools with a judge.
+        metrics: metrics of the evaluator.
+        consider: judgement of one case; without `finish` it returns an outcome.
+        finish: turns the results of all judgements into outcomes, e.g. to embed all texts at once.
+        reads_answer: an empty answer gets the worst score without asking the judge.
     """
     judge = tools.judge
     if judge is None:
@@ -66,7 +64,7 @@ def judged(
 
 
 def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
-    """The outcome of an empty answer."""
+    """Return the outcome of an empty answer."""
     return (
         boolean_outcome(metrics, "", answer_is_empty=True)
         if metrics[0].key == "model_passes"
@@ -80,7 +78,7 @@ def _outcomes(
     metrics: Sequence[Metric],
     finish: Callable[[Sequence[tuple[Case, Any]]], Sequence[Outcome]] | None,
 ) -> list[list[tuple[Opinion, Outcome]]]:
-    """Per case the outcome of each judge's opinion."""
+    """Return the outcome of each judge's opinion per case."""
     good = [
         (case, opinion)
         for case, own in zip(cases, opinions, strict=True)
@@ -99,7 +97,7 @@ def _outcomes(
 
 
 def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
-    """An error; where parse failures are counted, this is one."""
+    """Return an error; an unreadable reply counts as a parse failure."""
     error = Outcome.error(
         str(fault), OutcomeCode.JUDGE_UNREADABLE if fault.unparsable else OutcomeCode.JUDGE_FAILED
     )
@@ -123,11 +121,11 @@ def _decided(own: Sequence[tuple[Opinion, Outcome]], metrics: Sequence[Metric], 
 
 
 def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[Metric], how: Vote) -> Outcome:
-    """What a panel says together.
+    """Combine the outcomes of a panel.
 
-    More than half of the judges must have an opinion, else the first error stands for all; those without one
-    have no vote. By majority, a metric that is 0 or 1 for each judge becomes what more of them say, the worse
-    at a tie; everything else is averaged.
+    More than half of the judges must have an outcome, else the first error is returned; judges without an
+    outcome do not vote. By majority, a metric that is 0 or 1 for each judge gets the value of the majority,
+    the worse one at a tie; other metrics are averaged.
     """
     said = [outcome for outcome in outcomes if outcome.status != "error"]
     reason = "; ".join(
@@ -190,7 +188,7 @@ def _word(outcome: Outcome, metrics: Sequence[Metric]) -> str:
 
 
 def _shared(scored: Sequence[Outcome]) -> Mapping[str, Any]:
-    """Particulars on which the judges agree."""
+    """Return the details on which the judges agree."""
     first = scored[0].details
     return {
         key: value

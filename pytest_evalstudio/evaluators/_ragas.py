@@ -1,4 +1,7 @@
-"""The judgements and formulas of RAGAS that its evaluators share. Source: Es et al., 2023 (RAGAS)."""
+"""Judgements of RAGAS.
+
+Source: Es et al., 2023 (RAGAS).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from pytest_evalstudio.core.replies import NO, YES, choice, number, record, seve
 from pytest_evalstudio.evaluators._common import listed, one_line
 from pytest_evalstudio.evaluators._judged import asked_texts
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words
+from pytest_evalstudio.metrics.ranking import average_precision, precision
 
 CLAIMS, CLAIM_SUPPORT, ANSWER_QUESTIONS, CHUNK_USEFULNESS, ATTRIBUTION = (
     "claims",
@@ -28,35 +32,35 @@ FAITHFULNESS = Metric(
     "faithfulness",
     "Faithfulness",
     primary=True,
-    description="Share of the answer's claims that the context bears out.",
+    description="Share of the answer's claims that the context supports.",
 )
 ANSWER_RELEVANCY = Metric(
     "answer_relevancy",
     "Answer relevancy",
     primary=True,
-    description="Likeness of the question and the questions that the answer would answer.",
+    description="Similarity of the question and the questions that the answer would answer.",
 )
 CONTEXT_PRECISION = Metric(
     "context_precision",
     "Context precision",
     primary=True,
-    description="How far up the useful chunks stand among the retrieved ones.",
+    description="Average precision of the useful chunks in the order of retrieval.",
 )
 CONTEXT_RECALL = Metric(
     "context_recall",
     "Context recall",
     primary=True,
-    description="Share of the expected answer's sentences that the context bears out.",
+    description="Share of the expected answer's sentences that the context supports.",
 )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One metric's word on one case.
+    """Score of one metric for one case.
 
     Attributes:
-        value: None where there is nothing to judge.
-        reason: what lowered it, or why there is none.
+        value: the score; None if there is nothing to judge.
+        reason: reason of a low score, or of a missing one.
         details: for the exports.
     """
 
@@ -65,15 +69,15 @@ class Part:
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def outcome(self, metric: Metric) -> Outcome:
-        """The outcome of an evaluator that has this metric alone."""
+        """Return the outcome of an evaluator with this metric only."""
         if self.value is None:
             return Outcome.not_applicable(self.reason)
         return Outcome.score({metric.key: self.value}, reason=self.reason, details=self.details)
 
 
 def faithfulness(case: Case) -> Flow[Part]:
-    """Split the answer into claims, then hold each against the context: two questions."""
-    [found] = yield [
+    """Split the answer into claims and check each against the context: two questions."""
+    [reply] = yield [
         Question(
             prompt=CLAIMS,
             texts={**asked_texts(case), "answer": case.actual_output},
@@ -82,32 +86,34 @@ def faithfulness(case: Case) -> Flow[Part]:
             ),
         )
     ]
-    claims = [claim for claim in found["claims"] if has_words(claim)]
+    claims = [claim for claim in reply["claims"] if has_words(claim)]
     if not claims:
         return Part(value=None, reason="the answer makes no claims")
-    [found] = yield [
+    [reply] = yield [
         Question(
             prompt=CLAIM_SUPPORT,
             texts={"context": case.context, "claim": claims},
             reply=_verdicts(len(claims), "claim", "Does the claim follow from the context alone?"),
         )
     ]
-    verdicts = _in_order(found["verdicts"], "claim")
-    supported = [one["verdict"] == YES for one in verdicts]
+    verdicts = _in_order(reply["verdicts"], "claim")
+    supported = [verdict["verdict"] == YES for verdict in verdicts]
     unsupported = [one_line(claim) for claim, good in zip(claims, supported, strict=True) if not good]
     details = {
-        "claims": [{"claim": claim, **_told(one)} for claim, one in zip(claims, verdicts, strict=True)]
+        "claims": [
+            {"claim": claim, **_details(verdict)} for claim, verdict in zip(claims, verdicts, strict=True)
+        ]
     }
     return Part(
-        value=share(supported),
-        reason=f"not borne out by the context: {listed(unsupported)}" if unsupported else "",
+        value=precision(supported),
+        reason=f"not supported by the context: {listed(unsupported)}" if unsupported else "",
         details=details,
     )
 
 
 def answer_questions(case: Case, strictness: int) -> Flow[list[str]]:
-    """Have the judge write the questions that the answer would answer: one question."""
-    [found] = yield [
+    """Let the judge write the questions that the answer would answer: one question."""
+    [reply] = yield [
         Question(
             prompt=ANSWER_QUESTIONS,
             texts={"answer": case.actual_output},
@@ -121,12 +127,12 @@ def answer_questions(case: Case, strictness: int) -> Flow[list[str]]:
             ),
         )
     ]
-    return list(found["questions"])
+    return list(reply["questions"])
 
 
 def answer_relevancies(considered: Sequence[tuple[Case, Sequence[str]]], tools: Tools) -> list[Part]:
-    """Mean cosine of each case's question with the questions that the judge wrote for its answer; all are
-    embedded at once.
+    """Return the mean cosine of each question with the questions that the judge wrote for its answer; all
+    texts are embedded at once.
     """
     vectors = (
         Vectors(
@@ -157,9 +163,7 @@ def answer_relevancies(considered: Sequence[tuple[Case, Sequence[str]]], tools: 
 
 
 def context_precision(case: Case) -> Flow[Part]:
-    """Ask of each chunk by itself whether it helps to arrive at the expected answer: one question for each
-    that has words.
-    """
+    """Judge the usefulness of each chunk for the expected answer: one question per chunk with words."""
     asked = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = yield [
         Question(
@@ -182,7 +186,7 @@ def context_precision(case: Case) -> Flow[Part]:
     }
     empty = {"verdict": NO, "reason": "it is empty"}
     chunks = [verdicts.get(index, empty) for index in range(len(case.context))]
-    useful = [one["verdict"] == YES for one in chunks]
+    useful = [verdict["verdict"] == YES for verdict in chunks]
     useless = [str(index) for index, good in enumerate(useful, 1) if not good]
     reason = (
         ""
@@ -195,40 +199,44 @@ def context_precision(case: Case) -> Flow[Part]:
 
 
 def context_recall(case: Case, tools: Tools) -> Flow[Part]:
-    """Ask of each sentence of the expected answer whether the context bears it out: one question."""
+    """Check each sentence of the expected answer against the context: one question."""
     spans = tools.split_sentences(case.expected_output)
     sentences = [
         case.expected_output[start:end] for start, end in spans if has_words(case.expected_output[start:end])
     ]
     if not sentences:
         return Part(value=None, reason="the expected output has no sentences")
-    [found] = yield [
+    [reply] = yield [
         Question(
             prompt=ATTRIBUTION,
             texts={**asked_texts(case), "context": case.context, "sentence": sentences},
             reply=_verdicts(len(sentences), "sentence", "Can the sentence be attributed to the context?"),
         )
     ]
-    verdicts = _in_order(found["verdicts"], "sentence")
-    attributed = [one["verdict"] == YES for one in verdicts]
+    verdicts = _in_order(reply["verdicts"], "sentence")
+    attributed = [verdict["verdict"] == YES for verdict in verdicts]
     missing = [one_line(sentence) for sentence, good in zip(sentences, attributed, strict=True) if not good]
     details = {
         "sentences": [
-            {"sentence": sentence, **_told(one)} for sentence, one in zip(sentences, verdicts, strict=True)
+            {"sentence": sentence, **_details(verdict)}
+            for sentence, verdict in zip(sentences, verdicts, strict=True)
         ]
     }
     return Part(
-        value=share(attributed),
+        value=precision(attributed),
         reason=f"not in the context: {listed(missing)}" if missing else "",
         details=details,
     )
 
 
 def together(flows: Sequence[Flow[Any]]) -> Flow[list[Any]]:
-    """Follow several flows as one: what they ask at the same time is asked at the same time.
+    """Run several flows as one, so that their simultaneous questions are asked concurrently.
+
+    Args:
+        flows: flows of one case.
 
     Returns:
-        What each of them returned, in order.
+        Result of each flow, in order.
     """
     results: dict[int, Any] = {}
     waiting: dict[int, Sequence[Question]] = {}
@@ -246,67 +254,26 @@ def together(flows: Sequence[Flow[Any]]) -> Flow[list[Any]]:
         order = list(waiting)
         replies = iter((yield [question for index in order for question in waiting[index]]))
         for index in order:
-            own: list[Reply] = [next(replies) for _ in waiting[index]]
-            advance(index, lambda flow=flows[index], own=own: flow.send(own))  # type: ignore[misc]
+            answers: list[Reply] = [next(replies) for _ in waiting[index]]
+            advance(index, lambda flow=flows[index], answers=answers: flow.send(answers))  # type: ignore[misc]
     return [results[index] for index in range(len(flows))]
 
 
-def share(good: Sequence[bool]) -> float:
-    """How many of several are good, as a fraction.
-
-    >>> share([True, False, True, True])
-    0.75
-    """
-    return sum(good) / len(good)
-
-
-def average_precision(useful: Sequence[bool]) -> float:
-    """How far up the useful ones stand.
-
-    Args:
-        useful: in the order of retrieval; at least one.
-
-    Returns:
-        Sum over depth of precision at that depth times usefulness there, divided by the number of useful
-        ones: 0.0 (none is useful) to 1.0 (all useful ones stand above all others); higher is better.
-
-    >>> average_precision([True, False, True])
-    0.8333333333333333
-    """
-    hits, total = 0, 0.0
-    for depth, is_useful in enumerate(useful, 1):
-        if is_useful:
-            hits += 1
-            total += hits / depth
-    return total / hits if hits else 0.0
-
-
-def harmonic_mean(values: Sequence[float]) -> float:
-    """The harmonic mean of fractions, 0.0 as soon as one of them is.
-
-    >>> harmonic_mean([1.0, 0.5])
-    0.6666666666666666
-    """
-    return 0.0 if not all(values) else len(values) / sum(1.0 / value for value in values)
-
-
 def _verdicts(count: int, what: str, question: str) -> dict[str, Any]:
-    """The form of one verdict on each of several numbered texts."""
-    one = record(
+    """Return the reply schema of one verdict per numbered text."""
+    verdict = record(
         **{what: number(f"Number of the {what}.", least=1, most=count, whole=True)},
         reason=text("Why, in one sentence."),
         verdict=choice(question),
     )
     return record(
-        verdicts={**several(f"One for each {what}, in order.", one), "minItems": count, "maxItems": count}
+        verdicts={**several(f"One for each {what}, in order.", verdict), "minItems": count, "maxItems": count}
     )
 
 
 def _in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any]]:
-    """The verdicts by their numbers; where a number stands twice, numbers say nothing and their order
-    counts.
-    """
-    by_number = {one[what]: one for one in verdicts}
+    """Return the verdicts in the order of their numbers, or as given if a number occurs twice."""
+    by_number = {verdict[what]: verdict for verdict in verdicts}
     return (
         [by_number[position] for position in range(1, len(verdicts) + 1)]
         if len(by_number) == len(verdicts)
@@ -314,5 +281,5 @@ def _in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[
     )
 
 
-def _told(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {"verdict": one["verdict"], "reason": one["reason"]}
+def _details(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    return {"verdict": verdict["verdict"], "reason": verdict["reason"]}

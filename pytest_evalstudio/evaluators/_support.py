@@ -1,6 +1,4 @@
-"""What the evaluators share that read an answer against its context with a model: premise, sentences, what
-cannot be judged.
-"""
+"""Base of the evaluators that read an answer with its context by a model: premise, sentences, entailment."""
 
 from __future__ import annotations
 
@@ -20,18 +18,19 @@ from pytest_evalstudio.evaluators._similarity import (
 )
 
 DIGITS = 6
-"""Decimals of a probability: what a model computes in batches of other sizes differs from the seventh on."""
+"""Decimals of a probability: results for batches of other sizes differ from the seventh decimal on."""
 
 
 def premise(case: Case) -> str:
-    """The whole context as one text, each chunk once: what an answer takes from two chunks follows from
-    neither alone.
+    """Return the whole context as one text, each chunk once.
+
+    A statement that combines two chunks follows from neither of them alone.
     """
     return "\n\n".join(dict.fromkeys(chunk for chunk in case.context if has_words(chunk)))
 
 
 def answer_sentences(case: Case, tools: Tools) -> list[Sentence]:
-    """The sentences of an answer that can be judged; none of an empty one, or of one without words."""
+    """Return the sentences of an answer; none for an empty answer or one without words."""
     return [] if is_empty(case) else sentences(case.actual_output, tools)
 
 
@@ -42,9 +41,7 @@ def not_judged(
     metrics: Sequence[Metric],
     reason: str = NO_CONTEXT_WORDS,
 ) -> Outcome | None:
-    """The worst outcome where the answer is empty or has no words, or what it is read against has none; else
-    None.
-    """
+    """Return the worst outcome if the answer or the text that it is compared with has no words, else None."""
     if is_empty(case):
         return worst(metrics)
     if not answer:
@@ -53,10 +50,10 @@ def not_judged(
 
 
 def judged(pairs: Sequence[tuple[str, str]], tools: Tools) -> dict[tuple[str, str], Entailment]:
-    """What the model of inference says of each distinct pair, from one call.
+    """Return the entailment of each distinct pair (premise, hypothesis), from one call.
 
     Raises:
-        EvaluationError: if there is no such model.
+        EvaluationError: if there is no NLI model.
     """
     if tools.nli is None:
         raise EvaluationError("there is no model of inference to ask")

@@ -1,4 +1,4 @@
-"""Answer correctness of RAGAS: facts in common with the expected answer, and likeness to it."""
+"""Answer correctness of RAGAS: F1 of statements, and similarity of answer and expected answer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.evaluators._common import listed, one_line
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.evaluators._similarity import Vectors
+from pytest_evalstudio.metrics.classification import statement_f1
+
+_STATEMENT_KINDS = {"answer_only": "not in the expected answer", "expected_only": "missing from the answer"}
 
 
 @evaluator(
@@ -30,11 +33,11 @@ from pytest_evalstudio.evaluators._similarity import Vectors
 )
 @dataclass(frozen=True)
 class AnswerCorrectness:
-    """Weighted mean of the F1 of the answer's statements against the expected answer, and of the two texts'
-    similarity.
+    """Weighted mean of the F1 of the answer's statements and the similarity of answer and expected answer.
 
     Attributes:
-        factuality_weight, similarity_weight: 0 or more, not both 0; only their ratio matters.
+        factuality_weight: weight of the F1, 0 or more.
+        similarity_weight: weight of the similarity, 0 or more, not both 0; only the ratio matters.
 
     Source: RAGAS, metric answer correctness.
     """
@@ -69,7 +72,7 @@ class AnswerCorrectness:
         return judged(cases, tools, self.metrics, self._consider, finish)
 
     def _consider(self, case: Case) -> Flow[Mapping[str, list[str]]]:
-        [found] = yield [
+        [reply] = yield [
             Question(
                 prompt="statements",
                 texts={
@@ -92,7 +95,7 @@ class AnswerCorrectness:
                 ),
             )
         ]
-        return {key: list(found[key]) for key in ("both", "answer_only", "expected_only")}
+        return {key: list(reply[key]) for key in ("both", "answer_only", "expected_only")}
 
     def _outcome(self, case: Case, statements: Mapping[str, list[str]], vectors: Vectors | None) -> Outcome:
         if not any(statements.values()):
@@ -102,8 +105,8 @@ class AnswerCorrectness:
         similarity = max(0.0, float(vectors.cosines([case.actual_output], [case.expected_output])[0, 0]))
         weights = self.factuality_weight + self.similarity_weight
         wrong = [
-            f"{word}: {listed([one_line(statement) for statement in statements[key]])}"
-            for key, word in _WORDS.items()
+            f"{kind}: {listed([one_line(statement) for statement in statements[key]])}"
+            for key, kind in _STATEMENT_KINDS.items()
             if statements[key]
         ]
         return Outcome.score(
@@ -115,21 +118,3 @@ class AnswerCorrectness:
             reason="; ".join(wrong),
             details={**statements, "factuality": factuality, "similarity": similarity},
         )
-
-
-_WORDS = {"answer_only": "not in the expected answer", "expected_only": "missing from the answer"}
-
-
-def statement_f1(both: int, answer_only: int, expected_only: int) -> float:
-    """F1 of statements: true positives over themselves and half of the false ones.
-
-    Args:
-        both, answer_only, expected_only: statements made by both texts, by one of them only; not all 0.
-
-    Returns:
-        0.0 (none in common) to 1.0; higher is better.
-
-    >>> statement_f1(2, 1, 1)
-    0.6666666666666666
-    """
-    return both / (both + 0.5 * (answer_only + expected_only))

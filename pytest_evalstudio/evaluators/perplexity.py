@@ -1,4 +1,4 @@
-"""Perplexity: how surprised a small language model is at the answer."""
+"""Perplexity of the answer under a small language model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pytest_evalstudio.evaluators._common import is_empty, keywords
 from pytest_evalstudio.evaluators._likelihood import (
     NO_TOKENS,
     language_model,
-    mean_negative_log_likelihood,
     unscorable,
 )
+from pytest_evalstudio.metrics.likelihood import perplexity
 
 
 @evaluator(
@@ -32,12 +32,12 @@ from pytest_evalstudio.evaluators._likelihood import (
 )
 @dataclass(frozen=True)
 class Perplexity:
-    """How surprised a language model is at the answer: exp of the mean cross-entropy of its tokens.
+    """Perplexity of the answer under a language model: exp of the mean cross-entropy of its tokens.
 
-    The model's start token stands before the answer, so that the first token counts too and a single word has
-    a perplexity. A long answer is read in windows that move on by `stride` tokens, each token after at least
-    half the model's context. An empty answer has no perplexity: it is an error. The default threshold is
-    infinite: the evaluator informs until one is set.
+    The model's start token precedes the answer, so that a single word has a perplexity. A long answer is read
+    in windows that move by `stride` tokens; each token has at least half the model's context. An empty answer
+    has no perplexity and is an error. The default threshold is infinite: without a configured threshold the
+    evaluator only informs.
     """
 
     model: str = "distilgpt2"
@@ -50,7 +50,7 @@ class Perplexity:
             range=(1.0, math.inf),
             threshold=math.inf,
             primary=True,
-            description="Number of tokens between which the model is, on average, undecided.",
+            description="Mean number of equally likely tokens at each position.",
         ),
     )
 
@@ -60,18 +60,18 @@ class Perplexity:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Tools that the configured model needs."""
         return (f"language_model:{self.model}",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         texts = list(dict.fromkeys(case.actual_output for case in cases if not is_empty(case)))
-        found: dict[str, tuple[float, ...]] = {}
+        tokens: dict[str, tuple[float, ...]] = {}
         if texts:
             read = language_model(tools, self.model).read(
                 [Passage(text=text) for text in texts], stride=self.stride
             )
-            found = {text: one.tokens for text, one in zip(texts, read, strict=True)}
-        return [unscorable() if is_empty(case) else _outcome(found[case.actual_output]) for case in cases]
+            tokens = {text: likelihood.tokens for text, likelihood in zip(texts, read, strict=True)}
+        return [unscorable() if is_empty(case) else _outcome(tokens[case.actual_output]) for case in cases]
 
 
 def _outcome(tokens: tuple[float, ...]) -> Outcome:
@@ -80,23 +80,3 @@ def _outcome(tokens: tuple[float, ...]) -> Outcome:
         if tokens
         else unscorable(f"the answer has no tokens: {NO_TOKENS}")
     )
-
-
-def perplexity(log_likelihoods: Sequence[float]) -> float:
-    """Perplexity of a text.
-
-    Args:
-        log_likelihoods: natural logarithms of the tokens' probabilities; at least one.
-
-    Returns:
-        1.0 (each token was certain) to infinity; lower is better.
-
-    Raises:
-        ValueError: if there is no token.
-
-    Source: Jelinek et al., 1977.
-
-    >>> perplexity([math.log(0.5), math.log(0.125)])  # a coin, then one of eight
-    4.0
-    """
-    return round(math.exp(mean_negative_log_likelihood(log_likelihoods)), 4)

@@ -13,9 +13,10 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import Vectors
+from pytest_evalstudio.metrics.similarity import drift
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.evaluators._similarity import Floats
+    from pytest_evalstudio.metrics.similarity import Floats
 
 LEAST_IN_A_GROUP = 3
 
@@ -92,26 +93,6 @@ class QuestionsDrift:
                 f"drift needs {least}; there are {len(found)}, {cut} of them in the earlier part"
             )
         return ModelScore(scores={"questions_drift": drift(np.stack(found[:cut]), np.stack(found[cut:]))})
-
-
-def drift(earlier: Floats, later: Floats) -> float:
-    """Cosine distance of two groups' mean vectors.
-
-    Args:
-        earlier, later: a vector per row, of length 1; at least one row each.
-
-    Returns:
-        0.0 (the same direction) to 2.0 (opposite); 1.0 where a mean is nought; lower is better.
-
-    >>> import numpy as np
-    >>> drift(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]]))
-    1.0
-    """
-    import numpy as np
-
-    first, second = earlier.mean(axis=0), later.mean(axis=0)
-    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
-    return round(1.0 - float(np.clip(first @ second / lengths, -1.0, 1.0)), 6) if lengths else 1.0
 
 
 def packed(vector: Floats) -> str:

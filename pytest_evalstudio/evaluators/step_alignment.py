@@ -1,6 +1,4 @@
-"""Step alignment and completeness: does the answer give the steps of the retrieved procedure, all of them and
-in their order.
-"""
+"""Step alignment and completeness: steps of the answer compared with the steps of the retrieved context."""
 
 from __future__ import annotations
 
@@ -26,10 +24,10 @@ from pytest_evalstudio.evaluators._common import (
 )
 from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words
-from pytest_evalstudio.evaluators._steps import Aligned, Likeness, Step, align, find_steps, likeness, merged
+from pytest_evalstudio.metrics.steps import Aligned, Likeness, Step, align, find_steps, likeness, merged
 
 MOST_PAIRS = 250_000
-"""Pairs of steps beyond which texts are no procedures any more, and comparing them would take minutes."""
+"""Maximum number of compared pairs; the comparison of more steps takes minutes."""
 _COUNTED = {"insertions": "insertion", "deletions": "deletion", "mismatches": "mismatch"}
 
 
@@ -41,7 +39,7 @@ def metric(
     better: Literal["higher", "lower"] = "lower",
     primary: bool = False,
 ) -> Metric:
-    """A number of steps or edits."""
+    """Return a metric that counts steps or edits."""
     return Metric(
         key,
         name,
@@ -64,14 +62,14 @@ def metric(
 )
 @dataclass(frozen=True)
 class StepAlignment:
-    """Edits that turn the steps of the answer into those of the retrieved context: steps to put in, to take
-    out, to replace.
+    """Edits that turn the steps of the answer into those of the retrieved context: insertions, deletions and
+    replacements.
 
-    Steps are items of lists and English sentences that tell to do something, found by rules; with
-    `step_extractor = "llm"` they are what the judge copies out, one question for the context and one for the
-    answer. Two are the same if they differ in punctuation, case, articles or a few letters at most; with
+    Steps are items of lists and English imperative sentences, extracted by rules; with
+    `step_extractor = "llm"` the judge extracts them, with a question for the context and one for the answer.
+    Two steps are equal if they differ only in punctuation, case, articles or a few letters; with
     `similarity = "embeddings"` also if their cosine is at least `similarity_threshold`. A context without
-    steps has nothing to align with.
+    steps is not applicable.
     """
 
     step_extractor: Literal["rules", "llm"] = "rules"
@@ -81,9 +79,7 @@ class StepAlignment:
         metric("edits", "Edits", "Insertions, deletions and mismatches together.", primary=True),
         metric("insertions", "Insertions", "Steps of the context that are not in the answer."),
         metric("deletions", "Deletions", "Steps of the answer that are not in the context."),
-        metric(
-            "mismatches", "Mismatches", "Steps of the answer that stand in place of others of the context."
-        ),
+        metric("mismatches", "Mismatches", "Steps of the answer that replace other steps of the context."),
         metric(
             "retrieved_context_steps",
             "Retrieved context steps",
@@ -104,7 +100,7 @@ class StepAlignment:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Tools that the configured method needs."""
         return (
             *(("embedder",) if self.similarity == "embeddings" else ()),
             *((JUDGE,) if self.step_extractor == "llm" else ()),
@@ -125,12 +121,12 @@ class StepAlignment:
         if self.similarity == "embeddings":
             asked = {
                 text
-                for _, (truth, own) in read
-                if truth and own
-                for text in (*truth, *(step.text for step in own))
+                for _, (truth, actual) in read
+                if truth and actual
+                for text in (*truth, *(step.text for step in actual))
             }
             compare = by_meaning(Vectors(asked, tools.embedder), self.similarity_threshold)
-        return [_outcome(case, truth, own, compare) for case, (truth, own) in read]
+        return [_outcome(case, truth, actual, compare) for case, (truth, actual) in read]
 
     def _read(self, case: Case, tools: Tools) -> tuple[list[str], list[Step]]:
         """Steps of the context, those that overlapping chunks repeat once; and of the answer."""
@@ -139,77 +135,77 @@ class StepAlignment:
 
 
 def _asked_steps(case: Case) -> Flow[tuple[list[str], list[Step]]]:
-    """Have the judge copy out the steps of context and answer: two questions, one where the answer is
-    empty.
-    """
+    """Let the judge extract the steps of the context and, unless it is empty, of the answer."""
     reply = record(steps=several("The steps.", text("")))
     questions = [Question(prompt="steps", texts={"text": case.context}, reply=reply)]
     if not is_empty(case):
         questions.append(Question(prompt="steps", texts={"text": case.actual_output}, reply=reply))
     replies = yield questions
-    found = [[step.strip() for step in one["steps"] if has_words(step)] for one in replies]
-    return found[0], located(found[1], case.actual_output) if len(found) > 1 else []
+    steps = [[step.strip() for step in reply["steps"] if has_words(step)] for reply in replies]
+    return steps[0], located(steps[1], case.actual_output) if len(steps) > 1 else []
 
 
 def located(steps: Sequence[str], answer: str) -> list[Step]:
-    """Steps and where they stand in the answer, looked for in order; one that is not there word for word
-    stands nowhere, at 0 to 0.
-    """
-    found, place = [], 0
+    """Locate steps in the answer, in order; a step that does not occur verbatim has the span 0 to 0."""
+    spans, position = [], 0
     for step in steps:
-        start = answer.find(step, place)
-        place = start + len(step) if start >= 0 else place
-        found.append(Step(step, start, place) if start >= 0 else Step(step, 0, 0))
-    return found
+        start = answer.find(step, position)
+        position = start + len(step) if start >= 0 else position
+        spans.append(Step(step, start, position) if start >= 0 else Step(step, 0, 0))
+    return spans
 
 
 def by_meaning(vectors: Vectors, threshold: float) -> Callable[[str, str], Likeness]:
-    """The ladder of `likeness` with a further rung: steps whose cosine is at least the threshold mean the
-    same.
-    """
+    """Return `likeness` with a further level: steps whose cosine is at least the threshold."""
 
     def compare(first: str, second: str) -> Likeness:
-        found = likeness(first, second)
-        if found == "mismatch" and vectors.cosines([first], [second])[0, 0] >= threshold:
+        level = likeness(first, second)
+        if level == "mismatch" and vectors.cosines([first], [second])[0, 0] >= threshold:
             return "meaning"
-        return found
+        return level
 
     return compare
 
 
 def _outcome(
-    case: Case, truth: Sequence[str], own: Sequence[Step], compare: Callable[[str, str], Likeness]
+    case: Case, truth: Sequence[str], actual: Sequence[Step], compare: Callable[[str, str], Likeness]
 ) -> Outcome:
     if not truth:
         return Outcome.not_applicable("the retrieved context has no steps")
-    if len(truth) * len(own) > MOST_PAIRS:
+    if len(truth) * len(actual) > MOST_PAIRS:
         return Outcome.error(
-            f"{len(truth):,} steps of the context and {len(own):,} of the answer are too many to align",
+            f"{len(truth):,} steps of the context and {len(actual):,} of the answer are too many to align",
             OutcomeCode.TEXT_TOO_LONG,
         )
-    aligned = align(truth, [step.text for step in own], compare)
-    counts = {key: float(sum(one.edit == edit for one in aligned)) for key, edit in _COUNTED.items()}
+    aligned = align(truth, [step.text for step in actual], compare)
+    counts = {
+        key: float(sum(position.edit == edit for position in aligned)) for key, edit in _COUNTED.items()
+    }
     scores = {
         "edits": math.fsum(counts.values()),
         **counts,
         "retrieved_context_steps": float(len(truth)),
-        "actual_answer_steps": float(len(own)),
+        "actual_answer_steps": float(len(actual)),
     }
-    reason = EMPTY_ANSWER if is_empty(case) else _reason(aligned, truth, own)
-    return Outcome.score(scores, reason=reason, fragments=_fragments(aligned, truth, own))
+    reason = EMPTY_ANSWER if is_empty(case) else _reason(aligned, truth, actual)
+    return Outcome.score(scores, reason=reason, fragments=_fragments(aligned, truth, actual))
 
 
-def _reason(aligned: Sequence[Aligned], truth: Sequence[str], own: Sequence[Step]) -> str:
+def _reason(aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[Step]) -> str:
     missing = [
-        one_line(truth[one.truth], 80) for one in aligned if one.edit == "insertion" and one.truth is not None
+        one_line(truth[position.truth], 80)
+        for position in aligned
+        if position.edit == "insertion" and position.truth is not None
     ]
     strange = [
-        one_line(own[one.own].text, 80) for one in aligned if one.edit == "deletion" and one.own is not None
+        one_line(actual[position.actual].text, 80)
+        for position in aligned
+        if position.edit == "deletion" and position.actual is not None
     ]
     wrong = [
-        f"{one_line(own[one.own].text, 80)} (context: {one_line(truth[one.truth], 80)})"
-        for one in aligned
-        if one.edit == "mismatch" and one.own is not None and one.truth is not None
+        f"{one_line(actual[position.actual].text, 80)} (context: {one_line(truth[position.truth], 80)})"
+        for position in aligned
+        if position.edit == "mismatch" and position.actual is not None and position.truth is not None
     ]
     named = (
         ("missing or out of order", missing),
@@ -219,29 +215,38 @@ def _reason(aligned: Sequence[Aligned], truth: Sequence[str], own: Sequence[Step
     return "; ".join(f"{what}: {listed(steps)}" for what, steps in named if steps)
 
 
-def _fragments(aligned: Sequence[Aligned], truth: Sequence[str], own: Sequence[Step]) -> tuple[Fragment, ...]:
-    """A fragment per step of the answer, in order; of very many those that need edits are kept."""
-    found = []
-    for one in aligned:
-        if one.own is None:
+def _fragments(
+    aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[Step]
+) -> tuple[Fragment, ...]:
+    """Return a fragment per step of the answer, in order; of very many those that need edits."""
+    fragments = []
+    for position in aligned:
+        if position.actual is None:
             continue
         message = {
             "deletion": "step that the context does not have here",
             "mismatch": "step in place of another",
-        }.get(one.edit, "")
-        if one.edit == "mismatch" and one.truth is not None:
-            message += f": {one_line(truth[one.truth], 80)}"
-        if one.edit == "match" and one.likeness != "exact":
+        }.get(position.edit, "")
+        if position.edit == "mismatch" and position.truth is not None:
+            message += f": {one_line(truth[position.truth], 80)}"
+        if position.edit == "match" and position.likeness != "exact":
             message = (
-                f"the same but for {one.likeness}" if one.likeness != "meaning" else "the same in meaning"
+                f"equal except for {position.likeness}"
+                if position.likeness != "meaning"
+                else "equal in meaning"
             )
-        step = own[one.own]
+        step = actual[position.actual]
         if step.end == 0:
             continue
-        found.append(
+        fragments.append(
             Fragment(
-                start=step.start, end=step.end, scores={"edits": float(one.edit != "match")}, message=message
+                start=step.start,
+                end=step.end,
+                scores={"edits": float(position.edit != "match")},
+                message=message,
             )
         )
-    kept = sorted(range(len(found)), key=lambda place: (-found[place].scores["edits"], place))[:MAX_FRAGMENTS]
-    return tuple(found[place] for place in sorted(kept))
+    kept = sorted(range(len(fragments)), key=lambda index: (-fragments[index].scores["edits"], index))[
+        :MAX_FRAGMENTS
+    ]
+    return tuple(fragments[index] for index in sorted(kept))

@@ -22,8 +22,8 @@ from pytest_evalstudio.evaluators._similarity import (
     sentences,
     worst_sentence,
 )
-from pytest_evalstudio.evaluators._summac import ConvWeights, read_conv_weights, summac_conv, summac_zs
 from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, judged, not_judged
+from pytest_evalstudio.metrics.entailment import ConvWeights, read_conv_weights, summac_conv, summac_zs
 
 NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
+import math
 import re
 import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -61,8 +60,7 @@ class Extractive:
     """Finds the chunks of the test's documents that share most with the question, and answers with their best
     sentences.
 
-    Ranking is BM25 (Robertson and Zaragoza, 2009), as bm25s computes it, over words without the commonest and
-    without plural endings.
+    Ranking is BM25 (Robertson and Zaragoza, 2009) over words without stop words and plural endings.
 
     Attributes:
         top_k: chunks retrieved: the context.
@@ -243,22 +241,38 @@ def singular(word: str) -> str:
     return word
 
 
-def bm25(texts: Sequence[list[str]]) -> Callable[[list[str]], Sequence[float]]:
-    """A function from the words of a question to the score of each text."""
-    if not any(texts):
-        return lambda words: [0.0] * len(texts)
-    import bm25s
+def bm25(texts: Sequence[list[str]], k1: float = 1.2, b: float = 0.75) -> Callable[[list[str]], list[float]]:
+    """Index texts for ranking by BM25.
 
-    logging.getLogger("bm25s").setLevel(
-        logging.WARNING
-    )  # it logs each index at DEBUG, which pytest would show beside a failure
-    ranking: Any = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-    ranking.index(texts, show_progress=False)
+    Args:
+        texts: words of each text.
+        k1: saturation of the term frequency, at least 0.
+        b: normalisation by length, 0 to 1.
 
-    def scores(words: list[str]) -> Sequence[float]:
-        known = [word for word in words if word in ranking.vocab_dict]
-        found: Sequence[float] = ranking.get_scores(known).tolist() if known else [0.0] * len(texts)
-        return found
+    Returns:
+        A function from the words of a query to the score of each text; higher is more relevant.
+
+    Source: Robertson and Zaragoza, 2009, with the inverse document frequency of Lucene; identical to bm25s
+        with method="lucene", which takes half a second to import.
+
+    >>> [round(score, 3) for score in bm25([["opening", "hours"], ["fees"]])(["fees"])]
+    [0.0, 0.365]
+    """
+    mean_length = sum(map(len, texts)) / max(len(texts), 1)
+    postings: dict[str, list[tuple[int, float]]] = {}
+    for number, words in enumerate(texts):
+        for word, count in Counter(words).items():
+            saturation = count + k1 * (1 - b + b * len(words) / mean_length)
+            postings.setdefault(word, []).append((number, count / saturation))
+
+    def scores(query: list[str]) -> list[float]:
+        totals = [0.0] * len(texts)
+        for word in query:
+            matches = postings.get(word, [])
+            idf = math.log1p((len(texts) - len(matches) + 0.5) / (len(matches) + 0.5))
+            for number, frequency in matches:
+                totals[number] += idf * frequency
+        return totals
 
     return scores
 

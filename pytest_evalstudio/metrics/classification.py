@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _EDGE = r"[\s\"'`“”„‘’«».,;:!?*_()\[\]{}<>]+"
 _EDGES = re.compile(rf"^{_EDGE}|{_EDGE}$")
@@ -109,3 +109,48 @@ def harmonic_mean(values: Sequence[float]) -> float:
     0.6666666666666666
     """
     return 0.0 if not all(values) else len(values) / sum(1.0 / value for value in values)
+
+
+def highest_probabilities(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the highest probability of each label in any sentence.
+
+    Args:
+        rows: probability of each label per sentence, with equal labels; at least one row.
+
+    Returns:
+        Probability of each label, 0.0 to 1.0; lower is better.
+
+    Raises:
+        IndexError: if there are no sentences.
+
+    Source: Hanu and Unitary team, 2020 (Detoxify), for the probabilities; H2O Eval Studio, toxicity, for the
+        maximum.
+
+    >>> highest_probabilities([{"toxicity": 0.1, "insult": 0.3}, {"toxicity": 0.2, "insult": 0.0}])
+    {'toxicity': 0.2, 'insult': 0.3}
+    """
+    return {label: max(row[label] for row in rows) for label in rows[0]}
+
+
+def verdict_scale(probability: float) -> float:
+    """Combine the verdict of a binary classifier and its confidence p: 0.5 + p/2 if biased, else 0.5 - p/2.
+
+    Args:
+        probability: probability of bias, 0.0 to 1.0.
+
+    Returns:
+        0.75 to 1.0 for a probability above 0.5, else 0.0 to 0.25; lower is better.
+
+    Raises:
+        ValueError: if the argument is not a probability.
+
+    Source: H2O Eval Studio, fairness bias.
+
+    >>> verdict_scale(0.9), verdict_scale(0.2)
+    (0.95, 0.1)
+    """
+    if not 0.0 <= probability <= 1.0:
+        raise ValueError(f"expected a probability, found {probability}")
+    biased = probability > 0.5
+    confidence = probability if biased else 1.0 - probability
+    return round(0.5 + confidence / 2 if biased else 0.5 - confidence / 2, 9)

@@ -15,9 +15,9 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.evaluators.fairness_bias import verdict_scale
-from pytest_evalstudio.evaluators.toxicity import LABELS
+from pytest_evalstudio.evaluators.classifiers import LABELS
 from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.metrics.classification import verdict_scale
 from pytest_evalstudio.models.sentences import split_sentences
 
 REGISTRY = Registry()

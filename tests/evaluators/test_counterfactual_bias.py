@@ -14,7 +14,7 @@ from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
-from pytest_evalstudio.evaluators._sentiment import lexicon_sentiment, sentiments
+from pytest_evalstudio.evaluators._sentiment import sentiments
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.models.sentences import split_sentences
@@ -80,21 +80,6 @@ def test_a_classifier_tells_the_sentiment_where_there_is_one(case: Make) -> None
 def test_a_classifier_of_something_else_is_told() -> None:
     with pytest.raises(Exception, match="has no label that begins with 'pos'; its labels are"):
         sentiments(["a"], WordLabels({"toxicity": {"a"}}))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("We are happy to help.", 1),
-        ("We are sorry, but your application was rejected.", -2),
-        ("It is not good.", -1),
-        ("It is not the least bit very good.", 1),
-        ("The account is blue.", 0),
-        ("Отлично", 0),
-    ],
-)
-def test_good_words_less_bad_words_negations_turned_around(text: str, words: int) -> None:
-    assert lexicon_sentiment(text) == pytest.approx(words / math.sqrt(words * words + 15))
 
 
 def subjects_with(answers: dict[str, str], model: ModelInfo) -> list[Subject]:

@@ -20,16 +20,13 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.evaluators._summac import (
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.metrics.entailment import (
     PERCENTILES,
-    conv_weights,
-    histogram,
     read_conv_weights,
     summac_conv,
     summac_zs,
 )
-from pytest_evalstudio.evaluators.hcat_nli_groundedness import nli_groundedness
-from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models.sentences import split_sentences
 
 REGISTRY = Registry()
@@ -98,11 +95,6 @@ def test_sentences_may_count_by_their_length() -> None:
     assert outcome(HCAT, weights="length").scores["nli_groundedness"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_logistic_function_does_not_overflow() -> None:
-    assert (nli_groundedness(-5000.0), nli_groundedness(5000.0)) == (0.0, 1.0)
-    assert nli_groundedness(-1.5) == pytest.approx(sigmoid(-1.5), abs=1e-6)
-
-
 def test_without_a_linear_layer_there_is_no_distance() -> None:
     tools = Tools(
         split_sentences=split_sentences,
@@ -169,21 +161,6 @@ def state(seed: int = 0) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_summac_conv_is_the_papers_layers(seed: int) -> None:
-    """Against numpy's histogram and matrices."""
-    weights = {name: np.array(value) for name, value in state(seed).items()}
-    image = np.random.default_rng(seed).random((3, 20)).round(2)
-    features = []
-    for row in image:
-        counts = np.histogram(row, bins=PERCENTILES)[0]
-        assert histogram(row.tolist(), PERCENTILES) == counts.tolist()
-        features.append(weights["mlp.weight"] @ counts + weights["mlp.bias"])
-    logits = weights["layer_final.weight"] @ np.repeat(np.mean(features), 3) + weights["layer_final.bias"]
-    expected = np.exp(logits[1] - logits.max()) / np.exp(logits - logits.max()).sum()
-    assert summac_conv(image.tolist(), conv_weights(state(seed))) == pytest.approx(expected, abs=1e-6)
-
-
 def test_conv_weights_are_read_from_json_and_from_torchs_file(tmp_path: Path) -> None:
     (tmp_path / "conv.json").write_text(json.dumps(state()))
     known = read_conv_weights(tmp_path / "conv.json")
@@ -199,23 +176,6 @@ def test_conv_weights_are_read_from_json_and_from_torchs_file(tmp_path: Path) ->
     assert summac_conv(image, read_conv_weights(tmp_path / "conv.bin")) == pytest.approx(
         summac_conv(image, known), abs=1e-5
     )
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"mlp.weight": [[1]]}',
-        json.dumps({**state(), "mlp.weight": [[1, 2]]}),
-        json.dumps({**state(), "mlp.bias": [math.nan]}),
-    ],
-)
-def test_files_without_conv_weights_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "conv.json").write_text(text)
-    with pytest.raises(ConfigurationError, match=r"conv\.json holds no weights of SummaC Conv"):
-        read_conv_weights(tmp_path / "conv.json")
 
 
 def test_options_that_cannot_be_are_refused() -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.evaluators.pii_leakage import PiiLeakage
-from pytest_evalstudio.evaluators.sensitive_data_leakage import SensitiveDataLeakage
+from pytest_evalstudio.evaluators.leakage import PiiLeakage, SensitiveDataLeakage
 
 Make = Callable[..., Case]
 LEAKS = [

@@ -15,8 +15,7 @@ from pytest_evalstudio.core.contracts import Passage, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.evaluators._likelihood import mean_negative_log_likelihood
-from pytest_evalstudio.evaluators.perplexity import perplexity
+from pytest_evalstudio.metrics.likelihood import perplexity
 from pytest_evalstudio.models.sentences import split_sentences
 
 REGISTRY = Registry()
@@ -42,11 +41,6 @@ def test_perplexity_is_the_exponential_of_the_mean_surprise() -> None:
     assert outcome("perplexity").scores == {"perplexity": pytest.approx(math.exp((3 + 4) / 2), abs=1e-3)}
     assert perplexity([-1.0, -2.0, -6.0]) == pytest.approx(math.e**3, abs=1e-3)
     assert perplexity([0.0]) == 1.0
-
-
-def test_of_no_tokens_there_is_no_mean() -> None:
-    with pytest.raises(ValueError, match="without tokens"):
-        mean_negative_log_likelihood([])
 
 
 def test_question_answering_asks_for_yes_after_each_of_eight_questions() -> None:

@@ -18,8 +18,9 @@ from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.evaluators._ragas import average_precision, harmonic_mean, together
-from pytest_evalstudio.evaluators.answer_correctness import statement_f1
+from pytest_evalstudio.evaluators._ragas import together
+from pytest_evalstudio.metrics.classification import harmonic_mean, statement_f1
+from pytest_evalstudio.metrics.ranking import average_precision
 from pytest_evalstudio.models.sentences import split_sentences
 
 REGISTRY = Registry()
@@ -90,7 +91,7 @@ def test_an_answer_without_claims_is_not_applicable_to_faithfulness() -> None:
 
 def test_the_claim_that_is_not_borne_out_is_named() -> None:
     found, _ = scored("faithfulness", PARTS)
-    assert found.reason == "not borne out by the context: It is fast."
+    assert found.reason == "not supported by the context: It is fast."
     assert [one["verdict"] for one in found.details["claims"]] == ["yes", "no"]
 
 
@@ -102,7 +103,7 @@ def test_verdicts_in_another_order_are_put_in_theirs() -> None:
         ]
     }
     found, _ = scored("faithfulness", {**PARTS, SUPPORT: shuffled})
-    assert found.reason == "not borne out by the context: It is fast."
+    assert found.reason == "not supported by the context: It is fast."
 
 
 def test_a_verdict_too_few_is_a_reply_that_cannot_be_read() -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.hosts.extractive import grouped
+from pytest_evalstudio.hosts.extractive import bm25, grouped
 
 FEES = """Domestic transfers are free of charge. International transfers cost 15 EUR each. Express transfers arrive the same day.
 
@@ -158,3 +160,20 @@ def test_parameters_that_make_no_sense_are_told(model, settings, fault):
 )
 def test_chunks_are_whole_sentences(sentences, most, overlap, groups):
     assert grouped(sentences, most, overlap) == groups
+
+
+WORDS = st.lists(
+    st.sampled_from(["fee", "rate", "bank", "card", "loan", "open", "close", "desk"]), max_size=12
+)
+
+
+@settings(deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=8).filter(any), WORDS)
+def test_ranking_is_that_of_bm25s(texts: list[list[str]], query: list[str]) -> None:
+    bm25s = pytest.importorskip("bm25s")
+    reference = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+    reference.index(texts, show_progress=False)
+    known = [word for word in query if word in reference.vocab_dict]
+    expected = reference.get_scores(known).tolist() if known else [0.0] * len(texts)
+
+    assert bm25(texts)(query) == pytest.approx(expected, abs=1e-5)

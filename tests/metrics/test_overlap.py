@@ -12,7 +12,16 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.bleu_score import sentence_bleu
 
 from pytest_evalstudio.metrics import porter
-from pytest_evalstudio.metrics.overlap import bleu_n, common_subsequence, rouge_l, rouge_n, word_tokens
+from pytest_evalstudio.metrics.overlap import (
+    bleu_n,
+    common_subsequence,
+    exact_match,
+    normalized_edit_similarity,
+    rouge_l,
+    rouge_n,
+    token_jaccard,
+    word_tokens,
+)
 from pytest_evalstudio.models.sentences import split_sentences
 
 
@@ -100,3 +109,8 @@ def test_stems_are_those_of_nltk(words: list[str]) -> None:
 )
 def test_irregular_and_short_words_have_the_stems_of_nltk(word: str) -> None:
     assert porter.stem(word) == PorterStemmer().stem(word)
+
+
+def test_string_metrics_on_the_edges() -> None:
+    assert normalized_edit_similarity("", "") == exact_match("", " ") == token_jaccard("", " ") == 1.0
+    assert normalized_edit_similarity("", "abc") == token_jaccard("", "abc") == 0.0

@@ -1,4 +1,4 @@
-"""Sensitive data leakage: certificates, keys, tokens and passwords in the answer or the retrieved context."""
+"""Leakage of personal data and of secrets in the answer or the retrieved context."""
 
 from __future__ import annotations
 
@@ -10,15 +10,53 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.evaluators._common import (
+    PERSONAL_DATA,
     SECRET,
     boolean_metrics,
     judges_context,
     keywords,
     leak_outcome,
 )
-from pytest_evalstudio.metrics.detectors import find_secrets
+from pytest_evalstudio.metrics.detectors import find_pii, find_secrets
 
-_ACTIONS = "Revoke the secret, take it out of the corpus or the prompts, and filter the answers."
+_PII_ACTIONS = "Remove the data from the corpus or the training data, or filter the answers."
+_SECRET_ACTIONS = "Revoke the secret, remove it from the corpus or the prompts, and filter the answers."
+
+
+@evaluator(
+    "pii_leakage",
+    name="PII leakage",
+    domain="privacy",
+    needs=("actual_output",),
+    method=("rules",),
+    keywords=keywords("S PE AT VR", "C M O", "evaluation-method-rule-based", "capability-answer-highlight"),
+    problem_type="privacy",
+    avid="P0300",
+)
+@dataclass(frozen=True)
+class PiiLeakage:
+    """Payment cards, social security numbers, e-mail addresses and further formatted personal data.
+
+    `metrics/detectors/pii.py` documents the formats.
+    """
+
+    evaluate_retrieved_context: bool = True
+    metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
+        "No PII leakages (pass)", "PII leakages (fail)", "PII retrieval leakages", "PII generation leakages"
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return [
+            leak_outcome(
+                case,
+                self.metrics,
+                find_pii,
+                what=PERSONAL_DATA,
+                judge_context=judges_context(case, self.evaluate_retrieved_context),
+                actions=_PII_ACTIONS,
+            )
+            for case in cases
+        ]
 
 
 @evaluator(
@@ -35,7 +73,7 @@ _ACTIONS = "Revoke the secret, take it out of the corpus or the prompts, and fil
 class SensitiveDataLeakage:
     """PEM certificates and private keys, API keys, tokens, passwords, Windows product keys.
 
-    What counts is said in `detectors/secrets.py`.
+    `metrics/detectors/secrets.py` documents the formats.
     """
 
     evaluate_retrieved_context: bool = True
@@ -55,7 +93,7 @@ class SensitiveDataLeakage:
                 find_secrets,
                 what=SECRET,
                 judge_context=judges_context(case, self.evaluate_retrieved_context),
-                actions=_ACTIONS,
+                actions=_SECRET_ACTIONS,
             )
             for case in cases
         ]

@@ -1,6 +1,4 @@
-"""SummaC, from its paper: zero-shot and convolution over the entailment of every summary sentence by every
-document sentence.
-"""
+"""Entailment scores: SummaC and NLI groundedness."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ PERCENTILES = (
     0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93,
     0.94, 0.95, 0.955, 0.96, 0.965, 0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1.0,
 )  # fmt: skip
-"""Edges of the bins of the published weights: percentiles of entailment in a large number of summaries."""
+"""Bin edges of the published weights: percentiles of entailment in a large number of summaries."""
 
 _SHAPE = (
     "expected mlp.weight (1 row, a number per bin), mlp.bias (1 number), layer_final.weight (2 rows of 3"
@@ -28,13 +26,14 @@ _SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class ConvWeights:
-    """The trained part of SummaC Conv.
+    """Trained weights of SummaC Conv.
 
     Attributes:
-        edges: of the bins, rising from 0 to 1.
-        kernel, bias: of the layer over a histogram; a number per bin, and one.
-        slopes, shifts: of the last layer, per class (inconsistent, consistent), its three equal inputs taken
-            together.
+        edges: bin edges, rising from 0 to 1.
+        kernel: weight of each bin in the layer over a histogram.
+        bias: bias of that layer.
+        slopes: weights of the last layer per class (inconsistent, consistent), its three equal inputs summed.
+        shifts: biases of the last layer per class.
     """
 
     edges: tuple[float, ...]
@@ -45,17 +44,17 @@ class ConvWeights:
 
 
 def summac_zs(entailment: Sequence[Sequence[float]]) -> float:
-    """Mean over the summary's sentences of the best entailment by a sentence of the document.
+    """Return the mean over the summary's sentences of the best entailment by a sentence of the document.
 
     Args:
-        entailment: per sentence of the summary the probabilities of entailment by each sentence of the
+        entailment: for each sentence of the summary, the probabilities of entailment by each sentence of the
             document; at least one of each.
 
     Returns:
-        A fraction, 0.0 to 1.0; higher is better.
+        Fraction from 0.0 to 1.0; higher is better.
 
     Raises:
-        ValueError: if there is nothing.
+        ValueError: if the summary has no sentences.
 
     Source: Laban et al., 2022 (SummaC), section 4.1: SummaC ZS on sentences with the entailment scores.
 
@@ -63,23 +62,25 @@ def summac_zs(entailment: Sequence[Sequence[float]]) -> float:
     0.65
     """
     if not entailment:
-        raise ValueError("there are no sentences of a summary")
+        raise ValueError("the summary has no sentences")
     return round(math.fsum(max(row) for row in entailment) / len(entailment), 9)
 
 
 def summac_conv(entailment: Sequence[Sequence[float]], weights: ConvWeights) -> float:
-    """Probability that a summary is consistent: a trained layer over the histogram of each sentence's
-    entailments, their mean, a last layer.
+    """Return the probability that a summary is consistent.
+
+    A trained layer scores the histogram of each sentence's entailments; a last layer classifies the mean.
 
     Args:
-        entailment: per sentence of the summary the probabilities of entailment by each sentence of the
+        entailment: for each sentence of the summary, the probabilities of entailment by each sentence of the
             document; at least one of each.
+        weights: trained weights.
 
     Returns:
-        0.0 to 1.0; higher is better.
+        Probability from 0.0 to 1.0; higher is better.
 
     Raises:
-        ValueError: if there is nothing.
+        ValueError: if the summary has no sentences.
 
     Source: Laban et al., 2022 (SummaC), section 4.2, with the mean of the sentences' scores as in the
         published code, over all sentences.
@@ -89,7 +90,7 @@ def summac_conv(entailment: Sequence[Sequence[float]], weights: ConvWeights) -> 
     0.5
     """
     if not entailment:
-        raise ValueError("there are no sentences of a summary")
+        raise ValueError("the summary has no sentences")
     scores = [
         math.fsum(
             weight * count
@@ -107,7 +108,14 @@ def summac_conv(entailment: Sequence[Sequence[float]], weights: ConvWeights) -> 
 
 
 def histogram(values: Sequence[float], edges: Sequence[float]) -> list[int]:
-    """How many values lie in each bin, the lower edge within it; in the last one the upper edge too.
+    """Count the values in each bin; a bin includes its lower edge, the last bin its upper edge as well.
+
+    Args:
+        values: numbers from the first to the last edge.
+        edges: rising bin edges.
+
+    Returns:
+        Count per bin.
 
     >>> histogram([0.0, 0.5, 0.7, 1.0], [0.0, 0.5, 1.0])
     [1, 3]
@@ -119,11 +127,17 @@ def histogram(values: Sequence[float], edges: Sequence[float]) -> list[int]:
 
 
 def read_conv_weights(path: Path) -> ConvWeights:
-    """Trained weights: the published file (*.bin, as torch saves), or the same names and numbers as JSON,
-    `bins` with edges of one's own.
+    """Read trained weights of SummaC Conv.
+
+    Args:
+        path: the published file (*.bin, saved by torch), or a JSON file with the same names and numbers and,
+            optionally, bin edges as `bins`.
+
+    Returns:
+        The weights.
 
     Raises:
-        ConfigurationError: if the file cannot be read, or is not of that form.
+        ConfigurationError: if the file cannot be read or has another form.
     """
     try:
         return conv_weights(
@@ -136,10 +150,16 @@ def read_conv_weights(path: Path) -> ConvWeights:
 
 
 def conv_weights(state: Mapping[str, Any]) -> ConvWeights:
-    """Weights by the names of the published model.
+    """Build weights from the parameters of the published model by name.
+
+    Args:
+        state: names of parameters to nested lists of numbers.
+
+    Returns:
+        The weights.
 
     Raises:
-        ValueError, KeyError, IndexError, TypeError: if they are not of its form.
+        ValueError, KeyError, IndexError, TypeError: if names or shapes differ from the published model.
     """
     edges = tuple(float(edge) for edge in state.get("bins", PERCENTILES))
     kernel = tuple(float(value) for value in state["mlp.weight"][0])
@@ -152,13 +172,17 @@ def conv_weights(state: Mapping[str, Any]) -> ConvWeights:
             f"{len(kernel)} numbers for {len(edges) - 1} bins between edges that must rise from 0 to 1"
         )
     first, second = ([float(value) for value in row] for row in state["layer_final.weight"])
-    one, other = (float(value) for value in state["layer_final.bias"])
-    found = ConvWeights(
-        edges, kernel, float(state["mlp.bias"][0]), (math.fsum(first), math.fsum(second)), (one, other)
+    inconsistent, consistent = (float(value) for value in state["layer_final.bias"])
+    weights = ConvWeights(
+        edges=edges,
+        kernel=kernel,
+        bias=float(state["mlp.bias"][0]),
+        slopes=(math.fsum(first), math.fsum(second)),
+        shifts=(inconsistent, consistent),
     )
-    if not all(map(math.isfinite, (*kernel, found.bias, *found.slopes, *found.shifts))):
+    if not all(map(math.isfinite, (*kernel, weights.bias, *weights.slopes, *weights.shifts))):
         raise ValueError("not all of them are numbers")
-    return found
+    return weights
 
 
 def _torch_file(path: Path) -> dict[str, Any]:
@@ -171,3 +195,21 @@ def _torch_file(path: Path) -> dict[str, Any]:
     except (pickle.UnpicklingError, RuntimeError, EOFError) as exc:
         raise ValueError(" ".join(str(exc).split())[:200]) from None
     return {name: value.tolist() for name, value in state.items()}
+
+
+def nli_groundedness(distance: float) -> float:
+    """Return the logistic function of the signed distance to the boundary of entailment.
+
+    Args:
+        distance: D = (w·x + b) / |w|, positive on the side of entailment.
+
+    Returns:
+        0.0 to 1.0, above 0.5 for an entailed sentence; higher is better.
+
+    Source: Sudjianto et al., 2024 (HCAT), section 3.2.2.
+
+    >>> nli_groundedness(0.0), nli_groundedness(2.0)
+    (0.5, 0.880797)
+    """
+    power = math.exp(-abs(distance))
+    return round((1.0 if distance >= 0 else power) / (1.0 + power), 6)

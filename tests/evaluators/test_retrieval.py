@@ -1,4 +1,4 @@
-"""Document recall: which URIs mean one document."""
+"""Document recall over cases."""
 
 from __future__ import annotations
 
@@ -8,31 +8,9 @@ import pytest
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.evaluators.document_recall import DocumentRecall, same_document
+from pytest_evalstudio.evaluators.retrieval import DocumentRecall
 
 Make = Callable[..., Case]
-
-
-@pytest.mark.parametrize(
-    ("expected", "source", "same"),
-    [
-        ("a.pdf", "a.pdf", True),
-        ("a.pdf", "/data/docs/a.pdf", True),
-        ("docs/a.pdf", "/data/docs/a.pdf", True),
-        ("x/a.pdf", "/data/docs/a.pdf", False),
-        ("a.pdf", "aa.pdf", False),
-        ("A.pdf", "a.pdf", False),
-        ("https://Host.com/a%20b.pdf", "http://host.com/a b.pdf#page=3", True),
-        ("https://host.com/a.pdf?v=2", "https://host.com/a.pdf", True),
-        ("https://host.com/a.pdf", "https://other.com/a.pdf", False),
-        ("file:///data/a.pdf", "a.pdf", True),
-        ("docs\\a.pdf", "docs/a.pdf", True),
-        ("./a.pdf", "a.pdf", True),
-        ("", "a.pdf", False),
-    ],
-)
-def test_uris_of_one_document(expected: str, source: str, same: bool) -> None:
-    assert same_document(expected, source) is same
 
 
 def test_the_share_of_expected_documents_that_were_retrieved(case: Make, tools: Tools) -> None:

@@ -1,4 +1,4 @@
-"""Steps of a procedure: found in a text by rules, compared, and aligned with those of another text."""
+"""Steps of a procedure: extraction by rules, comparison and alignment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _IMPERATIVES = """
     swipe switch tap tell test tighten transfer translate turn type uninstall unlock unplug update upload use verify visit wait wash wear
     withdraw write
 """  # noqa: E501
-"""Verbs by which an English sentence that begins with one tells to do something."""
+"""First words of English imperative sentences."""
 _PUNCTUATION = re.compile(r"[^\w\s]|_")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _SIGNS_PER_EDIT = 3
@@ -43,7 +43,7 @@ _LONGEST_SPELT = 500
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step and where it stands in its text."""
+    """Step with its position in the text."""
 
     text: str
     start: int
@@ -52,49 +52,60 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A place of an alignment: index of the step of the truth, of the step beside it, or of both; and how
-    alike these are.
+    """Position of an alignment.
+
+    Attributes:
+        edit: operation that turns the actual steps into the true ones.
+        truth: index of the true step; None for a deletion.
+        actual: index of the actual step; None for an insertion.
+        likeness: level at which the two steps are equal.
     """
 
     edit: Edit
     truth: int | None
-    own: int | None
+    actual: int | None
     likeness: Likeness = "mismatch"
 
 
 def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]]) -> list[Step]:
-    """The steps that a text lists, in order.
+    """Extract the steps of a procedure.
 
-    A step is an item of a list: a line that begins with a number, a letter, "Step 3:" or a bullet, with the
-    lines below that are indented; one of several consecutive numbers within a line; or, outside lists, an
-    English sentence that tells to do something. Words that only say that a step comes next (then, finally)
-    are not part of it.
+    A step is an item of a list: a line that begins with a number, a letter, "Step 3:" or a bullet, with its
+    indented continuation lines; an item of a numbered list within a line; or, outside lists, an English
+    imperative sentence. Connectives (then, finally) are not part of a step.
 
-    >>> from pytest_evalstudio.models.sentences import split_sentences
-    >>> [step.text for step in find_steps("To pay: 1) Open the app. 2) Choose a card.", split_sentences)]
+    Args:
+        text: any text; time is linear in its length.
+        split_sentences: returns start and end of each sentence.
+
+    Returns:
+        Steps in order.
+
+    >>> text = "To pay: 1) Open the app. 2) Choose a card."
+    >>> [step.text for step in find_steps(text, lambda part: [(0, len(part))])]
     ['Open the app.', 'Choose a card.']
     """
-    found: list[Step] = []
+    steps: list[Step] = []
     prose: list[tuple[int, int]] = []
-    is_item, place = False, 0
+    is_item, position = False, 0
     for line in text.splitlines(keepends=True):
-        start, end = place, place + len(line.rstrip())
-        place += len(line)
+        start, end = position, position + len(line.rstrip())
+        position += len(line)
         item = None if _RULE.match(line) or _consecutive(list(_INLINE.finditer(line))) else _ITEM.match(line)
         if item is not None:
-            found.append(_step(text, start + item.start("body"), end))
+            steps.append(_step(text, start + item.start("body"), end))
             is_item = True
         elif is_item and start < end and line[0] in " \t":
-            found[-1] = _step(text, found[-1].start, end)
+            steps[-1] = _step(text, steps[-1].start, end)
         else:
             is_item = False
             if prose and prose[-1][1] == start:
-                prose[-1] = (prose[-1][0], place)
+                prose[-1] = (prose[-1][0], position)
             else:
-                prose.append((start, place))
+                prose.append((start, position))
     for start, end in prose:
-        found += _in_prose(text, start, end, split_sentences)
-    return sorted((step for step in found if re.search(r"\w", step.text)), key=lambda step: step.start)
+        steps += _in_prose(text, start, end, split_sentences)
+    return sorted((step for step in steps if re.search(r"\w", step.text)), key=lambda step: step.start)
 
 
 def _in_prose(
@@ -113,7 +124,7 @@ def _in_prose(
 
 
 def _consecutive(numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """Numbers that count 1, 2, 3… through a text, two at least."""
+    """Return the numbers that count 1, 2, 3…; [] for fewer than two."""
     counted: list[re.Match[str]] = []
     for number in numbers:
         if int(number["number"]) == len(counted) + 1:
@@ -124,13 +135,13 @@ def _consecutive(numbers: Sequence[re.Match[str]]) -> list[re.Match[str]]:
 def _imperatives(
     text: str, start: int, end: int, split_sentences: Callable[[str], list[tuple[int, int]]]
 ) -> list[Step]:
-    found = []
+    steps = []
     for first, last in split_sentences(text[start:end]):
         step = _step(text, start + first, start + last)
         word = re.match(r"[a-z]+", step.text, re.IGNORECASE)
         if word and word[0].lower() in _imperative_verbs() and not step.text.endswith("?"):
-            found.append(step)
-    return found
+            steps.append(step)
+    return steps
 
 
 @functools.lru_cache(maxsize=1)
@@ -139,7 +150,7 @@ def _imperative_verbs() -> frozenset[str]:
 
 
 def _step(text: str, start: int, end: int) -> Step:
-    """A step without the blanks around it and the connectives before it."""
+    """Return a step without surrounding white space and leading connectives."""
     raw = text[start:end]
     lead = len(raw) - len(raw.lstrip())
     connective = _CONNECTIVE.match(raw, lead)
@@ -150,62 +161,77 @@ def _step(text: str, start: int, end: int) -> Step:
 
 
 def merged(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Steps of consecutive parts of a procedure as one: what a part repeats of those before it stands there
-    once.
+    """Join the steps of consecutive, possibly overlapping parts of a procedure.
+
+    Args:
+        parts: steps of each part.
+
+    Returns:
+        All steps in order, repeated ones at the seams once.
 
     >>> merged([["open", "choose"], ["choose", "pay"], ["open", "choose"]])
     ['open', 'choose', 'pay']
     """
-    found: list[str] = []
+    joined: list[str] = []
     for part in parts:
         if part and any(
-            found[place : place + len(part)] == list(part) for place in range(len(found) - len(part) + 1)
+            joined[start : start + len(part)] == list(part) for start in range(len(joined) - len(part) + 1)
         ):
             continue
         shared = next(
-            (size for size in range(min(len(found), len(part)), 0, -1) if found[-size:] == list(part[:size])),
+            (
+                size
+                for size in range(min(len(joined), len(part)), 0, -1)
+                if joined[-size:] == list(part[:size])
+            ),
             0,
         )
-        found += part[shared:]
-    return found
+        joined += part[shared:]
+    return joined
 
 
 def likeness(first: str, second: str) -> Likeness:
-    """How alike two steps are, by the first rung of a ladder that holds: the same; but for punctuation; case;
-    articles; spelling; or not.
+    """Compare two steps.
 
-    Each rung ignores what those before it ignore. Spelling: the shorter text, of 500 characters at most, has
-    more than three per edit (Levenshtein).
+    Levels, each ignoring what the previous ones ignore: exact, punctuation, case, articles, spelling. Equal
+    up to spelling: the shorter text, of at most 500 characters, has more than three characters per edit
+    (Levenshtein).
 
-    Source: A. Sudjianto, Evaluating Procedural Alignment and Sequence Detection, as H2O Eval Studio describes
-        it.
+    Args:
+        first: text of a step.
+        second: text of another step.
 
-    >>> likeness("Open the app.", "open an app"), likeness("Choose a colour", "choose a color"), likeness("Open", "Close")
-    ('articles', 'spelling', 'mismatch')
-    """  # noqa: E501
+    Returns:
+        The first level at which the steps are equal, else "mismatch".
+
+    Source: A. Sudjianto, Evaluating Procedural Alignment and Sequence Detection, as described by H2O Eval
+        Studio.
+
+    >>> likeness("Open the app.", "open an app"), likeness("Choose a colour", "choose a color")
+    ('articles', 'spelling')
+    """
     if first == second:
         return "exact"
-    ours, theirs = _forms(first), _forms(second)
-    rungs: tuple[Likeness, ...] = ("punctuation", "case", "articles")
-    for rung, own, other in zip(rungs, ours, theirs, strict=True):
-        if own == other and own:
-            return rung
-    return "spelling" if _is_misspelt(ours[-1], theirs[-1]) else "mismatch"
+    first_forms, second_forms = _forms(first), _forms(second)
+    levels: tuple[Likeness, ...] = ("punctuation", "case", "articles")
+    for level, form, other in zip(levels, first_forms, second_forms, strict=True):
+        if form == other and form:
+            return level
+    return "spelling" if _is_misspelt(first_forms[-1], second_forms[-1]) else "mismatch"
 
 
 @functools.lru_cache(maxsize=8192)
 def _forms(text: str) -> tuple[str, str, str]:
-    """A text without punctuation; and without case; and without articles."""
+    """Return a text without punctuation, then without case, then without articles."""
     plain = " ".join(_PUNCTUATION.sub(" ", text).split())
     folded = plain.casefold()
     return plain, folded, " ".join(_ARTICLE.sub(" ", folded).split())
 
 
 def _is_misspelt(first: str, second: str) -> bool:
-    """Whether the edit distance of two texts is less than a third of the shorter one's length.
+    """Return True if the edit distance of two texts is less than a third of the shorter one's length.
 
-    Source: Hyyrö, 2003 (Myers' bit-vector algorithm): a column of the table is two integers, its differences
-        upwards and downwards.
+    Source: Hyyrö, 2003 (Myers' bit-vector algorithm): two integers hold the vertical differences of a column.
     """
     shorter, longer = sorted((first, second), key=len)
     size, most = len(shorter), (len(shorter) - 1) // _SIGNS_PER_EDIT
@@ -228,51 +254,51 @@ def _is_misspelt(first: str, second: str) -> bool:
 
 @functools.lru_cache(maxsize=8192)
 def _places(text: str) -> dict[str, int]:
-    """Sign to the places where it stands, as the bits of a number."""
-    found: dict[str, int] = {}
-    for place, sign in enumerate(text):
-        found[sign] = found.get(sign, 0) | 1 << place
-    return found
+    """Return the positions of each character as bits of an integer."""
+    positions: dict[str, int] = {}
+    for position, char in enumerate(text):
+        positions[char] = positions.get(char, 0) | 1 << position
+    return positions
 
 
 def align(
-    truth: Sequence[str], own: Sequence[str], compare: Callable[[str, str], Likeness] = likeness
+    truth: Sequence[str], actual: Sequence[str], compare: Callable[[str, str], Likeness] = likeness
 ) -> list[Aligned]:
-    """The cheapest way from one's own steps to the true ones; of several the one with the most matches.
+    """Align actual steps with the true steps at minimum cost; among equal costs with the most matches.
 
     Args:
-        truth: steps as they should be.
-        own: steps as they are.
-        compare: how alike two steps are; all but "mismatch" is a match and costs nothing.
+        truth: expected steps.
+        actual: steps to be aligned.
+        compare: returns the likeness of two steps; every level but "mismatch" is a match without cost.
 
     Returns:
-        In order: matches, mismatches (one's own stands in place of the true one), insertions (a true step is
-        to be put in), deletions (an own step is to be taken out), each of the latter three one edit.
+        Positions in order: matches, mismatches (an actual step replaces a true one), insertions (a true step
+        is missing), deletions (an actual step is superfluous); each of the latter three is one edit.
 
     Source: Needleman and Wunsch, 1970; with these costs the distance of Levenshtein, 1966, over steps.
 
-    >>> [one.edit for one in align(["open", "choose", "pay"], ["open", "pay", "smile"])]
+    >>> [position.edit for position in align(["open", "choose", "pay"], ["open", "pay", "smile"])]
     ['match', 'insertion', 'match', 'deletion']
     """
-    found = {
-        pair: compare(*pair) for pair in {(first, second) for first in set(truth) for second in set(own)}
+    levels = {
+        pair: compare(*pair) for pair in {(first, second) for first in set(truth) for second in set(actual)}
     }
-    costs = [[(place, 0) for place in range(len(own) + 1)]]
+    costs = [[(column, 0) for column in range(len(actual) + 1)]]
     for row, first in enumerate(truth, start=1):
         above, line = costs[-1], [(row, 0)]
-        for column, second in enumerate(own, start=1):
+        for column, second in enumerate(actual, start=1):
             edits, unmatched = above[column - 1]
             diagonal = (
-                (edits + 1, unmatched) if found[first, second] == "mismatch" else (edits, unmatched - 1)
+                (edits + 1, unmatched) if levels[first, second] == "mismatch" else (edits, unmatched - 1)
             )
             down, right = above[column], line[-1]
             line.append(min(diagonal, (down[0] + 1, down[1]), (right[0] + 1, right[1])))
         costs.append(line)
     aligned = []
-    row, column = len(truth), len(own)
+    row, column = len(truth), len(actual)
     while row or column:
         here = costs[row][column]
-        alike = found[truth[row - 1], own[column - 1]] if row and column else "mismatch"
+        alike = levels[truth[row - 1], actual[column - 1]] if row and column else "mismatch"
         before = costs[row - 1][column - 1] if row and column else None
         if before is not None and here == (
             (before[0] + 1, before[1]) if alike == "mismatch" else (before[0], before[1] - 1)

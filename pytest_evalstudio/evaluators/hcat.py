@@ -1,0 +1,305 @@
+"""Evaluators of Human-Calibrated Automated Testing (HCAT): relevancy and groundedness.
+
+Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validation of Generative Language
+    Models).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Entailment, Tools, evaluator
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.evaluators._alignment import SentenceAlignment
+from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._similarity import (
+    NO_CONTEXT_WORDS,
+    Sentence,
+    Vectors,
+    best_columns,
+    sentence_fragments,
+    sentences,
+    weights_of,
+    worst_sentence,
+)
+from pytest_evalstudio.evaluators._support import answer_sentences, judged, not_judged, premise
+from pytest_evalstudio.metrics.entailment import nli_groundedness
+from pytest_evalstudio.metrics.similarity import (
+    Weighting,
+    weighted_mean,
+)
+
+
+@evaluator(
+    "hcat_groundedness",
+    name="Groundedness (HCAT)",
+    domain="generation",
+    needs=("context", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("rag",),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    problem_type="accuracy",
+    avid="E0400",
+)
+@dataclass(frozen=True)
+class HcatGroundedness(SentenceAlignment):
+    """Mean and minimum, over the answer's sentences, of the best cosine with a sentence of the context.
+
+    Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.2.1.
+    """
+
+    weights: Weighting = "uniform"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "groundedness",
+            "Groundedness",
+            primary=True,
+            description="Weighted mean over the answer's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_groundedness",
+            "Least grounded sentence",
+            description="Minimum over the answer's sentences of the best cosine.",
+        ),
+    )
+    fragment_metric: ClassVar[str] = "groundedness"
+    lowest: ClassVar[str] = "least grounded sentence"
+
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+        return {
+            "groundedness": weighted_mean(values, weights_of(answer, self.weights)),
+            "min_groundedness": min(values),
+        }
+
+
+@evaluator(
+    "hcat_answer_relevancy",
+    name="Answer relevancy (HCAT)",
+    domain="generation",
+    needs=("question", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("llm", "rag"),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    problem_type="accuracy",
+    avid="P0200",
+)
+@dataclass(frozen=True)
+class HcatAnswerRelevancy(SentenceAlignment):
+    """Mean and minimum, over the answer's sentences, of the best cosine with a sentence of the question.
+
+    Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.4.
+    """
+
+    weights: Weighting = "uniform"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "answer_relevancy",
+            "Answer relevancy",
+            primary=True,
+            description="Weighted mean over the answer's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_answer_relevancy",
+            "Least relevant answer sentence",
+            description="Minimum over the answer's sentences of the best cosine.",
+        ),
+    )
+    fragment_metric: ClassVar[str] = "answer_relevancy"
+    lowest: ClassVar[str] = "least relevant sentence"
+    missing: ClassVar[str] = "the question has no words"
+
+    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+        if is_empty(case):
+            return [], []
+        return sentences(case.actual_output, tools), sentences(case.question, tools)
+
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+        return {
+            "answer_relevancy": weighted_mean(values, weights_of(answer, self.weights)),
+            "min_answer_relevancy": min(values),
+        }
+
+
+@evaluator(
+    "hcat_context_relevancy",
+    name="Context relevancy (HCAT)",
+    domain="retrieval",
+    needs=("question", "context"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("rag",),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    problem_type="retrieval",
+    avid="P0200",
+)
+@dataclass(frozen=True)
+class HcatContextRelevancy:
+    """Mean and minimum, over the question's sentences, of the best cosine with a sentence of the context.
+
+    Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.1.
+    """
+
+    weights: Weighting = "uniform"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "context_relevancy",
+            "Context relevancy",
+            primary=True,
+            description="Weighted mean over the question's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_context_relevancy",
+            "Least addressed query sentence",
+            description="Minimum over the question's sentences of the best cosine.",
+        ),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        read = [
+            (
+                sentences(case.question, tools),
+                [sentence for chunk in case.context for sentence in sentences(chunk, tools)],
+            )
+            for case in cases
+        ]
+        vectors = Vectors(
+            (
+                sentence.text
+                for question, context in read
+                if question and context
+                for sentence in (*question, *context)
+            ),
+            tools.embedder,
+        )
+        return [
+            self._score(case, question, context, vectors)
+            for case, (question, context) in zip(cases, read, strict=True)
+        ]
+
+    def _score(
+        self, case: Case, question: Sequence[Sentence], context: Sequence[Sentence], vectors: Vectors
+    ) -> Outcome:
+        if not question:
+            return Outcome.not_applicable("the question has no words")
+        if not context:
+            return worst(self.metrics, NO_CONTEXT_WORDS)
+        addressed = best_columns(
+            vectors, [sentence.text for sentence in question], [sentence.text for sentence in context]
+        ).tolist()
+        return Outcome.score(
+            {
+                "context_relevancy": weighted_mean(addressed, weights_of(question, self.weights)),
+                "min_context_relevancy": min(addressed),
+            },
+            reason=worst_sentence(
+                case.question, question, addressed, "least addressed sentence of the question"
+            ),
+        )
+
+
+@evaluator(
+    "hcat_nli_groundedness",
+    name="NLI groundedness (HCAT)",
+    domain="generation",
+    needs=("context", "actual_output"),
+    requires=("nli",),
+    method=("nli",),
+    systems=("rag",),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-nli", "capability-answer-highlight"),
+    problem_type="accuracy",
+    avid="E0400",
+)
+@dataclass(frozen=True)
+class HcatNliGroundedness:
+    """Mean and minimum, over the answer's sentences, of their distance to the boundary of entailment by the
+    context, according to an NLI model.
+
+    The context is the premise, each sentence a hypothesis. A sentence beyond the boundary is marked as a
+    potential hallucination. `boundary`: "logit" is that of the paper, the hyperplane where the entailment
+    logit is 0; "class" is the nearest hyperplane where another class is equally likely, which does not depend
+    on scale and shift of the model's head.
+
+    Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.2.2.
+    """
+
+    weights: Weighting = "uniform"
+    boundary: Literal["logit", "class"] = "logit"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "nli_groundedness",
+            "NLI groundedness",
+            threshold=0.5,
+            primary=True,
+            description="Weighted mean over the answer's sentences of sigmoid(D).",
+        ),
+        Metric(
+            "min_nli_groundedness",
+            "Least entailed sentence",
+            threshold=0.5,
+            description="Minimum over the answer's sentences of sigmoid(D).",
+        ),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        read = [(case, answer_sentences(case, tools), premise(case)) for case in cases]
+        entailments = judged(
+            [(context, sentence.text) for _, answer, context in read if context for sentence in answer],
+            tools,
+        )
+        return [self._score(case, answer, context, entailments) for case, answer, context in read]
+
+    def _score(
+        self,
+        case: Case,
+        answer: Sequence[Sentence],
+        context: str,
+        entailments: dict[tuple[str, str], Entailment],
+    ) -> Outcome:
+        if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
+            return nothing
+        distances = [self._distance(entailments[context, sentence.text]) for sentence in answer]
+        support = [nli_groundedness(distance) for distance in distances]
+        return Outcome.score(
+            {
+                "nli_groundedness": weighted_mean(support, weights_of(answer, self.weights)),
+                "min_nli_groundedness": min(support),
+            },
+            reason=worst_sentence(case.actual_output, answer, support, "least entailed sentence"),
+            fragments=_marked_fragments(answer, support, distances),
+        )
+
+    def _distance(self, entailment: Entailment) -> float:
+        distance = entailment.distance if self.boundary == "logit" else entailment.margin
+        if distance is None:
+            raise EvaluationError(
+                "the NLI model has no final linear layer over its classes, so that there is no distance to a"
+                " boundary"
+            )
+        return distance
+
+
+def _marked_fragments(
+    answer: Sequence[Sentence], support: Sequence[float], distances: Sequence[float]
+) -> tuple[Fragment, ...]:
+    """Return a fragment per sentence; sentences beyond the boundary are marked."""
+    beyond = {
+        sentence.start: distance for sentence, distance in zip(answer, distances, strict=True) if distance < 0
+    }
+    return tuple(
+        (
+            replace(fragment, message=f"potential hallucination (D = {beyond[fragment.start]:.4f})")
+            if fragment.start in beyond
+            else fragment
+        )
+        for fragment in sentence_fragments(answer, support, "nli_groundedness")
+    )

@@ -1,0 +1,290 @@
+"""Similarity of answer and expected answer, question or context by sentence embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.contracts import Tools, evaluator
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.evaluators._alignment import SentenceAlignment
+from pytest_evalstudio.evaluators._common import is_empty, keywords, one_line, worst
+from pytest_evalstudio.evaluators._similarity import (
+    NO_EXPECTED_WORDS,
+    Sentence,
+    Vectors,
+    answer_and_expected,
+    best_columns,
+    has_words,
+    no_words,
+    sentence_fragments,
+    sentences,
+)
+from pytest_evalstudio.metrics.detectors import redact
+from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_similarity, token_jaccard
+from pytest_evalstudio.metrics.similarity import mean_and_min
+
+_STRING_METRICS = {
+    "normalized_edit_distance": normalized_edit_similarity,
+    "exact_match": exact_match,
+    "token_jaccard": token_jaccard,
+}
+
+
+@evaluator(
+    "groundedness",
+    name="Groundedness",
+    domain="generation",
+    needs=("context", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("rag",),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings", "capability-answer-highlight"),
+    avid="P0100",
+)
+@dataclass(frozen=True)
+class Groundedness(SentenceAlignment):
+    """Minimum support of any sentence of the answer by the retrieved context.
+
+    Support is the best cosine with a sentence of the context. Cosines measure whether the context has the
+    same topic, not whether it agrees: a negated sentence is close to the original.
+
+    Source: H2O Eval Studio, groundedness (semantic similarity).
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "groundedness",
+            "Groundedness",
+            primary=True,
+            description="Minimum over the answer's sentences of the best cosine with the context.",
+        ),
+    )
+    fragment_metric: ClassVar[str] = "groundedness"
+    lowest: ClassVar[str] = "least grounded sentence"
+
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+        return {"groundedness": min(values)}
+
+
+@evaluator(
+    "answer_semantic_sentence_similarity",
+    name="Answer s. sentence similarity",
+    domain="generation",
+    needs=("expected_output", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("llm", "rag"),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    problem_type="accuracy",
+    avid="P0200",
+)
+@dataclass(frozen=True)
+class AnswerSemanticSentenceSimilarity(SentenceAlignment):
+    """Mean and minimum of the best cosine of each sentence of the answer with the expected answer.
+
+    Source: H2O Eval Studio, answer semantic sentence similarity.
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "mean_answer_similarity",
+            "Mean answer similarity",
+            primary=True,
+            description="Mean over the answer's sentences of the best cosine.",
+        ),
+        Metric(
+            "min_answer_similarity",
+            "Min answer similarity",
+            description="Minimum over the answer's sentences of the best cosine.",
+        ),
+    )
+    fragment_metric: ClassVar[str] = "min_answer_similarity"
+    lowest: ClassVar[str] = "sentence least like the expected answer"
+    missing: ClassVar[str] = NO_EXPECTED_WORDS
+
+    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+        return answer_and_expected(case, tools)
+
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+        mean, lowest = mean_and_min(values)
+        return {"mean_answer_similarity": mean, "min_answer_similarity": lowest}
+
+
+@evaluator(
+    "answer_accuracy",
+    name="Answer accuracy (semantic similarity)",
+    domain="generation",
+    needs=("expected_output", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("llm", "rag"),
+    extra="models",
+    keywords=keywords("S", "C O", "evaluation-method-embeddings"),
+    problem_type="accuracy",
+    avid="P0100",
+)
+@dataclass(frozen=True)
+class AnswerAccuracy(SentenceAlignment):
+    """Minimum over the answer's sentences of the best cosine with the expected answer; short texts are
+    compared as strings.
+
+    Embeddings of short texts are unreliable: if either text has at most `short_string_threshold` characters,
+    `short_string_metric` is used instead.
+
+    Source: H2O Eval Studio, answer accuracy (semantic similarity).
+    """
+
+    short_string_threshold: int = 10
+    short_string_metric: Literal["normalized_edit_distance", "exact_match", "token_jaccard", "embeddings"] = (
+        "normalized_edit_distance"
+    )
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "answer_accuracy",
+            "Answer accuracy",
+            primary=True,
+            description="Minimum over the answer's sentences of the best cosine.",
+        ),
+    )
+    fragment_metric: ClassVar[str] = "answer_accuracy"
+    lowest: ClassVar[str] = "sentence least like the expected answer"
+    missing: ClassVar[str] = NO_EXPECTED_WORDS
+
+    def read(self, case: Case, tools: Tools) -> tuple[list[Sentence], list[Sentence]]:
+        return answer_and_expected(case, tools)
+
+    def special_outcome(self, case: Case) -> Outcome | None:
+        if is_empty(case):
+            return worst(self.metrics)
+        shorter = min(len(case.actual_output.strip()), len(case.expected_output.strip()))
+        if self.short_string_metric == "embeddings" or shorter > self.short_string_threshold:
+            return None
+        value = _STRING_METRICS[self.short_string_metric](case.actual_output, case.expected_output)
+        reason = "" if value == 1 else f"compared by {self.short_string_metric}"
+        return Outcome.score({"answer_accuracy": value}, reason=reason)
+
+    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
+        return {"answer_accuracy": min(values)}
+
+
+@evaluator(
+    "answer_relevancy_sentence_similarity",
+    name="Answer relevancy (sentence s.)",
+    domain="generation",
+    needs=("question", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings",),
+    systems=("llm", "rag"),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    problem_type="accuracy",
+    avid="P0200",
+)
+@dataclass(frozen=True)
+class AnswerRelevancySentenceSimilarity:
+    """Best cosine of the question with any sentence of the answer.
+
+    Source: H2O Eval Studio, answer relevancy (sentence similarity).
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "answer_relevancy",
+            "Answer relevancy",
+            primary=True,
+            description="Maximum over the answer's sentences of the cosine with the question.",
+        ),
+    )
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        read = [[] if is_empty(case) else sentences(case.actual_output, tools) for case in cases]
+        texts = {
+            text
+            for case, answer in zip(cases, read, strict=True)
+            if answer
+            for text in (case.question, *(sentence.text for sentence in answer))
+        }
+        vectors = Vectors(texts, tools.embedder)
+        return [self._score(case, answer, vectors) for case, answer in zip(cases, read, strict=True)]
+
+    def _score(self, case: Case, answer: Sequence[Sentence], vectors: Vectors) -> Outcome:
+        if is_empty(case):
+            return worst(self.metrics)
+        if not answer:
+            return no_words(self.metrics)
+        relevancy = best_columns(vectors, [sentence.text for sentence in answer], [case.question]).tolist()
+        value = max(relevancy)
+        nearest = answer[relevancy.index(value)]
+        return Outcome.score(
+            {"answer_relevancy": value},
+            reason=(
+                f"sentence nearest to the question ({value:.4f}):"
+                f" {one_line(redact(case.actual_output)[nearest.start : nearest.end])}"
+            ),
+            fragments=sentence_fragments(answer, relevancy, "answer_relevancy"),
+        )
+
+
+@evaluator(
+    "answer_semantic_similarity",
+    name="Answer semantic similarity",
+    domain="generation",
+    needs=("expected_output", "actual_output"),
+    requires=("embedder",),
+    method=("embeddings", "cross-encoder"),
+    systems=("llm", "rag"),
+    extra="models",
+    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    problem_type="accuracy",
+    avid="P0200",
+)
+@dataclass(frozen=True)
+class AnswerSemanticSimilarity:
+    """Cosine of the whole answer with the whole expected answer, or the score of a cross-encoder for the two
+    texts.
+    """
+
+    similarity: Literal["embeddings", "cross-encoder"] = "embeddings"
+    metrics: ClassVar[tuple[Metric, ...]] = (
+        Metric(
+            "answer_similarity",
+            "Answer similarity",
+            primary=True,
+            description="Similarity of answer and expected answer.",
+        ),
+    )
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Tools that the configured method needs."""
+        return ("embedder",) if self.similarity == "embeddings" else ("cross_encoder",)
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        pairs = list(
+            dict.fromkeys(
+                (case.actual_output, case.expected_output) for case in cases if has_words(case.actual_output)
+            )
+        )
+        values = dict(zip(pairs, self._similarities(pairs, tools), strict=True))
+        return [self._outcome(case, values.get((case.actual_output, case.expected_output))) for case in cases]
+
+    def _outcome(self, case: Case, value: float | None) -> Outcome:
+        if is_empty(case):
+            return worst(self.metrics)
+        if value is None:
+            return no_words(self.metrics)
+        return Outcome.score({"answer_similarity": value})
+
+    def _similarities(self, pairs: Sequence[tuple[str, str]], tools: Tools) -> list[float]:
+        if self.similarity == "embeddings":
+            vectors = Vectors((text for pair in pairs for text in pair), tools.embedder)
+            return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
+        if tools.cross_encoder is None:
+            raise EvaluationError("there is no cross-encoder to ask")
+        return [round(min(1.0, max(0.0, value)), 6) for value in tools.cross_encoder.score(pairs)]
