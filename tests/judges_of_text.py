@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pytest_evalstudio.core.contracts import Entailment
+from pytest_evalstudio.core.tools import Entailment
 
 
 def words(text: str) -> set[str]:

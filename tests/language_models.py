@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_evalstudio.core.contracts import Likelihood, Passage
+from pytest_evalstudio.core.tools import Likelihood, Passage
 
 
 class WordLanguageModel:

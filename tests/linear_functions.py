@@ -121,8 +121,8 @@ def text_of(name: str, size: int) -> str:
 
 def _refused(function: Function, text: str) -> None:
     """Call a function that may refuse the text with an error for users."""
-    from pytest_evalstudio.core.contracts import HostFault
     from pytest_evalstudio.core.errors import EvalStudioError
+    from pytest_evalstudio.core.plugins.host import HostFault
 
     try:
         function(text)
@@ -396,8 +396,8 @@ def _sentences(text: str) -> None:
 def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function:
     def score(text: str) -> None:
         from pytest_evalstudio.core.cases import Case
-        from pytest_evalstudio.core.contracts import Tools
-        from pytest_evalstudio.core.registry import Registry
+        from pytest_evalstudio.core.plugins.registry import Registry
+        from pytest_evalstudio.core.tools import Tools
         from pytest_evalstudio.models.sentences import split_sentences
 
         case = Case(
@@ -486,7 +486,7 @@ def _recall(text: str) -> None:
 
 def _perturbed(name: str) -> Function:
     def perturb(text: str) -> None:
-        from pytest_evalstudio.core.registry import Registry
+        from pytest_evalstudio.core.plugins.registry import Registry
 
         Registry().perturbators.get(name)().perturb(text, "HIGH", 7)
 

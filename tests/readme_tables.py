@@ -17,8 +17,9 @@ from pydantic import BaseModel
 
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.cli.main import parser_of_commands
-from pytest_evalstudio.core.contracts import EvaluatorSpec, parameters
 from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT

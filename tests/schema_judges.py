@@ -10,7 +10,7 @@ from typing import Any
 
 from judging import reply_for
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.formats.config import configuration
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 
 CASES = [

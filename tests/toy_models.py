@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import host
+from pytest_evalstudio.core.plugins.host import host
 from workbench import Bench
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.perturbators import Change, Intensity, perturbator
+from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, perturbator
 
 
 @perturbator("reversed", name="Reversed", keeps_meaning=False, intensities=())

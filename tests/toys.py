@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 
 
 @evaluator("reading", name="Reading", domain="generation", needs=("actual_output",))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.workflow import Workflow

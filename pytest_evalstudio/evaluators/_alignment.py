@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     Sentence,

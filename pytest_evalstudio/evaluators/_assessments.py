@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, record, text
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed, one_line
 from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import has_words

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._similarity import Sentence, Vectors, best_columns, sentences
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import TextClassifier, Tools
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment
+from pytest_evalstudio.core.tools import TextClassifier, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, one_line
 from pytest_evalstudio.evaluators._similarity import Sentence
 from pytest_evalstudio.evaluators._support import DIGITS

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judging, Opinion, Vote
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import boolean_outcome, is_empty, keywords, worst
 
 T = TypeVar("T")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import LanguageModel, Likelihood, Tools
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tools import LanguageModel, Likelihood, Tools
 from pytest_evalstudio.evaluators._common import EMPTY_ANSWER
 from pytest_evalstudio.metrics.likelihood import mean_negative_log_likelihood
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, Question, Reply
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, number, record, several, text
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed, one_line
 from pytest_evalstudio.evaluators._judged import asked_texts
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words

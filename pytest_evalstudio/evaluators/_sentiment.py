@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_evalstudio.core.contracts import TextClassifier
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.tools import TextClassifier
 from pytest_evalstudio.metrics.sentiment import lexicon_sentiment
 
 

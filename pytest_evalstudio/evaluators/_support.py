@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Entailment, Tools
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.evaluators._common import is_empty, worst
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,

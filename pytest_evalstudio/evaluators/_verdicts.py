@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Flow, Question
 from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.replies import choice, record, text
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import boolean_outcome, judges_context, one_line
 from pytest_evalstudio.evaluators._judged import judged
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import NOTHING, Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._assessments import (
     RATIONALE,
     Texts,

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, nearest
 from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._artifacts import ArtifactFault, check_content, check_declared
 from pytest_evalstudio.evaluators._common import is_empty, keywords, listed, one_line, worst
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import JUDGE, PLACEHOLDERS, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import choice, record, text
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import boolean_metrics
 from pytest_evalstudio.evaluators._judged import judge_keywords, judged
 from pytest_evalstudio.evaluators._verdicts import verdict_outcome

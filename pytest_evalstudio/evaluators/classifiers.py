@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._classified import (
     all_sentences,
     classified,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, is_empty, keywords, worst
 from pytest_evalstudio.evaluators._sentiment import sentiments
 from pytest_evalstudio.evaluators._similarity import Vectors, best_columns, has_words, no_words

@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import (
     PERSONAL_DATA,
     boolean_metrics,

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import number, record, text
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import one_line
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 

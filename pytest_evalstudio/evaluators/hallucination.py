@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import Sentence, sentence_fragments, worst_sentence
 from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_judged, premise

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Entailment, Tools, evaluator
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
 from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
 from pytest_evalstudio.evaluators._similarity import (

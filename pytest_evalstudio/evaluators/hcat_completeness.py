@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, one_line
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,

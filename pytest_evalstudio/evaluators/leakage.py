@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import (
     PERSONAL_DATA,
     SECRET,

@@ -9,9 +9,10 @@ from itertools import combinations
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case, Turn
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
 from pytest_evalstudio.metrics.overlap import (
     RougeTokenizer,

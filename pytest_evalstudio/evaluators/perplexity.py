@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Passage, Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Passage, Tools
 from pytest_evalstudio.evaluators._common import is_empty, keywords
 from pytest_evalstudio.evaluators._likelihood import (
     NO_TOKENS,

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import number, record, several
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.evaluators._ragas import (

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._chunks import chunk_relevancies
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed, one_line
 from pytest_evalstudio.metrics.ranking import missing_documents, reciprocal_rank, soft_relevancy

@@ -9,11 +9,12 @@ from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import record, several, text
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import (
     EMPTY_ANSWER,
     MAX_FRAGMENTS,

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Entailment, Tools, evaluator
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,

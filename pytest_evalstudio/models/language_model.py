@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_evalstudio.core.contracts import Likelihood, Passage
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.tools import Likelihood, Passage
 from pytest_evalstudio.formats.config import LanguageModels
 from pytest_evalstudio.models.classifying import device_of
 from pytest_evalstudio.models.loading import no_progress_bar, share_threads

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.core.contracts import Entailment
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.tools import Entailment
 from pytest_evalstudio.formats.config import Nli
 from pytest_evalstudio.models.classifying import Classifier, plain, softmax
 from pytest_evalstudio.models.premises import Pair, Readings

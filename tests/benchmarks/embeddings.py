@@ -88,7 +88,7 @@ def unique_texts(lab: Path) -> list[str]:
     """What the three evaluators embed: the questions, and the sentences of answers and contexts; the longest
     first.
     """
-    from pytest_evalstudio.core.contracts import Tools
+    from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.evaluators._similarity import sentences
     from pytest_evalstudio.models.sentences import split_sentences
 

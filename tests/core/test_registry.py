@@ -5,10 +5,12 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from pytest_evalstudio.core.contracts import evaluator, host, parameters
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins import registry as module
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import step
 

@@ -11,8 +11,8 @@ from embedders import WordEmbedder
 from judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
 from language_models import WordLanguageModel, WordMatcher
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.judging import Judge
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.models.sentences import split_sentences
 from schema_judges import any_judge
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.agent_sanity_check import AgentSanityCheck
 
 Make = Callable[..., Case]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Aggregates, ModelScore, ScoredRow, Tools
+from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore, ScoredRow
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.classification import Classification
 
 Make = Callable[..., Case]

@@ -10,10 +10,10 @@ import pytest
 
 from judges_of_text import BIASED, TOXIC, WordLabels
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.evaluators.classifiers import LABELS
 from pytest_evalstudio.formats.dataset import LlmDataset

@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.cases import Case, Relationship, Turn
-from pytest_evalstudio.core.contracts import BOOLEAN_KEYS, SPEC, EvaluatorSpec, Tools
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.declaring import SPEC
+from pytest_evalstudio.core.plugins.evaluator import BOOLEAN_KEYS, EvaluatorSpec
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 
 REGISTRY = Registry()
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
@@ -234,7 +236,7 @@ def test_no_secret_is_repeated_in_clear(every_evaluator: Any, tools: Tools) -> N
 def test_finding_all_evaluators_imports_no_third_party_module() -> None:
     code = """
 import sys
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 list(Registry().evaluators)
 heavy = {"nltk", "numpy", "rouge_score", "jsonschema", "pypdf", "regex", "syntok", "torch", "pydantic"} & set(sys.modules)
 assert not heavy, heavy

@@ -9,8 +9,8 @@ import pytest
 
 from judges_of_text import WordLabels
 from pytest_evalstudio.core.cases import Case, Relationship
-from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject

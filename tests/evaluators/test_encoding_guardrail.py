@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.evaluators.encoding_guardrail import NOTHING_ENCODED, EncodingGuardrail, decode_hidden

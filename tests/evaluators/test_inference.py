@@ -15,10 +15,10 @@ import pytest
 from embedders import WordEmbedder
 from judges_of_text import WordNli, WordSupport
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Entailment, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.metrics.entailment import (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.leakage import PiiLeakage, SensitiveDataLeakage
 
 Make = Callable[..., Case]

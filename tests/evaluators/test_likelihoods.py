@@ -11,10 +11,10 @@ import pytest
 
 from language_models import WordLanguageModel, WordMatcher
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Passage, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Passage, Tools
 from pytest_evalstudio.metrics.likelihood import perplexity
 from pytest_evalstudio.models.sentences import split_sentences
 

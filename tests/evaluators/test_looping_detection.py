@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.looping_detection import LoopingDetection
 
 Make = Callable[..., Case]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.ngrams import Bleu, Rouge
 
 Make = Callable[..., Case]

@@ -14,10 +14,10 @@ from sklearn.metrics import average_precision_score
 from embedders import WordEmbedder
 from judging import SaidByTest, ScriptedJudge, outcome, outcomes, panel_of, verdicts
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._ragas import together
 from pytest_evalstudio.metrics.classification import harmonic_mean, statement_f1
 from pytest_evalstudio.metrics.ranking import average_precision

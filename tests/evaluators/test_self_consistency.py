@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from pytest_evalstudio.core.cases import Case, Turn
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.ngrams import SelfConsistency
 
 Make = Callable[..., Case]

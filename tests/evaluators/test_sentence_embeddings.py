@@ -14,10 +14,11 @@ import pytest
 from embedders import WordEmbedder
 from judges_of_text import WordNli
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import ScoredRow, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.evaluator import ScoredRow
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.questions_drift import packed, unpacked
 from pytest_evalstudio.metrics.similarity import drift
 from pytest_evalstudio.models.sentences import split_sentences

@@ -12,10 +12,10 @@ import pytest
 
 from embedders import WordEmbedder
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.step_alignment import StepAlignment
 from pytest_evalstudio.formats.config import configuration

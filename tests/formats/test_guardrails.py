@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.guardrails import REFERENCE, REFERENCE_IDS, Guardrails, read_guardrails
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.analysis.gates import parse_gate
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import load_configuration

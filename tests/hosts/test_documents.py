@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pypdf
 import pytest
 
-from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts import _documents
 from pytest_evalstudio.hosts._documents import Part, download, read_document
 

@@ -143,7 +143,7 @@ def test_a_callable_that_wants_to_end_the_process_ends_only_its_case(application
 
 def test_a_callable_may_ask_for_another_try(application, model):
     name = application("""
-        from pytest_evalstudio.core.contracts import HostFault
+        from pytest_evalstudio.core.plugins.host import HostFault
         tries = []
         def f(prompt):
             tries.append(prompt)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.contracts import Likelihood, Passage
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.tools import Likelihood, Passage
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.config import LanguageModels
 from pytest_evalstudio.formats.dataset import LlmDataset

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.engine.scoring.plan import Plan

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.core.contracts import parameters
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.files import read_source

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from pytest_evalstudio.core.contracts import parameters
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.perturbations.keyboard_typos import NEIGHBOURS

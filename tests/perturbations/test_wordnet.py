@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.perturbations import _wordnet
@@ -108,7 +108,7 @@ def test_an_archive_of_nltks_is_read(monkeypatch, tmp_path):
 
 def test_looking_at_the_perturbators_reads_no_wordnet():
     code = (
-        "import sys; from pytest_evalstudio.core.registry import Registry; list(Registry().perturbators);"
+        "import sys; from pytest_evalstudio.core.plugins.registry import Registry; list(Registry().perturbators);"
         " assert 'nltk' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

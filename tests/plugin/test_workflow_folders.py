@@ -13,7 +13,7 @@ from project import Project
 STEP = '''
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 
 
 @step("first", name="First", number=1)

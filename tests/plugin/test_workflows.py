@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 
 
 def note(work, name):

@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 
-from pytest_evalstudio.core.contracts import ModelScore
+from pytest_evalstudio.core.plugins.evaluator import ModelScore
 from pytest_evalstudio.report.build import build_report
 from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
 

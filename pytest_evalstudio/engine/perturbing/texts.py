@@ -119,7 +119,7 @@ class Perturber:
 def put_to(chain: Chain, text: str, seed: int) -> Change:
     """What a chain makes of a text; nothing where one of its perturbators does not suit.
 
-    >>> from pytest_evalstudio.core.registry import Registry
+    >>> from pytest_evalstudio.core.plugins.registry import Registry
     >>> from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
     >>> (chain,) = parse_perturbations("comma:high+word_swap:high", Registry())
     >>> put_to(chain, "What is effective challenge of models?", 1).text

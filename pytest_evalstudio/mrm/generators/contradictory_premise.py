@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.steps.test_generation.attacks import contrary, falsehoods, framed, plain_drafts
 
 TWO = "I was told: “{one}” Somebody else told me: “{other}” {question}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.generators import generator
+from pytest_evalstudio.core.plugins.generator import generator
 
 
 @generator(

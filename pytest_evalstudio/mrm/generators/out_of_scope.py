@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.formats.condition import Regexp
 from pytest_evalstudio.mrm.texts.words import content_words
 

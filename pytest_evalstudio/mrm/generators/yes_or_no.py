@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 from pytest_evalstudio.mrm.steps.test_generation.conditions import begins_with
 from pytest_evalstudio.mrm.texts.quantities import others, quantities
 from pytest_evalstudio.mrm.texts.statements import BASES, BE, MODALS, Statement, inside, statement

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_evalstudio.core.generators import Corpus
+from pytest_evalstudio.core.plugins.generator import Corpus
 
 Kind = Literal["money", "percent", "date", "period", "number"]
 

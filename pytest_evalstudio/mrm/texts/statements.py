@@ -6,7 +6,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.generators import Corpus
+from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.mrm.texts.quantities import Quantity
 from pytest_evalstudio.mrm.texts.words import content_words
 

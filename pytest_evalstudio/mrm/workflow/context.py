@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow

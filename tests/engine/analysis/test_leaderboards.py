@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.core.contracts import ModelScore
+from pytest_evalstudio.core.plugins.evaluator import ModelScore
 from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
 from pytest_evalstudio.stats.intervals import wilson_interval
 from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric, perturbed, score

@@ -9,8 +9,8 @@ from typing import ClassVar
 import pytest
 
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.contracts import evaluator
 from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.evaluate import evaluate

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.secrets import Secrets

@@ -13,9 +13,9 @@ from contextlib import closing
 import pytest
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.contracts import HostFault, host
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking import limits
 from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
@@ -303,7 +303,7 @@ RUN = """
     import sys
     from pathlib import Path
     from pytest_evalstudio.core.cases import Prompt
-    from pytest_evalstudio.core.registry import Registry
+    from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.hosts import open_model
 

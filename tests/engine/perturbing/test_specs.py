@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.perturbators import Change, perturbator
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.contracts import Tools
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.config import configuration

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.config import configuration

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.mrm.artifacts.prompt_extension import RULES, choose_rules, prompt_extension
 
 

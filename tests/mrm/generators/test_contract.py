@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
-from pytest_evalstudio.core.registry import Registry
 from pytest_evalstudio.engine.corpus import corpus_chunks
 from pytest_evalstudio.formats.condition import parse_condition
 

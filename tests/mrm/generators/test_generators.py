@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt
-from pytest_evalstudio.core.registry import Registry
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.condition import parse_condition
 
 REGISTRY = Registry()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import verdict_word
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.core.steps import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.failure_clustering.description import described

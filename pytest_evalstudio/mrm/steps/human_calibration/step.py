@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.calibration import METHODS
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.labels import Label, read_ratings

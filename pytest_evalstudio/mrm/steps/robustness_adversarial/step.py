@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite

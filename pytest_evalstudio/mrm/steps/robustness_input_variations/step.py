@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.perturbators import INTENSITIES
-from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.engine.perturbing.cases import perturb

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Generator
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Generator
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
 from pytest_evalstudio.mrm.generators.numerical_reasoning import NumericalReasoning
 from pytest_evalstudio.mrm.generators.simple_factual import SimpleFactual

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
-from pytest_evalstudio.core.generators import Corpus, Draft, Excerpt, Purpose
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Purpose
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.robustness_adversarial.results import ID as ROBUSTNESS_ADVERSARIAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.mrm.steps.test_generation.generating import Wanted
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.results import ID, SUITE

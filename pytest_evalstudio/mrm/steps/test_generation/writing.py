@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.errors import unknown_name
-from pytest_evalstudio.core.generators import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question
+from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, REFUSES

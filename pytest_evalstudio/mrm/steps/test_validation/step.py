@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pytest_evalstudio.core.errors import DataError, nearest, unknown_name
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pytest_evalstudio.core.steps import StepResult, step
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (

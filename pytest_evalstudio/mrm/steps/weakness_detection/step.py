@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.outcomes import Severity
+from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.core.steps import StepResult, step
 from pytest_evalstudio.engine.analysis.problems import miss_severity
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.formats.fields import write_json

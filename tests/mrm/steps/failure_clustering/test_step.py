@@ -10,7 +10,7 @@ import pytest
 
 from failing import CAUSES, planted_texts, write_failing
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.steps import StepResult
+from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.mrm.steps.failure_clustering import method as failures
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import read_evaluation
 from pytest_evalstudio.mrm.steps.failure_clustering.step import FailureClustering

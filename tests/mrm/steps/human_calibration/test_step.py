@@ -13,7 +13,7 @@ import pytest
 
 from pytest_evalstudio import evaluate
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.steps import StepResult
+from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.calibration import load_calibration
 from pytest_evalstudio.formats.labels import Label, read_labels
 from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.contracts import HostFault
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.steps import StepResult
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation

@@ -17,8 +17,8 @@ import pytest
 from judging import unfenced
 from openai_server import Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError
-from pytest_evalstudio.core.registry import Registry
-from pytest_evalstudio.core.steps import StepResult
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase, TestSuite

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from language_models import WordMatcher
-from pytest_evalstudio.core.contracts import Entailment, Tools
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_validation.method import low_outliers, support
 from pytest_evalstudio.mrm.steps.test_validation.step import TestValidation

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.steps import StepResult
+from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.mrm.steps.weakness_detection.step import WeaknessDetection
 from tests.records import RecordBuilder, evaluator, metric
 from workbench import Bench
