@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabT
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.labs import complete_row
-from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab, labels

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.prompts import prompt_of
-from pytest_evalstudio.engine.perturbing.categories import origin
+from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.plan import Plan, Selected
 from pytest_evalstudio.engine.scoring.results import Result

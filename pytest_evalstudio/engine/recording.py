@@ -19,7 +19,7 @@ import msgspec
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
-from pytest_evalstudio.engine.perturbing.categories import Origin
+from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked

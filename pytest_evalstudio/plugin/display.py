@@ -35,6 +35,10 @@ def shown_line(text: object) -> str:
     return visible(masked(str(text)))
 
 
+class CollectionError(Exception):
+    """A fault in a user's file, which pytest shows without a traceback."""
+
+
 def usage_error(text: object) -> pytest.UsageError:
     """Return the usage error of a message."""
     return pytest.UsageError(shown(text))

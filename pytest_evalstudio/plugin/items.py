@@ -23,7 +23,7 @@ from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.plugin.display import clean_failure
+from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.marks import mark_named
 
 if TYPE_CHECKING:
@@ -157,10 +157,6 @@ class EvalFileCollector(pytest.File):
             else super().repr_failure(excinfo)
         )
         return clean_failure(failure)
-
-
-class CollectionError(Exception):
-    """A fault in a user's file; shown as it reads."""
 
 
 class BrokenCase(pytest.Collector):

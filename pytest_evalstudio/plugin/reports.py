@@ -15,7 +15,7 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
-from pytest_evalstudio.plugin import PAYLOAD
+from pytest_evalstudio.plugin import PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import clean_report
 from pytest_evalstudio.plugin.items import EvalItem
@@ -129,10 +129,7 @@ def item_tables(item: EvalItem, evaluators: Iterable[Selected], announced: Annou
 
 
 def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
-    from pytest_evalstudio.plugin.session import EvalSession
-
-    evals = item.config.pluginmanager.get_plugin("evalstudio-session")
-    assert isinstance(evals, EvalSession)
+    evals = eval_session(item.config)
     file = item.nodeid.split("::")[0]
     tables = Tables(
         models={},

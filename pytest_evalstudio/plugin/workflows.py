@@ -17,6 +17,7 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.record.schema import StepEntry, Tables
 
@@ -33,8 +34,6 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
     Raises:
         CollectionError: for the first thing that is wrong with the file.
     """
-    from pytest_evalstudio.plugin.items import CollectionError
-
     evals = collector.evals
     try:
         workflow = read_workflow(source)

@@ -18,7 +18,7 @@ def write(folder, text, name="evalstudio.toml"):
 
 
 def test_without_a_file_the_defaults_hold():
-    assert configuration({}) == Configuration()
+    assert configuration({}).model_dump() == Configuration().model_dump()
     assert (
         Configuration().evaluators,
         Configuration().runs,

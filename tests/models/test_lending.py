@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -265,11 +266,8 @@ def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
 def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
     settings = configuration({}, folder=tmp_path)
 
-    class Asks:
-        requires = ("soothsayer:delphi",)
-
     chosen = Plan(Registry(), settings).get("rouge")
-    object.__setattr__(chosen, "evaluator", Asks())
+    chosen = replace(chosen, spec=replace(chosen.spec, requires=("soothsayer:delphi",)))
     assert (
         Lender()
         .lacks(settings, chosen)

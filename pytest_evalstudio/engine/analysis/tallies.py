@@ -15,7 +15,7 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.spools import Spool
-from pytest_evalstudio.engine.perturbing.categories import SOURCE, Origin, origin
+from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemFlip, ItemVerdict, Row, RowOutcome, Run
 
 EXCERPT_CHARS = 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pytest_evalstudio.core.cases import Relationship
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED, Change
-from pytest_evalstudio.engine.perturbing.categories import PERTURBED, PREFIX, SOURCE
+from pytest_evalstudio.engine.origins import PERTURBED, PREFIX, SOURCE
 from pytest_evalstudio.engine.perturbing.specs import Chain
 from pytest_evalstudio.engine.perturbing.where import Where
 from pytest_evalstudio.engine.perturbing.written import Written

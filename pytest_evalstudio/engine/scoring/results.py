@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.engine.perturbing.categories import Origin
+from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.subjects import Subject
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict

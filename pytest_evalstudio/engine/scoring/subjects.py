@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
 from pytest_evalstudio.core.display import UNSAFE
-from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.formats.dataset import LlmDataset, Row

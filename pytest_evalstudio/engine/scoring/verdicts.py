@@ -10,7 +10,7 @@ from typing import Literal
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
-from pytest_evalstudio.engine.perturbing.categories import Origin
+from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.calibrated import conformal_set, uncertain_words
 from pytest_evalstudio.engine.scoring.plan import Selected
 from pytest_evalstudio.engine.scoring.subjects import Subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from pytest_evalstudio.engine.perturbing.categories import SOURCE, Perturbators, origin
+from pytest_evalstudio.engine.origins import SOURCE, Perturbators, origin
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab

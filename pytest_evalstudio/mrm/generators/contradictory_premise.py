@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.steps.test_generation.attacks import contrary, falsehoods, framed, plain_drafts
+from pytest_evalstudio.mrm.generators._attacks import contrary, falsehoods, framed, plain_drafts
 
 TWO = "I was told: “{one}” Somebody else told me: “{other}” {question}"
 DENIED = "I have heard that this is so: “{denied}” {question}"

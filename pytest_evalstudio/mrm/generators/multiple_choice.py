@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.steps.test_generation.conditions import chooses, says
+from pytest_evalstudio.mrm.generators._conditions import chooses, says
 from pytest_evalstudio.mrm.texts.quantities import others, quantities
 from pytest_evalstudio.mrm.texts.statements import stands_alone, with_gap
 

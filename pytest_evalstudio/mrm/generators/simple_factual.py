@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.steps.test_generation.conditions import says_words
+from pytest_evalstudio.mrm.generators._conditions import says_words
 from pytest_evalstudio.mrm.texts.statements import BASES, BE, Statement, inside, statement, telling_words
 
 _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)

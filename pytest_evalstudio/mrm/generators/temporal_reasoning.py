@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
-from pytest_evalstudio.mrm.steps.test_generation.conditions import says
+from pytest_evalstudio.mrm.generators._conditions import says
 from pytest_evalstudio.mrm.texts.quantities import Quantity, quantities
 from pytest_evalstudio.mrm.texts.statements import inside, stands_alone, statement, with_gap
 

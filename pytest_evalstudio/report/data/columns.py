@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, excerpt, visible_categories
-from pytest_evalstudio.engine.perturbing.categories import SOURCE
+from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartTally
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.engine.perturbing.categories import origin
+from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
 from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict

@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.mrm.steps.test_generation.attacks import PLANTED
+from pytest_evalstudio.mrm.generators._attacks import PLANTED
 
 REGISTRY = Registry()
 ATTACKS = ("contextual_misinformation", "contradictory_premise", "jailbreak", "prompt_injection")

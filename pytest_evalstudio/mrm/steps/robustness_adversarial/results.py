@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-ID = "robustness_adversarial"
+from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL
+
+ID = ADVERSARIAL
 SUITE = "adversarial_suite.json"
 FIGURES = "adversarial.json"
 PICTURE = "adversarial.svg"

@@ -15,8 +15,8 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Purpose
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.steps.robustness_adversarial.results import ID as ROBUSTNESS_ADVERSARIAL
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
+from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.steps.topic_modeling.results import TOPICS
@@ -27,7 +27,7 @@ from pytest_evalstudio.stats.strata import allocate, interleave
 
 MOST_OF_A_KIND = 3
 """Questions of one kind on one chunk."""
-STEP_OF: Mapping[Purpose, str] = {"ordinary": TEST_GENERATION, "adversarial": ROBUSTNESS_ADVERSARIAL}
+STEP_OF: Mapping[Purpose, str] = {"ordinary": TEST_GENERATION, "adversarial": ADVERSARIAL}
 """The step that uses the generators of a purpose."""
 PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = (
     "plain_question",

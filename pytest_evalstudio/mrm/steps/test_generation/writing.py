@@ -14,9 +14,9 @@ from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question
 from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge
+from pytest_evalstudio.mrm.generators._attacks import planted
+from pytest_evalstudio.mrm.generators._conditions import derived, without
 from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, REFUSES
-from pytest_evalstudio.mrm.steps.test_generation.attacks import planted
-from pytest_evalstudio.mrm.steps.test_generation.conditions import derived, without
 from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, Ground, Wanted
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.stats.strata import allocate, interleave

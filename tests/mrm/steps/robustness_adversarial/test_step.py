@@ -17,9 +17,9 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
-from pytest_evalstudio.mrm.steps.test_generation.attacks import PLANTED
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from toy_models import APP, answered_by
 from workbench import Bench

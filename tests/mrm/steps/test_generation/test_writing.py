@@ -22,8 +22,8 @@ from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.engine.scoring.lending import Lender
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
-from pytest_evalstudio.mrm.steps.test_generation.attacks import PLANTED
-from pytest_evalstudio.mrm.steps.test_generation.conditions import derived, without
+from pytest_evalstudio.mrm.generators._attacks import PLANTED
+from pytest_evalstudio.mrm.generators._conditions import derived, without
 from pytest_evalstudio.mrm.steps.test_generation.generating import Wanted
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.engine.perturbing.categories import origin
+from pytest_evalstudio.engine.origins import origin
 
 REFERENCE = "h2o_sonar.utils.perturbations."
 

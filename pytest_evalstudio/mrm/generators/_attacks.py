@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Generator
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
+from pytest_evalstudio.mrm.generators._conditions import without
 from pytest_evalstudio.mrm.generators.numerical_reasoning import NumericalReasoning
 from pytest_evalstudio.mrm.generators.simple_factual import SimpleFactual
 from pytest_evalstudio.mrm.generators.temporal_reasoning import TemporalReasoning
-from pytest_evalstudio.mrm.steps.test_generation.conditions import without
 from pytest_evalstudio.mrm.texts.quantities import Quantity, others, quantities
 from pytest_evalstudio.mrm.texts.statements import BE, Statement, statement
 
