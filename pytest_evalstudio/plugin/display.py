@@ -5,10 +5,13 @@ foreign text.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from _pytest._code.code import (
+
+from pytest_evalstudio.core.display import printable, visible, visible_lines
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.plugin.private_api import (
     ExceptionChainRepr,
     ReprEntry,
     ReprEntryNative,
@@ -16,13 +19,9 @@ from _pytest._code.code import (
     ReprFileLocation,
     ReprTraceback,
     TerminalRepr,
+    TerminalWriter,
+    terminal_encoding,
 )
-
-from pytest_evalstudio.core.display import printable, visible, visible_lines
-from pytest_evalstudio.engine.scoring.masking import masked
-
-if TYPE_CHECKING:
-    from _pytest._io import TerminalWriter
 
 
 def shown(text: object) -> str:
@@ -60,8 +59,7 @@ class SafeTerminal:
 
     def write_line(self, text: str, **markup: bool) -> None:
         """Write one line."""
-        encoding = getattr(self._reporter._tw._file, "encoding", None)
-        self._reporter.write_line(printable(visible(text), encoding), **markup)
+        self._reporter.write_line(printable(visible(text), terminal_encoding(self._reporter)), **markup)
 
 
 def clean_report(report: pytest.TestReport) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.fixtures import TopRequest
 
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
@@ -25,10 +24,9 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.marks import mark_named
+from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
 
 if TYPE_CHECKING:
-    from _pytest._code.code import ExceptionInfo, TerminalRepr
-
     from pytest_evalstudio.plugin.chunked import Chunk
     from pytest_evalstudio.plugin.session import EvalSession
 
@@ -150,7 +148,9 @@ class EvalFileCollector(pytest.File):
             if marker_name(name):
                 node.add_marker(mark_named(self.config, name))
 
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
         failure = (
             str(excinfo.value)
             if isinstance(excinfo.value, CollectionError)
@@ -171,11 +171,13 @@ class BrokenCase(pytest.Collector):
         self._evals.broken_cases += 1
         raise CollectionError(str(self._error))
 
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
         return clean_failure(str(excinfo.value))
 
 
-class EvalItem(pytest.Item):
+class EvalItem(FixtureItem):
     """One test case put to one model.
 
     Errors of host, judge or model come out of `setup`, missed thresholds out of `runtest`, so that pytest
@@ -183,13 +185,14 @@ class EvalItem(pytest.Item):
     """
 
     chunk: Chunk
+    expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
 
     def __init__(self, *, subject: Subject, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.subject = subject
         self.host_fixture = "" if subject.answered else self.file.evals.models.fixture_of(subject.model)
         if self.host_fixture:
-            self._initrequest()
+            self.enable_fixtures()
         if subject.skip:
             self.add_marker(pytest.mark.skip(reason=subject.skip))
         if subject.xfail:
@@ -199,11 +202,6 @@ class EvalItem(pytest.Item):
             names |= {selected.spec.domain for selected in subject.chosen}
         self.file._mark(self, names)
 
-    def _initrequest(self) -> None:
-        self.funcargs: dict[str, object] = {}
-        self._fixtureinfo = self.session._fixturemanager.getfixtureinfo(node=self, func=None, cls=None)
-        self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]
-
     @property
     def file(self) -> EvalFileCollector:
         parent = self.parent
@@ -212,7 +210,7 @@ class EvalItem(pytest.Item):
 
     def setup(self) -> None:
         if self.host_fixture:
-            self.file.evals.models.bind(self.subject.model, self._request.getfixturevalue(self.host_fixture))
+            self.file.evals.models.bind(self.subject.model, self.fixture_value(self.host_fixture))
         if (
             self.config.option.setuponly
         ):  # also set by --setup-plan: nothing is executed, so no model is asked
@@ -232,19 +230,6 @@ class EvalItem(pytest.Item):
             raise ThresholdMissed(explain(result))
         for line in doubts(result):
             self.add_report_section("call", "evalstudio", f"{line}\n")
-
-    def _repr_failure_py(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> TerminalRepr:
-        """Show a fault that is nobody's bug by its message alone.
-
-        pytest takes this method for set-up errors, too, and `repr_failure` comes down to it.
-        """
-        if not isinstance(excinfo.value, EvaluationError | ThresholdMissed | ConfigurationError):
-            return super()._repr_failure_py(excinfo, style)
-        shown = excinfo.getrepr(style="value")
-        if shown.reprcrash is not None:
-            shown.reprcrash.path = str(self.path)
-            shown.reprcrash.message = str(excinfo.value).splitlines()[0]
-        return shown
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name

@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.scoring.subjects import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
+from pytest_evalstudio.plugin.private_api import fixture_is_visible
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem
@@ -118,7 +119,7 @@ class Models:
         for item in items:
             if not item.subject.answered:
                 self.session_of(item.subject.model)
-            if item.host_fixture and not item.session._fixturemanager.getfixturedefs(item.host_fixture, item):
+            if item.host_fixture and not fixture_is_visible(item, item.host_fixture):
                 fact = (
                     f"there is no fixture {item.host_fixture!r} that {item.path.name} can see; define it in a"
                     " conftest.py"

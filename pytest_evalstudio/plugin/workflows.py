@@ -19,11 +19,10 @@ from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.plugin.private_api import TerminalRepr
 from pytest_evalstudio.record.schema import StepEntry, Tables
 
 if TYPE_CHECKING:
-    from _pytest._code.code import ExceptionInfo, TerminalRepr
-
     from pytest_evalstudio.plugin.items import EvalFileCollector
     from pytest_evalstudio.plugin.session import EvalSession
 
@@ -146,7 +145,9 @@ class WorkflowStep(pytest.Item):
             self.nodeid, Tables(steps={self.nodeid: msgspec.convert({**step, **masked}, StepEntry)})
         )
 
-    def repr_failure(self, excinfo: ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
         if not isinstance(excinfo.value, EvalStudioError):
             return super().repr_failure(excinfo, style)
         said = str(excinfo.value)

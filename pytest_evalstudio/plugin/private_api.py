@@ -1,0 +1,82 @@
+"""The private names of pytest that the plugin needs; no other module imports or calls them.
+
+Public pytest has no names for the representations of failures, for the failure of a set-up, for fixtures of
+items that are not functions, and for the encoding of the terminal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from _pytest._code.code import (
+    ExceptionChainRepr,
+    ReprEntry,
+    ReprEntryNative,
+    ReprExceptionInfo,
+    ReprFileLocation,
+    ReprTraceback,
+    TerminalRepr,
+)
+from _pytest._io import TerminalWriter
+from _pytest.fixtures import TopRequest
+
+__all__ = [
+    "ExceptionChainRepr",
+    "FixtureItem",
+    "ReprEntry",
+    "ReprEntryNative",
+    "ReprExceptionInfo",
+    "ReprFileLocation",
+    "ReprTraceback",
+    "TerminalRepr",
+    "TerminalWriter",
+    "fixture_is_visible",
+    "terminal_encoding",
+]
+
+
+class FixtureItem(pytest.Item):
+    """An item without a function, which may ask for fixtures and show some failures by their message alone.
+
+    Attributes:
+        expected_faults: exceptions whose message says all; pytest shows the traceback of the others.
+    """
+
+    expected_faults: tuple[type[BaseException], ...] = ()
+
+    def enable_fixtures(self) -> None:
+        """Prepare the item for `fixture_value`, while it is collected."""
+        self._initrequest()
+
+    def fixture_value(self, name: str) -> object:
+        """Return the value of a fixture, in `setup`."""
+        return self._request.getfixturevalue(name)
+
+    def _initrequest(self) -> None:
+        """pytest calls this method again for each attempt of pytest-rerunfailures."""
+        self.funcargs: dict[str, object] = {}
+        self._fixtureinfo = self.session._fixturemanager.getfixtureinfo(node=self, func=None, cls=None)
+        self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]
+
+    def _repr_failure_py(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> TerminalRepr:
+        """pytest takes this method for set-up errors, too, and `repr_failure` comes down to it."""
+        if not isinstance(excinfo.value, self.expected_faults):
+            return super()._repr_failure_py(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.path = str(self.path)
+            shown.reprcrash.message = str(excinfo.value).splitlines()[0]
+        return shown
+
+
+def fixture_is_visible(item: pytest.Item, name: str) -> bool:
+    """Return whether a fixture of that name is defined where the item can see it."""
+    return bool(item.session._fixturemanager.getfixturedefs(name, item))
+
+
+def terminal_encoding(reporter: pytest.TerminalReporter) -> str | None:
+    """Return the encoding of the stream that a reporter writes to, None if it has none."""
+    return getattr(reporter._tw._file, "encoding", None)
