@@ -69,6 +69,7 @@ COMMANDS = {
     "perturbators": [[], ["--json"]],
     "generators": [[], ["--json"]],
     "steps": [[], ["--json"]],
+    "sections": [[], ["--json"]],
     "validate": [
         ["suite.json", "broken.json", "lab.json", "lost.json", "evalstudio.toml", "workflow.json", NASTY]
     ],

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, configuration_for, say
-from pytest_evalstudio.cli.plugin_modules import registry_for
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
     import argparse
@@ -60,6 +60,7 @@ def add_to(add: Adds) -> None:
     parser.add_argument(
         "--export", dest="write", metavar="CSV", help="write what is to be labelled as a sheet, and end"
     )
+    add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
