@@ -72,10 +72,10 @@ def table_in(text: str, name: str) -> list[list[str]]:
 
 
 def evaluators() -> Iterator[str]:
-    shelf = Registry().evaluators
+    plugins = Registry().evaluators
     yield from _head("Evaluator", "Needs", "Primary metric", "What it measures")
-    for id in shelf:
-        spec = shelf.spec(id)
+    for id in plugins:
+        spec = plugins.spec(id)
         yield _row(
             f"`{id}`" + (" \\*" if id in DEFAULT_EVALUATORS else ""),
             ", ".join(spec.needs),
@@ -85,11 +85,11 @@ def evaluators() -> Iterator[str]:
 
 
 def hosts() -> Iterator[str]:
-    shelf = Registry().hosts
+    plugins = Registry().hosts
     yield from _head("Host", "Kind", "Answers kept", "What it asks", "Parameters")
-    for id in shelf:
-        spec = shelf.spec(id)
-        named = ", ".join(f"`{name}`" for name in parameters(shelf.get(id)))
+    for id in plugins:
+        spec = plugins.spec(id)
+        named = ", ".join(f"`{name}`" for name in parameters(plugins.get(id)))
         yield _row(
             f"`{id}`",
             "LLM or RAG" if spec.kind == "both" else spec.kind.upper(),
@@ -100,10 +100,10 @@ def hosts() -> Iterator[str]:
 
 
 def perturbators() -> Iterator[str]:
-    shelf = Registry().perturbators
+    plugins = Registry().perturbators
     yield from _head("Perturbator", "Intensities", "What it does", "Options")
-    for id in shelf:
-        spec = shelf.spec(id)
+    for id in plugins:
+        spec = plugins.spec(id)
         levels = (
             "–"
             if not spec.intensities
@@ -118,7 +118,7 @@ def perturbators() -> Iterator[str]:
             f"`{id}`{meaning}",
             levels,
             spec.description,
-            ", ".join(f"`{name}`" for name in parameters(shelf.get(id))),
+            ", ".join(f"`{name}`" for name in parameters(plugins.get(id))),
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -32,7 +32,7 @@ class Bench:
         self.workflow = Workflow(name="demo", documents=list(documents), seed=seed)
         self.config = configuration(config or {}, folder=folder)
         self.registry = Registry()
-        self.lender: Any = Lender(registry=self.registry)
+        self.provider: Any = ModelProvider(registry=self.registry)
 
     def work(self, step: str, *earlier: str) -> StepContext:
         own = self.of(step)
@@ -48,7 +48,7 @@ class Bench:
             figures={},
             documents=tuple(str(self.folder / name) for name in self.workflow.documents),
             cache=self.folder / "cache",
-            lender=self.lender,
+            provider=self.provider,
             progress=lambda done, total, what: None,
         )
 

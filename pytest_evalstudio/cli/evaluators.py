@@ -22,10 +22,10 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = registry_for(arguments).evaluators
+    plugins = registry_for(arguments).evaluators
     entries: list[dict[str, Any]] = []
-    for id in shelf:
-        spec = shelf.spec(id)
+    for id in plugins:
+        spec = plugins.spec(id)
         entries.append(
             {
                 "id": id,
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "scope": spec.scope,
                 "extra": spec.extra,
                 "keywords": list(spec.keywords),
-                "params": parameters(shelf.get(id)),
+                "params": parameters(plugins.get(id)),
                 "metrics": [
                     {
                         "key": metric.key,

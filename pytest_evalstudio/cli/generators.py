@@ -21,8 +21,8 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = registry_for(arguments).generators
-    specs = [shelf.spec(id) for id in shelf]
+    plugins = registry_for(arguments).generators
+    specs = [plugins.spec(id) for id in plugins]
     if arguments.json:
         print_json(
             [

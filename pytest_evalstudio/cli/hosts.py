@@ -22,10 +22,10 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = registry_for(arguments).hosts
+    plugins = registry_for(arguments).hosts
     entries: list[dict[str, Any]] = []
-    for id in shelf:
-        spec = shelf.spec(id)
+    for id in plugins:
+        spec = plugins.spec(id)
         entries.append(
             {
                 "id": id,
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "extra": spec.extra,
                 "caches": spec.caches,
                 "description": spec.description,
-                "params": parameters(shelf.get(id)),
+                "params": parameters(plugins.get(id)),
             }
         )
     if arguments.json:

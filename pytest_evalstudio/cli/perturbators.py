@@ -22,7 +22,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = registry_for(arguments).perturbators
+    plugins = registry_for(arguments).perturbators
     entries = [
         {
             "id": id,
@@ -30,18 +30,18 @@ def run(arguments: argparse.Namespace) -> int:
             "keeps_meaning": spec.keeps_meaning,
             "intensities": [level.lower() for level in spec.intensities],
             "description": spec.description,
-            "params": parameters(shelf.get(id)),
+            "params": parameters(plugins.get(id)),
         }
-        for id, spec in ((id, shelf.spec(id)) for id in shelf)
+        for id, spec in ((id, plugins.spec(id)) for id in plugins)
     ]
     if arguments.json:
         print_json(entries)
         return FINE
-    for id, spec in ((id, shelf.spec(id)) for id in shelf):
+    for id, spec in ((id, plugins.spec(id)) for id in plugins):
         levels = ", ".join(level.lower() for level in spec.intensities) or "no intensities"
         say(f"{id:<26}{levels}" + ("" if spec.keeps_meaning else "; changes the meaning"))
         say(f"    {spec.description}")
-        options = ", ".join(parameters(shelf.get(id)))
+        options = ", ".join(parameters(plugins.get(id)))
         if options:
             say(f"    options: {options}")
     return FINE

@@ -22,8 +22,8 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    shelf = registry_for(arguments).steps
-    specs = sorted((shelf.spec(id) for id in shelf), key=lambda spec: spec.number)
+    plugins = registry_for(arguments).steps
+    specs = sorted((plugins.spec(id) for id in plugins), key=lambda spec: spec.number)
     entries = [
         {
             "number": spec.number,
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
             "uses": list(spec.uses),
             "extra": spec.extra,
             "description": spec.description,
-            "params": parameters(shelf.get(spec.id)),
+            "params": parameters(plugins.get(spec.id)),
         }
         for spec in specs
     ]
@@ -44,5 +44,5 @@ def run(arguments: argparse.Namespace) -> int:
         needs = f"after {', '.join(spec.after)}" if spec.after else "first"
         say(f"{spec.number}. {spec.id:<30}{needs}" + (f"; uses {', '.join(spec.uses)}" if spec.uses else ""))
         say(f"    {spec.description}")
-        say(f"    parameters: {', '.join(parameters(shelf.get(spec.id))) or 'none'}")
+        say(f"    parameters: {', '.join(parameters(plugins.get(spec.id))) or 'none'}")
     return FINE

@@ -74,7 +74,7 @@ def _check_perturbations(config: Configuration, registry: Registry) -> None:
 
 def _validate_data(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.scoring.plan import Plan
-    from pytest_evalstudio.engine.scoring.subjects import ModelInfo, subjects
+    from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
     from pytest_evalstudio.formats.files import kind_of, read, read_source
 
     path = local(name)
@@ -88,12 +88,12 @@ def _validate_data(name: str, registry: Registry) -> int:
         say(str(error))
     plan = Plan(registry, configuration_for(name))
     wrong = list(file.errors)
-    found = subjects(file, path.parent, [ModelInfo(key="", label="")])
-    for subject in found:
+    found = tasks(file, path.parent, [ModelInfo(key="", label="")])
+    for task in found:
         try:
-            plan.for_case(subject.choice)
+            plan.for_case(task.choice)
         except ConfigurationError as exc:
-            say(f"{name}: {subject.key}: {exc}")
+            say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
     if not wrong:
         say(f"{name}: {file.kind}, {len(found)} test cases: fine")

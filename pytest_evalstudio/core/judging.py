@@ -118,7 +118,7 @@ class Judging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion:
+class Judgement:
     """What one judge made of one case.
 
     Attributes:
@@ -138,7 +138,7 @@ class Judge(Protocol):
     """One model that judges, or a panel of them.
 
     Attributes:
-        vote: how a panel's opinions become one.
+        vote: how a panel's judgements become one.
     """
 
     @property
@@ -147,8 +147,8 @@ class Judge(Protocol):
     @property
     def vote(self) -> Vote: ...
 
-    def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Opinion]]:
-        """The opinion of each judge on each flow; all flows of all judges go on at the same time.
+    def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
+        """The judgement of each judge on each flow; all flows of all judges go on at the same time.
 
         Args:
             flows: makers of flows, called once for each judge.

@@ -134,7 +134,7 @@ class TokenMatcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What the engine lends an evaluator.
+    """What the engine provides to an evaluator.
 
     Attributes:
         max_text_chars: longer texts are not to be scored.

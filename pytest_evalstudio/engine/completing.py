@@ -16,7 +16,7 @@ from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.labs import complete_row
 from pytest_evalstudio.engine.origins import SOURCE
-from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
+from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 

@@ -22,12 +22,12 @@ from pytest_evalstudio.engine.recording import (
     new_run,
 )
 from pytest_evalstudio.engine.scoring.chunks import cut
-from pytest_evalstudio.engine.scoring.lending import Lender, left_out
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import misses
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.subjects import Subject, subjects
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, tasks
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile
@@ -54,7 +54,7 @@ class Results:
 
     def verdicts(self) -> dict[str, str]:
         """Name of each case and model to passed, failed, error or skipped."""
-        return {result.subject.name: verdict_word(result) for result in self.items}
+        return {result.task.name: verdict_word(result) for result in self.items}
 
     def write_record(self, folder: str | Path) -> Path:
         """Write the record of a run, from which `report.build.build_report` makes the report.
@@ -71,11 +71,11 @@ class Results:
             selected.id: selected for selected in self.plan.selected
         }
         for index, result in enumerate(self.items):
-            subject = result.subject
+            task = result.task
             writer.extend(
                 Tables(
                     files={name: file_entry(name, self.source.kind, name, description)},
-                    models={subject.model.key: model_entry(subject.model)},
+                    models={task.model.key: model_entry(task.model)},
                     evaluators={
                         selected.id: evaluator_entry(run_wide[selected.id]) for selected in result.verdicts
                     },
@@ -83,14 +83,14 @@ class Results:
             )
             head = ItemHead(
                 index=index,
-                nodeid=f"{name}::{subject.name}",
+                nodeid=f"{name}::{task.name}",
                 verdict=verdict_word(result),
                 duration_s=result.seconds,
                 file=name,
-                key=subject.key,
-                test_key=subject.case.test_key,
-                model_key=subject.model.key,
-                xfail=subject.xfail,
+                key=task.key,
+                test_key=task.case.test_key,
+                model_key=task.model.key,
+                xfail=task.xfail,
             )
             writer.append_item(item_entry(head, result, run_wide))
         path = writer.finish(finished_run(writer.run, interrupted=False, exit_status=0))
@@ -128,11 +128,11 @@ def evaluate(
     base = Path(folder).absolute()
     settings = configuration({**(config or {}), **chosen}, folder=base)
     known = registry or Registry()
-    lender = Lender(cache=base / settings.cache if settings.cache else None, registry=known)
+    provider = ModelProvider(cache=base / settings.cache if settings.cache else None, registry=known)
     try:
-        return evaluate_lab(lab, settings, registry=known, lender=lender, folder=base)
+        return evaluate_lab(lab, settings, registry=known, provider=provider, folder=base)
     finally:
-        lender.close()
+        provider.close()
 
 
 def evaluate_lab(
@@ -140,7 +140,7 @@ def evaluate_lab(
     config: Configuration,
     *,
     registry: Registry,
-    lender: Lender,
+    provider: ModelProvider,
     folder: Path,
     thresholds: Mapping[str, float] | None = None,
 ) -> Results:
@@ -149,24 +149,24 @@ def evaluate_lab(
     Args:
         thresholds: `ID` or `ID.METRIC` to threshold; they win over the configuration's.
     """
-    plan = Plan(registry, config, thresholds=thresholds, lacks=functools.partial(lender.lacks, config))
+    plan = Plan(registry, config, thresholds=thresholds, lacks=functools.partial(provider.lacks, config))
     if plan.left_out:
         warnings.warn(left_out(plan.left_out), UserWarning, stacklevel=3)
     if isinstance(lab, TestLab):
         check_models(lab)
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
-    found = subjects(file, folder)
-    pipeline = Pipeline.under(config, plan, lender)
-    used = dict.fromkeys(selected for subject in found for selected in pipeline.selected_for(subject))
+    found = tasks(file, folder)
+    pipeline = Pipeline.under(config, plan, provider)
+    used = dict.fromkeys(selected for task in found for selected in pipeline.selected_for(task))
     grouped = any(selected.spec.scope == "group" for selected in used)
-    lender.open(config, used)
-    by_subject = {
-        id(result.subject): result
-        for chunk in cut(found, _itself, place_of=lambda subject: 0, by_question=grouped)
+    provider.open(config, used)
+    by_task = {
+        id(result.task): result
+        for chunk in cut(found, _itself, place_of=lambda task: 0, by_question=grouped)
         for result in pipeline.evaluate(chunk)
     }
-    return Results(tuple(by_subject[id(subject)] for subject in found), plan, config, file)
+    return Results(tuple(by_task[id(task)] for task in found), plan, config, file)
 
 
 def verdict_word(result: Result) -> VerdictWord:
@@ -176,9 +176,9 @@ def verdict_word(result: Result) -> VerdictWord:
     if not result.applicable:
         return "skipped"
     if misses(result):
-        return "xfailed" if result.subject.xfail else "failed"
-    return "xpassed" if result.subject.xfail else "passed"
+        return "xfailed" if result.task.xfail else "failed"
+    return "xpassed" if result.task.xfail else "passed"
 
 
-def _itself(subject: Subject) -> Subject:
-    return subject
+def _itself(task: EvalTask) -> EvalTask:
+    return task

@@ -16,9 +16,9 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.lending import Lender
-from pytest_evalstudio.engine.scoring.plan import Plan, Selected
-from pytest_evalstudio.engine.scoring.subjects import answered_subject, subjects
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
+from pytest_evalstudio.engine.scoring.tasks import answered_task, tasks
 from pytest_evalstudio.engine.scoring.verdicts import verdict
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import read, read_source
@@ -73,7 +73,7 @@ def check_judge(
         plan,
         selected,
         config,
-        Lender(cache=cache, registry=known),
+        ModelProvider(cache=cache, registry=known),
         known,
         AnswerCache(cache) if cache is not None else None,
     )
@@ -111,9 +111,9 @@ class _Bench:
     """Puts the same cases to the judge in several ways."""
 
     plan: Plan
-    selected: Selected
+    selected: ConfiguredEvaluator
     config: Configuration
-    lender: Lender
+    provider: ModelProvider
     registry: Registry
     cache: AnswerCache | None
     budgets: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -121,7 +121,7 @@ class _Bench:
     def __post_init__(self) -> None:
         others = [requirement for requirement in self.selected.requires if requirement != JUDGE]
         if others:
-            self.lender.open(self.config, [self.selected])
+            self.provider.open(self.config, [self.selected])
 
     def outcomes(
         self, cases: Sequence[Case], *, repeat: int = 1, reverse_options: bool = False
@@ -138,10 +138,10 @@ class _Bench:
         )
         with closing(judges):
             tools = dataclasses.replace(
-                self.lender.tools(self.config), judge=judges.open(self.config, self.selected.own_judge)
+                self.provider.tools(self.config), judge=judges.open(self.config, self.selected.own_judge)
             )
-            pipeline = Pipeline(self.plan, lend=lambda _: tools)
-            results = pipeline.evaluate([answered_subject(case, self.selected) for case in cases])
+            pipeline = Pipeline(self.plan, provide=lambda _: tools)
+            results = pipeline.evaluate([answered_task(case, self.selected) for case in cases])
         return [result.outcomes[0][self.selected] for result in results]
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
@@ -154,7 +154,7 @@ class _Bench:
         return found
 
     def close(self) -> None:
-        self.lender.close()
+        self.provider.close()
         if self.cache is not None:
             self.cache.close()
 
@@ -164,7 +164,7 @@ def _labelled(path: Path, labels: Labels) -> list[Case]:
     file = read(read_source(path, str(path)))
     if file.errors:
         raise DataError("\n".join(map(str, file.errors)))
-    found = [subject.answers[0] for subject in subjects(file, path.absolute().parent) if subject.answered]
+    found = [task.answers[0] for task in tasks(file, path.absolute().parent) if task.answered]
     cases = [case for case in found if (case.key, case.model_key) in labels]
     if not cases:
         example = (

@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.origins import SOURCE
-from pytest_evalstudio.engine.scoring.subjects import resolved, turns_of
+from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys

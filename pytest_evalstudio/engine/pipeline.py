@@ -13,15 +13,15 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
-from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, is_rag
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
 from pytest_evalstudio.engine.scoring.verdicts import flips, verdict
 from pytest_evalstudio.models.sentences import split_sentences
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.scoring.lending import Lender
+    from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
     from pytest_evalstudio.formats.config import Configuration
 
 
@@ -49,9 +49,9 @@ class Pipeline:
 
     Args:
         plan: evaluators and thresholds.
-        models: model key to the session that asks it; not needed for answered subjects.
+        models: model key to the session that asks it; not needed for answered tasks.
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
-        lend: what an evaluator is lent; the splitter of sentences alone where not given.
+        provide: what an evaluator is provided; the splitter of sentences alone where not given.
     """
 
     def __init__(
@@ -60,16 +60,21 @@ class Pipeline:
         *,
         models: Mapping[str, Asked] = NOTHING,
         strict_flips: bool = True,
-        lend: Callable[[Selected], Tools] | None = None,
+        provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
     ) -> None:
         self.plan = plan
         self._models = models
         self._strict_flips = strict_flips
-        self._lend = lend or _sentence_splitter_only
+        self._provide = provide or _sentence_splitter_only
 
     @classmethod
     def under(
-        cls, config: Configuration, plan: Plan, provider: Lender, *, models: Mapping[str, Asked] = NOTHING
+        cls,
+        config: Configuration,
+        plan: Plan,
+        provider: ModelProvider,
+        *,
+        models: Mapping[str, Asked] = NOTHING,
     ) -> Self:
         """Return the pipeline of a configuration.
 
@@ -82,101 +87,98 @@ class Pipeline:
             plan,
             models=models,
             strict_flips=config.flips == "fail",
-            lend=functools.partial(provider.tools_of, config),
+            provide=functools.partial(provider.tools_of, config),
         )
 
-    def evaluate(self, subjects: Sequence[Subject], *, progress: Progress | None = None) -> list[Result]:
-        """Answer, score and judge a chunk; one result per subject, in order.
+    def evaluate(self, tasks: Sequence[EvalTask], *, progress: Progress | None = None) -> list[Result]:
+        """Answer, score and judge a chunk; one result per task, in order.
 
         Originals that are not in the chunk are scored beside it where their answers are at hand, so that the
         flips of their perturbations are found.
         """
         started = time.perf_counter()
-        companions = self._companions(subjects)
-        together = [*subjects, *companions]
+        companions = self._companions(tasks)
+        together = [*tasks, *companions]
         results = [
-            Result(subject, answers, [{} for _ in answers])
-            for subject, answers in zip(together, self._answers(together, progress), strict=True)
+            Result(task, answers, [{} for _ in answers])
+            for task, answers in zip(together, self._answers(together, progress), strict=True)
         ]
         self._score(results, progress)
-        by_subject = {id(result.subject): result for result in results}
+        by_task = {id(result.task): result for result in results}
         beside = {id(companion) for companion in companions}
         for result in results:
             self._decide(result)
-        for result in results[: len(subjects)]:
-            if result.subject.source is None:
+        for result in results[: len(tasks)]:
+            if result.task.source is None:
                 continue
-            result.origin = origin(result.subject.case.categories, self.plan.perturbators)
-            original = by_subject.get(id(result.subject.source))
+            result.origin = origin(result.task.case.categories, self.plan.perturbators)
+            original = by_task.get(id(result.task.source))
             if original is not None:
                 result.compared_beside = (
-                    _scored(result) & _scored(original) if id(original.subject) in beside else frozenset()
+                    _scored(result) & _scored(original) if id(original.task) in beside else frozenset()
                 )
                 result.flips = flips(
-                    result.subject,
+                    result.task,
                     result.verdicts,
                     original.verdicts,
                     result.origin,
                     strict=self._strict_flips,
                 )
-        share = (time.perf_counter() - started) / max(1, len(subjects))
+        share = (time.perf_counter() - started) / max(1, len(tasks))
         for result in results:
             result.seconds = share
-        return results[: len(subjects)]
+        return results[: len(tasks)]
 
-    def selected_for(self, subject: Subject) -> tuple[Selected, ...]:
-        """The evaluators of a subject."""
-        if subject.chosen is None:
-            subject.chosen = self.plan.for_case(subject.choice)
-        return subject.chosen
+    def selected_for(self, task: EvalTask) -> tuple[ConfiguredEvaluator, ...]:
+        """The evaluators of a task."""
+        if task.chosen is None:
+            task.chosen = self.plan.for_case(task.choice)
+        return task.chosen
 
-    def _companions(self, subjects: Sequence[Subject]) -> list[Subject]:
-        here = {id(subject) for subject in subjects}
+    def _companions(self, tasks: Sequence[EvalTask]) -> list[EvalTask]:
+        here = {id(task) for task in tasks}
         linked = (
-            other
-            for subject in subjects
-            for other in (subject.source, *subject.related.values())
-            if other is not None
+            other for task in tasks for other in (task.source, *task.related.values()) if other is not None
         )
         wanted = {id(other): other for other in linked if id(other) not in here}
         return [source for source in wanted.values() if source.answered or self._stored(source)]
 
-    def _stored(self, subject: Subject) -> bool:
-        asked = self._models.get(subject.model.key)
-        return asked is not None and all(answer is not None for answer in asked.peek(_prompts(subject)))
+    def _stored(self, task: EvalTask) -> bool:
+        asked = self._models.get(task.model.key)
+        return asked is not None and all(answer is not None for answer in asked.peek(_prompts(task)))
 
-    def _answers(self, subjects: Sequence[Subject], progress: Progress | None) -> list[tuple[Case, ...]]:
+    def _answers(self, tasks: Sequence[EvalTask], progress: Progress | None) -> list[tuple[Case, ...]]:
         waiting: dict[str, list[int]] = {}
-        for index, subject in enumerate(subjects):
-            if not subject.answered:
-                waiting.setdefault(subject.model.key, []).append(index)
-        found = [subject.answers for subject in subjects]
+        for index, task in enumerate(tasks):
+            if not task.answered:
+                waiting.setdefault(task.model.key, []).append(index)
+        found = [task.answers for task in tasks]
         for key, indices in waiting.items():
             asked = self._models[key]
-            prompts = [prompt for index in indices for prompt in _prompts(subjects[index])]
+            prompts = [prompt for index in indices for prompt in _prompts(tasks[index])]
             answers = iter(asked.ask(prompts, progress=progress))
             for index in indices:
-                subject = subjects[index]
+                task = tasks[index]
                 found[index] = tuple(
-                    answered(subject.case, next(answers), subject.model, run, retrieves=asked.retrieves)
-                    for run in range(1, subject.model.runs + 1)
+                    answered(task.case, next(answers), task.model, run, retrieves=asked.retrieves)
+                    for run in range(1, task.model.runs + 1)
                 )
         return found
 
     def _score(self, results: Sequence[Result], progress: Progress | None) -> None:
-        batches: dict[Selected, list[tuple[Result, int]]] = {}
+        batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
         for result in results:
-            for selected in self.selected_for(result.subject):
+            for selected in self.selected_for(result.task):
                 batches.setdefault(selected, []).extend(
                     (result, index) for index in range(len(result.answers))
                 )
-        by_subject = {id(result.subject): result for result in results}
+        by_task = {id(result.task): result for result in results}
         for selected, places in batches.items():
             if selected.spec.compares:
-                cases = [_compared(selected, result, index, by_subject) for result, index in places]
+                cases = [_compared(selected, result, index, by_task) for result, index in places]
             else:
                 cases = [result.answers[index] for result, index in places]
-            outcomes = score(selected, cases, self._lend(selected))
+            outcomes = score(selected, cases, self._provide(selected))
             for (result, index), outcome in zip(places, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
         for result in results:
@@ -190,16 +192,18 @@ class Pipeline:
                 )
 
     def _decide(self, result: Result) -> None:
-        for selected in self.selected_for(result.subject):
+        for selected in self.selected_for(result.task):
             result.verdicts[selected] = verdict(
                 selected, [outcomes[selected] for outcomes in result.outcomes]
             )
 
 
-def _compared(selected: Selected, result: Result, index: int, by_subject: Mapping[int, Result]) -> Case:
+def _compared(
+    selected: ConfiguredEvaluator, result: Result, index: int, by_task: Mapping[int, Result]
+) -> Case:
     """A repeat's case, with the one that the evaluator compares it with where there is one."""
     case = result.answers[index]
-    other = by_subject.get(id(result.subject.related.get(selected.spec.compares)))
+    other = by_task.get(id(result.task.related.get(selected.spec.compares)))
     return (
         case
         if other is None
@@ -231,12 +235,12 @@ def _scored(result: Result) -> frozenset[str]:
     return frozenset(selected.id for selected, own in result.verdicts.items() if own.status == "score")
 
 
-def _sentence_splitter_only(_: Selected) -> Tools:
+def _sentence_splitter_only(_: ConfiguredEvaluator) -> Tools:
     return Tools(split_sentences=split_sentences)
 
 
-def _prompts(subject: Subject) -> list[Prompt]:
-    case, source = subject.case, subject.source
+def _prompts(task: EvalTask) -> list[Prompt]:
+    case, source = task.case, task.source
     return [
         prompt_of(
             case.question,
@@ -246,5 +250,5 @@ def _prompts(subject: Subject) -> list[Prompt]:
             conversation=case.conversation,
             originals=(source.case.question,) if source is not None else (),
         )
-        for run in range(1, subject.model.runs + 1)
+        for run in range(1, task.model.runs + 1)
     ]

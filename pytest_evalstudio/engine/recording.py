@@ -24,9 +24,9 @@ from pytest_evalstudio.engine.scoring.calibration import is_uncertain
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.messages import headline
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo
+from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.record import schema
@@ -63,7 +63,9 @@ class ItemHead:
     xfail: str = ""
 
 
-def item_entry(head: ItemHead, result: Result | None, run_wide: Mapping[str, Selected]) -> schema.Item:
+def item_entry(
+    head: ItemHead, result: Result | None, run_wide: Mapping[str, ConfiguredEvaluator]
+) -> schema.Item:
     """Return the entry of a finished item.
 
     Args:
@@ -94,7 +96,7 @@ def item_entry(head: ItemHead, result: Result | None, run_wide: Mapping[str, Sel
     )
 
 
-def evaluator_entry(selected: Selected) -> schema.EvaluatorEntry:
+def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
     """Return the header's entry of an evaluator."""
     spec = selected.spec
     return schema.EvaluatorEntry(
@@ -195,7 +197,7 @@ def _rows(result: Result) -> tuple[schema.Row, ...]:
     return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, result.outcomes, strict=True))
 
 
-def _row(case: Case, outcomes: Mapping[Selected, Outcome]) -> schema.Row:
+def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
     return schema.Row(
         run=case.run,
         input=masked(case.question),
@@ -280,14 +282,16 @@ def _masked_texts(value: Any) -> Any:
     return value
 
 
-def _verdicts(result: Result, run_wide: Mapping[str, Selected]) -> dict[str, schema.ItemVerdict]:
+def _verdicts(result: Result, run_wide: Mapping[str, ConfiguredEvaluator]) -> dict[str, schema.ItemVerdict]:
     return {
         selected.id: _verdict(selected, verdict, run_wide.get(selected.id))
         for selected, verdict in result.verdicts.items()
     }
 
 
-def _verdict(selected: Selected, verdict: Verdict, run_wide: Selected | None) -> schema.ItemVerdict:
+def _verdict(
+    selected: ConfiguredEvaluator, verdict: Verdict, run_wide: ConfiguredEvaluator | None
+) -> schema.ItemVerdict:
     has_own = run_wide is not None and run_wide is not selected
     return schema.ItemVerdict(
         status=verdict.status,

@@ -139,23 +139,26 @@ def assessed(
 
 
 def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
-    opinions = [opinion for opinion in outcome.details.get("panel", ()) if opinion["status"] == "score"]
-    if opinions and "ratings" in opinions[0]:
-        return _voted_chunks(outcome, metric, opinions, by_majority)
-    if {"rating", "ratings"} & set(outcome.details) and not opinions:
+    judgements = [
+        judgement for judgement in outcome.details.get("panel", ()) if judgement["status"] == "score"
+    ]
+    if judgements and "ratings" in judgements[0]:
+        return _voted_chunks(outcome, metric, judgements, by_majority)
+    if {"rating", "ratings"} & set(outcome.details) and not judgements:
         return outcome
     rating = YES if (outcome.scores[metric.key] or 0.0) > 0.5 else NO
     return dataclasses.replace(outcome, details={**outcome.details, **_details(rating, outcome.reason, None)})
 
 
 def _voted_chunks(
-    outcome: Outcome, metric: Metric, opinions: Sequence[Mapping[str, Any]], by_majority: bool
+    outcome: Outcome, metric: Metric, judgements: Sequence[Mapping[str, Any]], by_majority: bool
 ) -> Outcome:
-    columns = list(zip(*(opinion["ratings"] for opinion in opinions), strict=True))
+    columns = list(zip(*(judgement["ratings"] for judgement in judgements), strict=True))
     ratings = [YES if 2 * column.count(YES) > len(column) else NO for column in columns]
-    said = zip(*(opinion["rationales"] for opinion in opinions), strict=True)
+    said = zip(*(judgement["rationales"] for judgement in judgements), strict=True)
     rationales = [
-        "; ".join(f"{own['judge']}: {one}" for own, one in zip(opinions, each, strict=True)) for each in said
+        "; ".join(f"{own['judge']}: {one}" for own, one in zip(judgements, each, strict=True))
+        for each in said
     ]
     details = {
         **outcome.details,

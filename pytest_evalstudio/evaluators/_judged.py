@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judging, Opinion, Vote
+from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, Judging, Vote
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import boolean_outcome, is_empty, keywords, worst
@@ -53,9 +53,9 @@ def judged(
     if judge is None:
         raise TypeError("this evaluator requires a judge among its tools")
     asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
-    opinions = judge.follow([functools.partial(consider, cases[index]) for index in asked])
+    judgements = judge.follow([functools.partial(consider, cases[index]) for index in asked])
     found = dict(
-        zip(asked, _outcomes([cases[index] for index in asked], opinions, metrics, finish), strict=True)
+        zip(asked, _outcomes([cases[index] for index in asked], judgements, metrics, finish), strict=True)
     )
     return [
         _decided(found[index], metrics, judge) if index in found else _of_nothing(metrics)
@@ -74,25 +74,28 @@ def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
 
 def _outcomes(
     cases: Sequence[Case],
-    opinions: Sequence[Sequence[Opinion]],
+    judgements: Sequence[Sequence[Judgement]],
     metrics: Sequence[Metric],
     finish: Callable[[Sequence[tuple[Case, Any]]], Sequence[Outcome]] | None,
-) -> list[list[tuple[Opinion, Outcome]]]:
+) -> list[list[tuple[Judgement, Outcome]]]:
     """Return the outcome of each judge's opinion per case."""
     good = [
-        (case, opinion)
-        for case, own in zip(cases, opinions, strict=True)
-        for opinion in own
-        if opinion.fault is None
+        (case, judgement)
+        for case, own in zip(cases, judgements, strict=True)
+        for judgement in own
+        if judgement.fault is None
     ]
     made = iter(
-        finish([(case, opinion.found) for case, opinion in good])
+        finish([(case, judgement.found) for case, judgement in good])
         if finish
-        else [opinion.found for _, opinion in good]
+        else [judgement.found for _, judgement in good]
     )
     return [
-        [(opinion, _failure(opinion.fault, metrics) if opinion.fault else next(made)) for opinion in own]
-        for own in opinions
+        [
+            (judgement, _failure(judgement.fault, metrics) if judgement.fault else next(made))
+            for judgement in own
+        ]
+        for own in judgements
     ]
 
 
@@ -107,13 +110,13 @@ def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
     return dataclasses.replace(error, scores=counted, details={"raw_reply": fault.raw})
 
 
-def _decided(own: Sequence[tuple[Opinion, Outcome]], metrics: Sequence[Metric], judge: Judge) -> Outcome:
-    spent = sum((opinion.spent for opinion, _ in own), Judging())
+def _decided(own: Sequence[tuple[Judgement, Outcome]], metrics: Sequence[Metric], judge: Judge) -> Outcome:
+    spent = sum((judgement.spent for judgement, _ in own), Judging())
     if len(own) == 1:
         outcome = own[0][1]
     else:
         outcome = vote(
-            [outcome for _, outcome in own], [opinion.judge for opinion, _ in own], metrics, judge.vote
+            [outcome for _, outcome in own], [judgement.judge for judgement, _ in own], metrics, judge.vote
         )
     if outcome.status == "error" and spent.over_budget:
         outcome = dataclasses.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)
@@ -147,7 +150,7 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
         if len(scored) == 1
         else scored[0].fragments
     )
-    opinions = [
+    judgements = [
         {
             "judge": name,
             "status": outcome.status,
@@ -163,7 +166,7 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
         reason=reason,
         fragments=fragments,
         findings=findings,
-        details={**_shared(scored), "panel": opinions},
+        details={**_shared(scored), "panel": judgements},
     )
 
 

@@ -232,7 +232,7 @@ class Configuration(_Table):
         perturbations: perturbed cases that a run adds.
         perturbator: per perturbator: its own options.
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model:
-            models that evaluators are lent.
+            models for evaluators.
         language_model: how the models run that evaluators name in their options.
         judge: the model, or panel of models, that judges, and what that may cost.
         folder: where the configuration stands; relative paths in it start there.

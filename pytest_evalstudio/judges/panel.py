@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.judging import Flow, JudgeFault, Judging, Opinion, Question, Reply, Vote
+from pytest_evalstudio.core.judging import Flow, JudgeFault, Judgement, Judging, Question, Reply, Vote
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.judges.parsing import Unparsable, read_reply
 from pytest_evalstudio.judges.prompts import Prompts
@@ -71,13 +71,13 @@ class Panel:
         ]
         self._run = run
 
-    def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Opinion]]:
-        """The opinion of each judge on each flow; see `core.judging.Judge.follow`."""
-        found: list[list[Opinion]] = self._run(self._followed(flows))
+    def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
+        """The judgement of each judge on each flow; see `core.judging.Judge.follow`."""
+        found: list[list[Judgement]] = self._run(self._followed(flows))
         return found
 
-    async def _followed(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Opinion]]:
-        tasks = [[asyncio.create_task(judge.opinion(make())) for judge in self._judges] for make in flows]
+    async def _followed(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
+        tasks = [[asyncio.create_task(judge.judgement(make())) for judge in self._judges] for make in flows]
         done = 0
 
         def count(_: object) -> None:
@@ -111,7 +111,7 @@ class _Member:
         self._reverse_options = reverse_options
         self._replies: dict[str, asyncio.Task[tuple[Reply, Judging]]] = {}
 
-    async def opinion(self, flow: Flow[Any]) -> Opinion:
+    async def judgement(self, flow: Flow[Any]) -> Judgement:
         """Follow one flow to its end."""
         spent = Judging()
         name = self._asked.name
@@ -123,9 +123,9 @@ class _Member:
                     spent += took
                 questions = flow.send([reply for reply, _ in replies])
         except StopIteration as end:
-            return Opinion(judge=name, found=end.value, spent=spent)
+            return Judgement(judge=name, found=end.value, spent=spent)
         except JudgeFault as fault:
-            return Opinion(judge=name, fault=fault, spent=spent)
+            return Judgement(judge=name, fault=fault, spent=spent)
         finally:
             flow.close()
 

@@ -14,7 +14,7 @@ import pytest
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.engine.pipeline import Pipeline, Progress
 from pytest_evalstudio.engine.scoring.chunks import cut
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.formats.config import Configuration
 
@@ -75,8 +75,8 @@ class Chunk:
 
     def _work(self, item: EvalItem) -> None:
         items = list(self._waiting.values()) if item.nodeid in self._waiting else [item]
-        with ProgressLine(item, item.subject.model.label) as progress:
-            results = self.pipeline.evaluate([member.subject for member in items], progress=progress)
+        with ProgressLine(item, item.task.model.label) as progress:
+            results = self.pipeline.evaluate([member.task for member in items], progress=progress)
         self._results.update(zip((member.nodeid for member in items), results, strict=True))
 
 
@@ -118,7 +118,7 @@ class ProgressLine:
             sys.stdout.flush()
 
 
-def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str], list[Selected]]:
+def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str], list[ConfiguredEvaluator]]:
     """Put the items that will run into chunks.
 
     Returns:
@@ -128,34 +128,34 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         ConfigurationError: if one of these lacks its model or extra.
     """
     pipelines: dict[Configuration, Pipeline] = {}
-    wanted: dict[Configuration, dict[Selected, None]] = {}
-    used: dict[Selected, None] = {}
+    wanted: dict[Configuration, dict[ConfiguredEvaluator, None]] = {}
+    used: dict[ConfiguredEvaluator, None] = {}
     for item in items:
         config = evals.configuration(item.path.parent)
         if config not in pipelines:
             pipelines[config] = Pipeline.under(
-                config, evals.plan(config), evals.lender, models=evals.models.asked
+                config, evals.plan(config), evals.provider, models=evals.models.asked
             )
             wanted[config] = {}
-        selected = dict.fromkeys(pipelines[config].selected_for(item.subject))
+        selected = dict.fromkeys(pipelines[config].selected_for(item.task))
         used.update(selected)
-        if not item.subject.skip:
+        if not item.task.skip:
             wanted[config].update(selected)
     for config, evaluators in wanted.items():
-        evals.lender.open(config, evaluators)
-    running = [item for item in items if not item.subject.skip]
+        evals.provider.open(config, evaluators)
+    running = [item for item in items if not item.task.skip]
     names: dict[str, str] = {}
     by_question = any(selected.spec.scope == "group" for selected in used)
     chunks = cut(
         running,
-        lambda item: item.subject,
+        lambda item: item.task,
         place_of=lambda item: item.path,
         by_question=by_question,
         workers=evals.workers,
     )
     for number, members in enumerate(chunks):
         first = members[0]
-        name = f"{first.file.nodeid}[{first.subject.model.label}]#{number}"
+        name = f"{first.file.nodeid}[{first.task.model.label}]#{number}"
         chunk = Chunk(name, evals, pipelines[evals.configuration(first.path.parent)], members)
         for member in members:
             member.chunk = chunk

@@ -16,9 +16,9 @@ from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.engine.pipeline import Pipeline, answered
 from pytest_evalstudio.engine.scoring.messages import explain
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, answered_subject, resolved
+from pytest_evalstudio.engine.scoring.tasks import ModelInfo, answered_task, resolved
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.lab import TestLab
@@ -37,7 +37,7 @@ class Check:
     What it checks is put into the run's record with the test's node id.
     """
 
-    def __init__(self, pipeline: Pipeline, selected: Selected, node: pytest.Item) -> None:
+    def __init__(self, pipeline: Pipeline, selected: ConfiguredEvaluator, node: pytest.Item) -> None:
         self._pipeline = pipeline
         self._selected = selected
         self._node = node
@@ -83,7 +83,7 @@ class Check:
     def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
         plan = self._pipeline.plan
         selected = plan.alone(self._selected.id, options) if options else self._selected
-        results = self._pipeline.evaluate([answered_subject(case, selected) for case in cases])
+        results = self._pipeline.evaluate([answered_task(case, selected) for case in cases])
         self._node.stash.setdefault(CHECKS, []).extend((result, selected) for result in results)
         return results
 
@@ -138,8 +138,8 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
         config = evals.configuration(request.path.parent)
         plan = evals.plan(config)
         selected = plan.alone(id)
-        evals.lender.open(config, [selected])
-        return Check(Pipeline.under(config, plan, evals.lender), selected, request.node)
+        evals.provider.open(config, [selected])
+        return Check(Pipeline.under(config, plan, evals.provider), selected, request.node)
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
     return pytest.fixture(name=f"eval_{id}")(_with_usage_errors(make))

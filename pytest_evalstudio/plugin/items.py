@@ -12,11 +12,11 @@ import pytest
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.asking.downloads import base_of
-from pytest_evalstudio.engine.perturbing.subjects import perturbed_subjects
+from pytest_evalstudio.engine.perturbing.tasks import perturbed_tasks
 from pytest_evalstudio.engine.perturbing.where import marker_name
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject, subjects
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
@@ -75,17 +75,15 @@ class EvalFileCollector(pytest.File):
                 self, name=visible(safe_identifier(error.pointer)) or "file", error=error, evals=self.evals
             )
         try:
-            found = self._subjects(file)
+            found = self._tasks(file)
         except ConfigurationError as exc:
             self.evals.usage_errors.append(str(exc))
             return
         if not found and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
-        for subject in found:
+        for task in found:
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
-            yield EvalItem.from_parent(
-                self, name=subject.name, nodeid=f"{self.nodeid}::{subject.name}", subject=subject
-            )
+            yield EvalItem.from_parent(self, name=task.name, nodeid=f"{self.nodeid}::{task.name}", task=task)
 
     def _source(self) -> Source | None:
         """What stands in the file, None where it is none of ours."""
@@ -97,7 +95,7 @@ class EvalFileCollector(pytest.File):
             return None
         return source if self._named or _is_ours(source.data, self.path) else None
 
-    def _subjects(self, file: EvalFile) -> list[Subject]:
+    def _tasks(self, file: EvalFile) -> list[EvalTask]:
         evals = self.evals
         config = evals.configuration(self.path.parent)
         plan = evals.plan(config)
@@ -116,30 +114,30 @@ class EvalFileCollector(pytest.File):
                     names[model.key], model.key, model.name, safe_identifier(names[model.key])
                 )
             }
-            found = [subject for subject in found if subject.model.key in wanted]
-        for subject in found:
-            if subject.choice is not None:
+            found = [task for task in found if task.model.key in wanted]
+        for task in found:
+            if task.choice is not None:
                 try:
-                    subject.chosen = plan.for_case(subject.choice)
+                    task.chosen = plan.for_case(task.choice)
                 except ConfigurationError as exc:
-                    raise ConfigurationError(f"{self.nodeid}::{subject.name}: {exc}") from None
-        if all(subject.choice is None for subject in found):
+                    raise ConfigurationError(f"{self.nodeid}::{task.name}: {exc}") from None
+        if all(task.choice is None for task in found):
             self._mark(self, {selected.spec.domain for selected in plan.selected})
         return found
 
     def _with_perturbed(
         self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration
-    ) -> list[Subject]:
-        """The subjects of the file and, where the run asks for them, their perturbations."""
+    ) -> list[EvalTask]:
+        """The tasks of the file and, where the run asks for them, their perturbations."""
         perturber = self.evals.perturber(config)
         base = base_of(self.path)
         if perturber is None:
-            return subjects(file, base, models)
-        found = subjects(file, base, models, more=functools.partial(perturbed_subjects, perturber=perturber))
+            return tasks(file, base, models)
+        found = tasks(file, base, models, more=functools.partial(perturbed_tasks, perturber=perturber))
         for line in perturber.notes.lines():
             self.evals.warn(f"{self.nodeid}: {line}", self.path)
         if not isinstance(file.content, TestSuite):
-            asked = {id(subject.model): subject.model for subject in found if not subject.answered}
+            asked = {id(task.model): task.model for task in found if not task.answered}
             self.evals.models.answering(asked.values(), config, self.nodeid)
         return found
 
@@ -187,19 +185,19 @@ class EvalItem(FixtureItem):
     chunk: Chunk
     expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
 
-    def __init__(self, *, subject: Subject, **kwargs: Any) -> None:
+    def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.subject = subject
-        self.host_fixture = "" if subject.answered else self.file.evals.models.fixture_of(subject.model)
+        self.task = task
+        self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.enable_fixtures()
-        if subject.skip:
-            self.add_marker(pytest.mark.skip(reason=subject.skip))
-        if subject.xfail:
-            self.add_marker(pytest.mark.xfail(reason=subject.xfail, raises=ThresholdMissed))
-        names = set(subject.case.categories)
-        if subject.chosen is not None:
-            names |= {selected.spec.domain for selected in subject.chosen}
+        if task.skip:
+            self.add_marker(pytest.mark.skip(reason=task.skip))
+        if task.xfail:
+            self.add_marker(pytest.mark.xfail(reason=task.xfail, raises=ThresholdMissed))
+        names = set(task.case.categories)
+        if task.chosen is not None:
+            names |= {selected.spec.domain for selected in task.chosen}
         self.file._mark(self, names)
 
     @property
@@ -210,7 +208,7 @@ class EvalItem(FixtureItem):
 
     def setup(self) -> None:
         if self.host_fixture:
-            self.file.evals.models.bind(self.subject.model, self.fixture_value(self.host_fixture))
+            self.file.evals.models.bind(self.task.model, self.fixture_value(self.host_fixture))
         if (
             self.config.option.setuponly
         ):  # also set by --setup-plan: nothing is executed, so no model is asked

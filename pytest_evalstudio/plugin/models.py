@@ -13,7 +13,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo
+from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
@@ -117,14 +117,14 @@ class Models:
             ConfigurationError: if one cannot be had.
         """
         for item in items:
-            if not item.subject.answered:
-                self.session_of(item.subject.model)
+            if not item.task.answered:
+                self.session_of(item.task.model)
             if item.host_fixture and not fixture_is_visible(item, item.host_fixture):
                 fact = (
                     f"there is no fixture {item.host_fixture!r} that {item.path.name} can see; define it in a"
                     " conftest.py"
                 )
-                raise ConfigurationError(f"model {item.subject.model.label!r}: {fact}")
+                raise ConfigurationError(f"model {item.task.model.label!r}: {fact}")
 
     def session_of(self, info: ModelInfo) -> ModelSession:
         """The opened session of a model."""

@@ -76,17 +76,17 @@ def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
     tables = Tables(evaluators={}, models={}, files={}, steps={})
     announced = Announced()
     for item in items:
-        subject = item.subject
-        selected = item.chunk.pipeline.selected_for(subject) if hasattr(item, "chunk") else ()
+        task = item.task
+        selected = item.chunk.pipeline.selected_for(task) if hasattr(item, "chunk") else ()
         planned[item.nodeid] = PlannedItem(
             index=item.stash[INDEX],
             file=item.file.nodeid,
-            key=subject.key,
-            test_key=subject.case.test_key,
-            model_key=subject.model.key,
+            key=task.key,
+            test_key=task.case.test_key,
+            model_key=task.model.key,
             evaluators=tuple(one.id for one in selected),
-            question=masked(subject.case.question)[:LONGEST_QUESTION],
-            categories=subject.case.categories,
+            question=masked(task.case.question)[:LONGEST_QUESTION],
+            categories=task.case.categories,
         )
         new = item_tables(item, selected, announced)
         tables.evaluators.update(new.evaluators)

@@ -12,7 +12,7 @@ import pytest
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, file_entry, item_entry, model_entry
 from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.plugin import PAYLOAD, eval_session
@@ -24,7 +24,7 @@ from pytest_evalstudio.plugin.workflows import WorkflowStep
 from pytest_evalstudio.record.schema import Tables, VerdictWord
 
 LONGEST_REASON = 2000
-Checks = list[tuple[Result, Selected]]
+Checks = list[tuple[Result, ConfiguredEvaluator]]
 CHECKS = pytest.StashKey[Checks]()
 """Checks that a test written in Python has made so far."""
 
@@ -75,7 +75,7 @@ def _verdict(report: pytest.TestReport) -> VerdictWord:
 
 def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
     result = _result(item)
-    subject = item.subject
+    task = item.task
     evals = item.file.evals
     head = ItemHead(
         index=item.stash[INDEX],
@@ -83,12 +83,12 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
         verdict=_verdict(report),
         duration_s=report.duration,
         file=item.file.nodeid,
-        key=subject.key,
-        test_key=subject.case.test_key,
-        model_key=subject.model.key,
+        key=task.key,
+        test_key=task.case.test_key,
+        model_key=task.model.key,
         code=ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE,
         reason=_reason(report),
-        xfail=subject.xfail,
+        xfail=task.xfail,
     )
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item, verdicts, evals.announced)
@@ -109,9 +109,9 @@ class Announced:
         return True
 
 
-def item_tables(item: EvalItem, evaluators: Iterable[Selected], announced: Announced) -> Tables:
+def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], announced: Announced) -> Tables:
     """Return the entries of the header's tables that an item refers to and that have not been sent yet."""
-    file, model, run_wide = item.file, item.subject.model, item.file.evals.run_wide
+    file, model, run_wide = item.file, item.task.model, item.file.evals.run_wide
     name = file.nodeid
     return Tables(
         models={model.key: model_entry(model)} if announced.first("models", model.key) else {},
@@ -139,7 +139,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     items = []
     checks = item.stash[CHECKS]
     for part, (result, selected) in enumerate(checks):
-        model = result.subject.model
+        model = result.task.model
         head = ItemHead(
             index=item.stash[INDEX],
             nodeid=item.nodeid,
@@ -147,7 +147,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
             duration_s=report.duration,
             part=part,
             file=file,
-            key=result.subject.key,
+            key=result.task.key,
             model_key=model.key,
         )
         items.append(item_entry(head, result, evals.run_wide))

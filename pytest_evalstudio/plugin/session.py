@@ -14,8 +14,8 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber
-from pytest_evalstudio.engine.scoring.lending import Lender, left_out
-from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, usage_error
@@ -49,7 +49,7 @@ class EvalSession:
         self.workflows: dict[Path, WorkflowRun] = {}
         self._shared: WorkerPlan | None = None
         self._plans: dict[Configuration, Plan] = {}
-        self._used: list[Selected] = []
+        self._used: list[ConfiguredEvaluator] = []
 
     @functools.cached_property
     def registry(self) -> Registry:
@@ -66,9 +66,9 @@ class EvalSession:
         return Models(self)
 
     @functools.cached_property
-    def lender(self) -> Lender:
-        """What evaluators are lent: models, judges."""
-        return Lender(
+    def provider(self) -> ModelProvider:
+        """Models and judges for the evaluators."""
+        return ModelProvider(
             cache=self.settings.cache(),
             workers=self.workers,
             registry=self.registry,
@@ -83,7 +83,7 @@ class EvalSession:
         return Recorder(self)
 
     @functools.cached_property
-    def run_wide(self) -> dict[str, Selected]:
+    def run_wide(self) -> dict[str, ConfiguredEvaluator]:
         """What the record's header says of each evaluator: as the run's own configuration has it.
 
         An evaluator that only other folders use stands there as the first of the collected items has it,
@@ -106,7 +106,7 @@ class EvalSession:
     def plan(self, config: Configuration) -> Plan:
         """The evaluators of a configuration, made once."""
         if config not in self._plans:
-            lacks = functools.partial(self.lender.lacks, config)
+            lacks = functools.partial(self.provider.lacks, config)
             plan = self._plans[config] = Plan(
                 self.registry, config, thresholds=self.settings.thresholds, lacks=lacks
             )
@@ -257,11 +257,11 @@ class EvalSession:
             self._write_artifacts()
         if "models" in self.__dict__:
             self.models.close()
-        if "lender" in self.__dict__:
-            for warning in self.lender.warnings():
+        if "provider" in self.__dict__:
+            for warning in self.provider.warnings():
                 self.warn(warning, self.settings.cache())
-            spent = self.lender.spent()
-            self.lender.close()
+            spent = self.provider.spent()
+            self.provider.close()
             if spent and hasattr(self.config, "workeroutput"):
                 self.config.workeroutput[SPENT] = spent
             elif spent:

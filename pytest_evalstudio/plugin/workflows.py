@@ -105,7 +105,7 @@ class WorkflowStep(pytest.Item):
         with ProgressLine(self, self._spec.id) as progress:
             state = self._run.run(
                 self._spec.id,
-                lender=self._evals.lender,
+                provider=self._evals.provider,
                 cache=settings.cache(),
                 progress=lambda done, total, what: progress(done, total, what=what),
                 refresh=settings.refresh,

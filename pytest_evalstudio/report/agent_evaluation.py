@@ -59,7 +59,7 @@ _ROW = (
 
 
 @dataclass(slots=True)
-class _Tally:
+class _Aggregator:
     total: float = 0.0
     scored: int = 0
     errors: int = 0
@@ -106,17 +106,17 @@ class Assessment:
             found = {"rating": _word(score), "rationale": None, "error_message": fault}
         return {f"{self.prefix}/{name}": details.get(name, value) for name, value in found.items()}
 
-    def counted(self, tally: _Tally, outcome: RowOutcome) -> None:
+    def counted(self, aggregator: _Aggregator, outcome: RowOutcome) -> None:
         """Count one outcome in."""
         score = outcome.scores.get(self.metric)
         if outcome.status == "error":
-            tally.errors += 1
+            aggregator.errors += 1
         elif score is None:
-            tally.not_applicable += 1
+            aggregator.not_applicable += 1
         else:
             is_yes = outcome.details.get("rating", _word(score)) == YES
-            tally.total += float(is_yes) if self.kind == "rating" else float(score)
-            tally.scored += 1
+            aggregator.total += float(is_yes) if self.kind == "rating" else float(score)
+            aggregator.scored += 1
 
 
 def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
@@ -156,7 +156,7 @@ class AgentEvaluation:
     evaluators: Mapping[str, EvaluatorInfo]
     files: tuple[str, ...] = ()
     _assessments: list[Assessment] = field(default_factory=list, init=False)
-    _tallies: dict[str, dict[str, _Tally]] = field(default_factory=dict, init=False)
+    _aggregators: dict[str, dict[str, _Aggregator]] = field(default_factory=dict, init=False)
     _open: ExitStack = field(default_factory=ExitStack, init=False)
     _rows: IO[str] | None = field(default=None, init=False)
 
@@ -185,7 +185,9 @@ class AgentEvaluation:
                 outcome = row.outcomes.get(one.id)
                 values |= one.values(outcome, len(row.context))
                 if outcome is not None:
-                    one.counted(self._tallies.setdefault(model, {}).setdefault(one.prefix, _Tally()), outcome)
+                    one.counted(
+                        self._aggregators.setdefault(model, {}).setdefault(one.prefix, _Aggregator()), outcome
+                    )
             entry = {
                 **_entry(item, row),
                 "model_key": model,
@@ -202,23 +204,24 @@ class AgentEvaluation:
             "rows": ROWS,
             "models": {
                 key: {"name": self.run.model_name(key), **self._of_model(own)}
-                for key, own in sorted(self._tallies.items())
+                for key, own in sorted(self._aggregators.items())
             },
         }
 
-    def _of_model(self, own: Mapping[str, _Tally]) -> dict[str, Any]:
+    def _of_model(self, own: Mapping[str, _Aggregator]) -> dict[str, Any]:
         known = [(one, own[one.prefix]) for one in self._assessments if one.prefix in own]
         return {
             "metrics": {
-                one.aggregate: tally.total / tally.scored if tally.scored else None for one, tally in known
+                one.aggregate: aggregator.total / aggregator.scored if aggregator.scored else None
+                for one, aggregator in known
             },
             "counts": {
                 one.prefix: {
-                    "scored": tally.scored,
-                    "errors": tally.errors,
-                    "not_applicable": tally.not_applicable,
+                    "scored": aggregator.scored,
+                    "errors": aggregator.errors,
+                    "not_applicable": aggregator.not_applicable,
                 }
-                for one, tally in known
+                for one, aggregator in known
             },
         }
 

@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.engine.analysis.aggregators import excerpt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.engine.analysis.tallies import excerpt
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.commands import pytest_command
 

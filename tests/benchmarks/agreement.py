@@ -76,7 +76,7 @@ def agreement(
     results = evaluate(lab, evaluators, config=config, folder=folder)
     found: dict[tuple[str, Metric], list[tuple[float, int]]] = {}
     for result in results:
-        label = labels.get((result.subject.key, result.subject.model.key))
+        label = labels.get((result.task.key, result.task.model.key))
         for selected, outcome in result.outcomes[0].items():
             for metric in selected.spec.metrics:
                 rows = found.setdefault((selected.id, metric), [])

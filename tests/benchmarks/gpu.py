@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.models.weights import find_weights
 
@@ -88,7 +88,7 @@ def main() -> None:
                 ),
             }
         config = configuration(tables)
-        tools = Lender().tools(config)
+        tools = ModelProvider().tools(config)
         compare("embedder", tools.embedder.encode, bare_embedder(config), texts_of(1, arguments.texts))
         pairs = list(zip(texts_of(2, arguments.texts), texts_of(3, arguments.texts), strict=True))
         compare("nli", tools.nli.judge, bare_classifier(config, "nli"), pairs)

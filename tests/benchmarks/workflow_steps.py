@@ -33,7 +33,7 @@ from umap import UMAP
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.corpus import corpus_chunks
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
@@ -73,8 +73,8 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="print where the time of the first round goes")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        lender = Lender(registry=Registry())
-        measured(Path(name) / "warm", lender, WARM_CHUNKS, 0)
+        provider = ModelProvider(registry=Registry())
+        measured(Path(name) / "warm", provider, WARM_CHUNKS, 0)
         print(
             "seconds of steps 1 to 3; of embedding and UMAP alone; ratio by wall time, by processor time",
             flush=True,
@@ -82,7 +82,7 @@ def main() -> None:
         ratios = []
         for number in range(1, arguments.rounds + 1):
             profile = cProfile.Profile() if arguments.profile and number == 1 else None
-            steps, alone = measured(Path(name) / str(number), lender, arguments.chunks, number, profile)
+            steps, alone = measured(Path(name) / str(number), provider, arguments.chunks, number, profile)
             ratios.append(
                 (total(steps).wall / total(alone).wall, total(steps).processor / total(alone).processor)
             )
@@ -122,7 +122,7 @@ def told(spent: list[Spent]) -> str:
 
 
 def measured(
-    folder: Path, lender: Lender, chunks: int, seed: int, profile: cProfile.Profile | None = None
+    folder: Path, provider: ModelProvider, chunks: int, seed: int, profile: cProfile.Profile | None = None
 ) -> tuple[list[Spent], list[Spent]]:
     """What each step takes; what the bare embedding of the same chunks and one UMAP of their vectors take.
     The two sides take turns to be first.
@@ -140,7 +140,7 @@ def measured(
         if profile is not None:
             profile.enable()
         with spending(steps):
-            run.run(step, lender=lender, cache=folder / "cache", progress=lambda done, total, what: None)
+            run.run(step, provider=provider, cache=folder / "cache", progress=lambda done, total, what: None)
         if profile is not None:
             profile.disable()
     topics = json.loads((run.folder_of("topic_modeling") / "topics.json").read_text(encoding="utf-8"))

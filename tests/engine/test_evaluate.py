@@ -54,7 +54,7 @@ def test_each_row_gets_a_verdict():
         "k2[dataset]": "error",
         "k3[dataset]": "skipped",
     }
-    assert [result.subject.key for result in results] == ["k0", "k1", "k2", "k3"]
+    assert [result.task.key for result in results] == ["k0", "k1", "k2", "k3"]
 
 
 def test_an_expected_failure_is_told_apart():
@@ -78,7 +78,7 @@ def test_rows_without_a_key_are_cases_of_their_own():
     data.add_input("Who?", actual_output="0.9")
     results = judged(data)
     assert list(results.verdicts().values()) == ["passed", "failed", "passed"]
-    assert len({result.subject.key for result in results}) == 3
+    assert len({result.task.key for result in results}) == 3
 
 
 def test_without_a_choice_the_default_evaluators_judge():

@@ -14,9 +14,9 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, item_entry, model_entry
-from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import Flip, verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.record.codec import encode_line, portable
@@ -37,12 +37,12 @@ READING = PLAN.selected[0]
 def entry_of(
     case: Case,
     *outcomes: Outcome,
-    selected: Selected = READING,
-    run_wide: Selected = READING,
+    selected: ConfiguredEvaluator = READING,
+    run_wide: ConfiguredEvaluator = READING,
     flips: tuple[Flip, ...] = (),
 ) -> Item:
-    subject = Subject(name=case.key, model=MODEL, case=case, answers=(case,) * max(1, len(outcomes)))
-    result = Result(subject, subject.answers, [{selected: outcome} for outcome in outcomes] or [{}])
+    task = EvalTask(name=case.key, model=MODEL, case=case, answers=(case,) * max(1, len(outcomes)))
+    result = Result(task, task.answers, [{selected: outcome} for outcome in outcomes] or [{}])
     if outcomes:
         result.verdicts[selected] = verdict(selected, list(outcomes))
     result.flips = list(flips)
@@ -220,7 +220,7 @@ def test_an_item_of_two_repeats_has_two_rows_and_its_own_threshold() -> None:
     answers = tuple(
         Case(key="a", question="q", actual_output=text, run=run) for run, text in ((1, "0.25"), (2, "1"))
     )
-    subject = Subject(
+    task = EvalTask(
         name="a",
         model=MODEL,
         case=case,
@@ -228,7 +228,7 @@ def test_an_item_of_two_repeats_has_two_rows_and_its_own_threshold() -> None:
         choice={"reading": {"threshold": 0.1}},
         xfail="known",
     )
-    [result] = Pipeline(PLAN).evaluate([subject])
+    [result] = Pipeline(PLAN).evaluate([task])
     head = ItemHead(
         index=3, nodeid="n", verdict="passed", duration_s=0.1, file="f", key="a", model_key="m", xfail="known"
     )

@@ -426,13 +426,13 @@ class Panel:
         return {"host": "python", "target": judge, "llm_model_name": name}
 
 
-def test_a_panel_rates_by_majority_and_keeps_every_opinion() -> None:
+def test_a_panel_rates_by_majority_and_keeps_every_judgement() -> None:
     panel = Panel(ann={"card": "yes"}, ben={"card": "no"}, cid={"card": "no"})
     found = outcome("safety_judge", Says(), ROW, judge=panel.table())
     assert found.scores == {"rating": 0.0}
     assert (found.details["rating"], found.details["error_message"]) == ("no", None)
     assert all(f"{name} on card" in found.details["rationale"] for name in ("ann", "ben", "cid"))
-    assert [opinion["rating"] for opinion in found.details["panel"]] == ["yes", "no", "no"]
+    assert [judgement["rating"] for judgement in found.details["panel"]] == ["yes", "no", "no"]
 
 
 @pytest.mark.parametrize(("vote", "value"), [("majority", 1 / 3), ("mean", 4 / 9)])

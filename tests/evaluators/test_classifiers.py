@@ -24,11 +24,11 @@ REGISTRY = Registry()
 
 
 def outcome(id: str, answer: str, tools: Tools | None = None, **options: Any) -> Outcome:
-    lent = tools or Tools(
+    provided = tools or Tools(
         split_sentences=split_sentences, toxicity_model=WordLabels(TOXIC), bias_model=WordLabels(BIASED)
     )
     return REGISTRY.evaluators.get(id)(**options).score(
-        [Case(key="c", question="Why?", actual_output=answer)], lent
+        [Case(key="c", question="Why?", actual_output=answer)], provided
     )[0]
 
 

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.evaluators._sentiment import sentiments
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias
 from pytest_evalstudio.formats.config import configuration
@@ -82,7 +82,7 @@ def test_a_classifier_of_something_else_is_told() -> None:
         sentiments(["a"], WordLabels({"toxicity": {"a"}}))
 
 
-def subjects_with(answers: dict[str, str], model: ModelInfo) -> list[Subject]:
+def tasks_with(answers: dict[str, str], model: ModelInfo) -> list[EvalTask]:
     original = Case(key="o", question="May he?", actual_output=answers["o"], model_key="m")
     link = (Relationship(type="counterfactual_source", target="o"),)
     other = Case(
@@ -93,18 +93,18 @@ def subjects_with(answers: dict[str, str], model: ModelInfo) -> list[Subject]:
         relationships=link,
         error=answers.get("error", ""),
     )
-    first = Subject(name="o", model=model, case=original, answers=(original,))
-    second = Subject(
+    first = EvalTask(name="o", model=model, case=original, answers=(original,))
+    second = EvalTask(
         name="c", model=model, case=other, answers=(other,), related={"counterfactual_source": first}
     )
     return [first, second]
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["both run", "the original is a companion"])
-def test_the_engine_lends_the_originals_answer(alone: bool) -> None:
+def test_the_engine_provides_the_originals_answer(alone: bool) -> None:
     plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
-    found = subjects_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
-    results = Pipeline(plan, lend=lambda selected: TOOLS).evaluate(found[1:] if alone else found)
+    found = tasks_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
+    results = Pipeline(plan, provide=lambda selected: TOOLS).evaluate(found[1:] if alone else found)
     (verdict,) = results[-1].verdicts.values()
     assert verdict.scores["counterfactual_similarity"] == pytest.approx(0.6)
     if not alone:
@@ -114,10 +114,10 @@ def test_the_engine_lends_the_originals_answer(alone: bool) -> None:
 
 def test_an_original_without_answer_is_an_error_of_the_comparison() -> None:
     plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
-    original, other = subjects_with({"o": "", "c": "Yes."}, ModelInfo(key="m", label="m"))
+    original, other = tasks_with({"o": "", "c": "Yes."}, ModelInfo(key="m", label="m"))
     broken = Case(key="o", question="May he?", model_key="m", error="503")
     original.answers = (broken,)
-    (result,) = Pipeline(plan, lend=lambda selected: TOOLS).evaluate([other])
+    (result,) = Pipeline(plan, provide=lambda selected: TOOLS).evaluate([other])
     (verdict,) = result.verdicts.values()
     assert (verdict.status, verdict.reason) == (
         "error",

@@ -60,13 +60,13 @@ NLI = {
 
 
 def outcome(id: str, case: Case = CASE, tools: Tools | None = None, **options: Any) -> Outcome:
-    lent = tools or Tools(
+    provided = tools or Tools(
         split_sentences=split_sentences,
         nli=WordNli(NLI),
         embedder=WordEmbedder(),
         hallucination_model=WordSupport(),
     )
-    return REGISTRY.evaluators.get(id)(**options).score([case], lent)[0]
+    return REGISTRY.evaluators.get(id)(**options).score([case], provided)[0]
 
 
 def sigmoid(value: float) -> float:

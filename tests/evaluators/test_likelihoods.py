@@ -33,8 +33,8 @@ def tools(model: WordLanguageModel | None = None, matcher: WordMatcher | None = 
     )
 
 
-def outcome(id: str, case: Case = CASE, lent: Tools | None = None, **options: Any) -> Outcome:
-    return REGISTRY.evaluators.get(id)(**options).score([case], lent or tools())[0]
+def outcome(id: str, case: Case = CASE, provided: Tools | None = None, **options: Any) -> Outcome:
+    return REGISTRY.evaluators.get(id)(**options).score([case], provided or tools())[0]
 
 
 def test_perplexity_is_the_exponential_of_the_mean_surprise() -> None:
@@ -45,7 +45,7 @@ def test_perplexity_is_the_exponential_of_the_mean_surprise() -> None:
 
 def test_question_answering_asks_for_yes_after_each_of_eight_questions() -> None:
     model = WordLanguageModel()
-    found = outcome("question_answering_gptscore", lent=tools(model))
+    found = outcome("question_answering_gptscore", provided=tools(model))
     assert len(model.calls) == 1
     assert len(model.calls[0]) == len(found.scores) == 8
     for passage in model.calls[0]:
@@ -59,7 +59,7 @@ def test_question_answering_asks_for_yes_after_each_of_eight_questions() -> None
 @pytest.mark.parametrize("id", ["machine_translation_gptscore", "summarization_with_reference_gptscore"])
 def test_paraphrases_are_scored_in_both_directions(id: str) -> None:
     model = WordLanguageModel()
-    found = outcome(id, lent=tools(model))
+    found = outcome(id, provided=tools(model))
     assert {(passage.before, passage.text) for passage in model.calls[0]} == {
         ("five In other words,", " yes five"),
         ("yes five In other words,", " five"),
@@ -70,7 +70,7 @@ def test_paraphrases_are_scored_in_both_directions(id: str) -> None:
 
 def test_without_a_reference_the_question_is_summarised() -> None:
     model = WordLanguageModel()
-    found = outcome("summarization_without_reference_gptscore", lent=tools(model))
+    found = outcome("summarization_without_reference_gptscore", provided=tools(model))
     assert {(passage.before, passage.text) for passage in model.calls[0]} == {("Q1 Q2\nTl;dr\n", "yes five")}
     assert len({passage.instruction for passage in model.calls[0]}) == len(found.scores) == 7
     assert set(found.scores.values()) == {(3 + 4) / 2}
@@ -106,7 +106,7 @@ class Deaf(WordLanguageModel):
 
 @pytest.mark.parametrize("id", ON_LANGUAGE_MODELS)
 def test_an_answer_of_which_no_token_is_known_is_an_error(id: str) -> None:
-    found = outcome(id, lent=tools(Deaf()))
+    found = outcome(id, provided=tools(Deaf()))
     assert found.status == "error"
     assert "knows no token of it" in found.reason
 
@@ -121,7 +121,7 @@ def test_a_text_that_was_cut_is_told(id: str) -> None:
 @pytest.mark.parametrize("id", [*ON_LANGUAGE_MODELS, "bertscore"])
 def test_without_its_model_it_says_so(id: str) -> None:
     with pytest.raises(EvaluationError, match="there is no "):
-        outcome(id, lent=Tools(split_sentences=split_sentences))
+        outcome(id, provided=Tools(split_sentences=split_sentences))
 
 
 def test_the_option_decides_which_model_is_required() -> None:
@@ -150,7 +150,11 @@ def test_bertscore_gives_what_the_matcher_says_within_its_range() -> None:
     assert outcome("bertscore").scores == pytest.approx(
         {"bertscore_precision": 0.5, "bertscore_recall": 1.0, "bertscore_f1": 2 / 3}, abs=1e-6
     )
-    assert list(outcome("bertscore", lent=tools(matcher=Beyond())).scores.values()) == [1.0, 0.0, 0.123457]
+    assert list(outcome("bertscore", provided=tools(matcher=Beyond())).scores.values()) == [
+        1.0,
+        0.0,
+        0.123457,
+    ]
 
 
 def test_bertscore_reads_each_distinct_pair_once() -> None:

@@ -36,11 +36,11 @@ FIELDS = ("input", "actual_output", "expected_output", "context", "guidelines", 
 
 def judges() -> list[str]:
     """The evaluators that ask a judge and need no other model."""
-    shelf = Registry().evaluators
+    plugins = Registry().evaluators
     return [
         id
-        for id in shelf
-        if shelf.spec(id).requires[:1] == (JUDGE,) and "embedder" not in shelf.spec(id).requires
+        for id in plugins
+        if plugins.spec(id).requires[:1] == (JUDGE,) and "embedder" not in plugins.spec(id).requires
     ] + ["step_alignment"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.workflow import read_workflow
@@ -37,19 +37,19 @@ def completed(path: Path) -> None:
     )
     run.run(
         "topic_modeling",
-        lender=Lender(registry=run.registry),
+        provider=ModelProvider(registry=run.registry),
         cache=path.parent / "cache",
         progress=lambda done, total, what: None,
     )
 
 
 def test_the_steps_are_listed_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    shelf = Registry().steps
+    plugins = Registry().steps
     assert main(["steps", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
-    assert [entry["number"] for entry in entries] == sorted(shelf.spec(id).number for id in shelf)
+    assert [entry["number"] for entry in entries] == sorted(plugins.spec(id).number for id in plugins)
     assert {entry["id"]: list(entry["params"]) for entry in entries} == {
-        id: list(parameters(shelf.get(id))) for id in shelf
+        id: list(parameters(plugins.get(id))) for id in plugins
     }
     assert main(["steps"]) == 0
     shown = capsys.readouterr().out

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pytest_evalstudio.core.plugins.registry import Registry
 
-SHELF = Registry().perturbators
-OWN = list(SHELF)
+PLUGINS = Registry().perturbators
+OWN = list(PLUGINS)
 EXAMPLES = 1_000
 """Texts for each of them."""
 CHARACTERS = (
@@ -51,14 +51,14 @@ TEXTS = st.one_of(
 
 
 def needs(id):
-    missing = SHELF.spec(id).missing_of(SHELF.get(id)())
+    missing = PLUGINS.spec(id).missing_of(PLUGINS.get(id)())
     return pytest.param(id, marks=pytest.mark.skipif(bool(missing), reason=missing))
 
 
 @pytest.mark.parametrize("id", [needs(id) for id in OWN])
 def test_a_perturbator_keeps_its_promises(id):
-    cls = SHELF.get(id)
-    spec = SHELF.spec(id)
+    cls = PLUGINS.get(id)
+    spec = PLUGINS.spec(id)
 
     @settings(
         max_examples=EXAMPLES,
@@ -97,12 +97,12 @@ def kept(text):
     ]
 
 
-@pytest.mark.parametrize("id", [needs(id) for id in OWN if SHELF.spec(id).intensities])
+@pytest.mark.parametrize("id", [needs(id) for id in OWN if PLUGINS.spec(id).intensities])
 @pytest.mark.parametrize("script", ["English", "accents", "Cyrillic"])
 def test_edits_grow_strictly_on_a_text_of_some_length(id, script):
-    spec = SHELF.spec(id)
+    spec = PLUGINS.spec(id)
     text = " ".join([SCRIPTS[script]] * 3)
-    edits = [SHELF.get(id)().perturb(text, level, 7).edits for level in spec.intensities]
+    edits = [PLUGINS.get(id)().perturb(text, level, 7).edits for level in spec.intensities]
     if edits[-1]:  # qwerty, synonyms and keyboards have nothing to do in Cyrillic
         assert len(set(edits)) == len(edits)
         assert edits == sorted(edits)
@@ -111,20 +111,22 @@ def test_edits_grow_strictly_on_a_text_of_some_length(id, script):
 @pytest.mark.parametrize("id", CHARACTERS)
 def test_the_share_is_that_of_the_table(id):
     text = "abcdefghij" * 100
-    shares = [SHELF.get(id)().perturb(text, level, 3).edits / 1000 for level in SHELF.spec(id).intensities]
+    shares = [
+        PLUGINS.get(id)().perturb(text, level, 3).edits / 1000 for level in PLUGINS.spec(id).intensities
+    ]
     assert shares == pytest.approx([0.04, 0.1, 0.27, 0.5, 0.75, 0.95], abs=0.001)
 
 
 @pytest.mark.parametrize("script", ["decomposed accents", "Devanagari", "Thai", "Arabic"])
 @pytest.mark.parametrize("id", ["random_replacement", "random_insert", "keyboard_typos", "ocr"])
 def test_no_accent_is_lost(id, script):
-    change = SHELF.get(id)().perturb(SCRIPTS[script], "HIGH", 5)
+    change = PLUGINS.get(id)().perturb(SCRIPTS[script], "HIGH", 5)
     assert change.reason or marks(change.text) == marks(SCRIPTS[script])
 
 
 @pytest.mark.parametrize("script", ["decomposed accents", "Devanagari", "Thai", "Arabic", "emoji"])
 def test_a_letter_is_deleted_with_its_accents(script):
-    change = SHELF.get("random_delete")().perturb(SCRIPTS[script], "EXTREME", 5)
+    change = PLUGINS.get("random_delete")().perturb(SCRIPTS[script], "EXTREME", 5)
     starts = [
         place
         for place, char in enumerate(change.text)

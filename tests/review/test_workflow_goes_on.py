@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 def ran(path: Path) -> State:
     nobody: Any = None
     return opened(path).run(
-        STEP, lender=nobody, cache=path.parent / "cache", progress=lambda done, total, what: None
+        STEP, provider=nobody, cache=path.parent / "cache", progress=lambda done, total, what: None
     )
 
 

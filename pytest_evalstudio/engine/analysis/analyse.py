@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
 from pytest_evalstudio.engine.analysis.gates import GateResult, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
@@ -18,7 +19,6 @@ from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_fi
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.engine.analysis.problems import find_problems
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.tallies import ModelTally, Tally
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import VERDICTS, Item, Run
 from pytest_evalstudio.stats.ranking import percentile
@@ -141,47 +141,47 @@ def analyse(
         DataError: if the file is no record.
     """
     record = RecordReader(record_path)
-    tally = Tally(record.run, aggregates)
+    aggregator = Aggregator(record.run, aggregates)
     others = tuple(also)
     try:
         for item in record.items():
-            tally.add(item)
+            aggregator.add(item)
             for consume in others:
                 consume(item)
         megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
-        return _analysis(tally, build_leaderboards(tally, aggregates), megabytes)
+        return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes)
     finally:
-        tally.close()
+        aggregator.close()
 
 
-def _analysis(tally: Tally, boards: Mapping[str, Leaderboard], storage_mb: float) -> Analysis:
-    run = tally.run
-    names = {key: run.model_name(key) for key in sorted(tally.models)}
-    rates = flip_rates(tally)
+def _analysis(aggregator: Aggregator, boards: Mapping[str, Leaderboard], storage_mb: float) -> Analysis:
+    run = aggregator.run
+    names = {key: run.model_name(key) for key in sorted(aggregator.models)}
+    rates = flip_rates(aggregator)
     return Analysis(
         run=run,
-        evaluators=tally.evaluators,
+        evaluators=aggregator.evaluators,
         leaderboards=boards,
-        problems=tuple(find_problems(tally, boards, storage_mb=storage_mb)),
-        insights=tuple(find_insights(tally, boards, rates)),
+        problems=tuple(find_problems(aggregator, boards, storage_mb=storage_mb)),
+        insights=tuple(find_insights(aggregator, boards, rates)),
         flip_rates=rates,
-        sensitivities=sensitivities(tally),
+        sensitivities=sensitivities(aggregator),
         gates=tuple(evaluate_gates([parse_gate(text) for text in run.gates], boards, names)),
-        verdicts={verdict: tally.verdicts[verdict] for verdict in VERDICTS},
+        verdicts={verdict: aggregator.verdicts[verdict] for verdict in VERDICTS},
         models=tuple(
-            _model(tally, key, tally.models[key])
-            for key in sorted(tally.models, key=lambda key: (names[key], key))
+            _model(aggregator, key, aggregator.models[key])
+            for key in sorted(aggregator.models, key=lambda key: (names[key], key))
         ),
-        dataset=_dataset(tally),
-        hardest={id: _hardest(tally, info) for id, info in tally.evaluators.items()},
-        judging=judging_figures(tally),
+        dataset=_dataset(aggregator),
+        hardest={id: _hardest(aggregator, info) for id, info in aggregator.evaluators.items()},
+        judging=judging_figures(aggregator),
     )
 
 
-def _model(tally: Tally, key: str, counts: ModelTally) -> ModelFigures:
+def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFigures:
     return ModelFigures(
         key=key,
-        name=tally.run.model_name(key),
+        name=aggregator.run.model_name(key),
         verdicts={verdict: counts.verdicts[verdict] for verdict in VERDICTS},
         rows=counts.rows,
         answered=counts.answered,
@@ -195,26 +195,26 @@ def _model(tally: Tally, key: str, counts: ModelTally) -> ModelFigures:
     )
 
 
-def _dataset(tally: Tally) -> DatasetFigures:
-    spreads = {part: _spread(lengths) for part, lengths in tally.lengths.items()}
+def _dataset(aggregator: Aggregator) -> DatasetFigures:
+    spreads = {part: _spread(lengths) for part, lengths in aggregator.lengths.items()}
     return DatasetFigures(
-        items=tally.items,
-        cases=len(tally.cases.keys),
-        rows=sum(counts.rows for counts in tally.models.values()),
-        perturbed=len(tally.cases.sources),
+        items=aggregator.items,
+        cases=len(aggregator.cases.keys),
+        rows=sum(counts.rows for counts in aggregator.models.values()),
+        perturbed=len(aggregator.cases.sources),
         lengths={part: spread for part, spread in spreads.items() if spread is not None},
-        categories=dict(sorted(tally.categories.items(), key=lambda entry: (-entry[1], entry[0]))),
-        files=dict(sorted(tally.files.items())),
+        categories=dict(sorted(aggregator.categories.items(), key=lambda entry: (-entry[1], entry[0]))),
+        files=dict(sorted(aggregator.files.items())),
     )
 
 
-def _hardest(tally: Tally, info: EvaluatorInfo) -> tuple[HardCase, ...]:
-    marks = tally.marks[info.id]
+def _hardest(aggregator: Aggregator, info: EvaluatorInfo) -> tuple[HardCase, ...]:
+    marks = aggregator.marks[info.id]
     return tuple(
         HardCase(
-            key=tally.cases.keys[case][1],
-            file=tally.cases.keys[case][0],
-            question=tally.cases.excerpt(case),
+            key=aggregator.cases.keys[case][1],
+            file=aggregator.cases.keys[case][0],
+            question=aggregator.cases.excerpt(case),
             failed=marks.failed[case],
             judged=marks.judged[case],
         )

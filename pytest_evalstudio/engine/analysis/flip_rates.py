@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
-from pytest_evalstudio.engine.analysis.tallies import Perturbed, Tally
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator, Perturbed
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 
@@ -103,20 +103,20 @@ class _Count:
         self.fail_to_pass += direction == "fail_to_pass"
 
 
-def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
+def flip_rates(aggregator: Aggregator) -> tuple[FlipRate, ...]:
     """The rates of a run, group by group, names in order, intensities in theirs; empty where nothing was
     perturbed.
     """
     counts: dict[_Place, _Count] = {}
     noise: dict[_Place, _Count] = {}
-    for entry, pair, direction in comparisons(tally):
+    for entry, pair, direction in comparisons(aggregator):
         label = "+".join(entry.origin.by) or "unknown"
         own = counts.setdefault(("perturbator", label), _Count())
         own.add(direction)
         own.meaning_kept = entry.origin.meaning_kept
         if is_copy(entry) or entry.origin.meaning_kept:
             into = noise if is_copy(entry) else counts
-            for place in _places(tally, entry, pair):
+            for place in _places(aggregator, entry, pair):
                 into.setdefault(place, _Count()).add(direction)
     order = sorted(counts, key=_order)
     return tuple(
@@ -124,12 +124,12 @@ def flip_rates(tally: Tally) -> tuple[FlipRate, ...]:
     )
 
 
-def sensitivities(tally: Tally) -> tuple[Sensitivity, ...]:
+def sensitivities(aggregator: Aggregator) -> tuple[Sensitivity, ...]:
     """A curve per perturbator and model, for perturbators that worked alone and have intensities."""
     counts: dict[tuple[str, str], dict[str, _Count]] = {}
     noise: dict[str, _Count] = {}
     kept: dict[str, bool] = {}
-    for entry, _, direction in comparisons(tally):
+    for entry, _, direction in comparisons(aggregator):
         if is_copy(entry):
             noise.setdefault(entry.model, _Count()).add(direction)
         if len(entry.origin.by) == 1:
@@ -141,25 +141,27 @@ def sensitivities(tally: Tally) -> tuple[Sensitivity, ...]:
         Sensitivity(
             perturbator=name,
             model=model,
-            model_name=tally.run.model_name(model),
+            model_name=aggregator.run.model_name(model),
             meaning_kept=kept[name],
             points=_points(counts[name, model]),
             noise=noise[model].flips / noise[model].compared if model in noise else None,
         )
-        for name, model in sorted(counts, key=lambda pair: (pair[0], tally.run.model_name(pair[1]), pair[1]))
+        for name, model in sorted(
+            counts, key=lambda pair: (pair[0], aggregator.run.model_name(pair[1]), pair[1])
+        )
     )
 
 
-def comparisons(tally: Tally) -> Iterator[tuple[Perturbed, tuple[str, str], str]]:
+def comparisons(aggregator: Aggregator) -> Iterator[tuple[Perturbed, tuple[str, str], str]]:
     """Each perturbed case with each (evaluator, metric) that scored it and its original, and the direction of
     the flip, "" for none.
     """
-    metrics = [(id, metric.key) for id, info in tally.evaluators.items() for metric in info.flip_metrics]
-    for entry in tally.perturbed:
-        bits = _comparable(tally, entry)
+    metrics = [(id, metric.key) for id, info in aggregator.evaluators.items() for metric in info.flip_metrics]
+    for entry in aggregator.perturbed:
+        bits = _comparable(aggregator, entry)
         flipped = {(id, metric): direction for id, metric, direction in entry.flips}
         for pair in metrics:
-            if bits & tally.flip_bit(*pair):
+            if bits & aggregator.flip_bit(*pair):
                 yield entry, pair, flipped.get(pair, "")
 
 
@@ -168,24 +170,24 @@ def is_copy(entry: Perturbed) -> bool:
     return bool(entry.origin.by) and all(name.partition(":")[0] == COPY for name in entry.origin.by)
 
 
-def _comparable(tally: Tally, entry: Perturbed) -> int:
+def _comparable(aggregator: Aggregator, entry: Perturbed) -> int:
     """Bits of the metrics that both have scores for; those of an original that is not in the record are as
     its companion had them.
     """
-    own = tally.scored_bits.get((entry.case, entry.model), 0)
-    source = tally.cases.ids.get(tally.cases.sources.get(entry.case, ("", "")))
-    there = None if source is None else tally.scored_bits.get((source, entry.model))
+    own = aggregator.scored_bits.get((entry.case, entry.model), 0)
+    source = aggregator.cases.ids.get(aggregator.cases.sources.get(entry.case, ("", "")))
+    there = None if source is None else aggregator.scored_bits.get((source, entry.model))
     return own & (entry.companion_bits if there is None else there)
 
 
-def _places(tally: Tally, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_Place]:
+def _places(aggregator: Aggregator, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_Place]:
     yield "all", "all"
     for level in sorted({part.partition(":")[2] for part in entry.origin.by} - {""}):
         yield "intensity", level
     for category in sorted(set(entry.categories)):
         yield "category", category
     yield "metric", ".".join(pair)
-    yield "model", tally.run.model_name(entry.model)
+    yield "model", aggregator.run.model_name(entry.model)
 
 
 def _order(place: _Place) -> tuple[int, str, int, str]:

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
+from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks, excerpt
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.tallies import FIRST_KEYS, CaseMarks, Tally, excerpt
 from pytest_evalstudio.engine.analysis.wording import rounded, row_attributes
 from pytest_evalstudio.stats.ranking import is_tie
 
 
 def find_insights(
-    tally: Tally, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()
+    aggregator: Aggregator, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()
 ) -> list[Insight]:
     """The insights of a run: models against each other (two or more, no ties), then the hardest prompts and
     perturbations.
@@ -29,12 +29,12 @@ def find_insights(
     for board in boards.values():
         found += best_and_worst(board)
         found += retrieval_and_generation(board)
-    found += fastest_and_slowest(tally)
-    found += cheapest_and_dearest(tally)
-    for id, info in tally.evaluators.items():
-        found += prompts(tally, info, tally.marks[id])
-    found += least_grounded(tally)
-    found += retrieval_alone(tally)
+    found += fastest_and_slowest(aggregator)
+    found += cheapest_and_dearest(aggregator)
+    for id, info in aggregator.evaluators.items():
+        found += prompts(aggregator, info, aggregator.marks[id])
+    found += least_grounded(aggregator)
+    found += retrieval_alone(aggregator)
     found += sensitive_to(rates)
     return found
 
@@ -58,17 +58,17 @@ def retrieval_and_generation(board: Leaderboard) -> Iterator[Insight]:
         yield from _extremes(board, key, "best retrieving", "worst retrieving", "retrieval")
 
 
-def fastest_and_slowest(tally: Tally) -> Iterator[Insight]:
+def fastest_and_slowest(aggregator: Aggregator) -> Iterator[Insight]:
     """By mean answer time; none where a model has no times or all are zero."""
     means = {
         model: sum(counts.durations) / len(counts.durations)
-        for model, counts in tally.models.items()
+        for model, counts in aggregator.models.items()
         if counts.durations
     }
-    pair = _ends(means) if len(means) == len(tally.models) and all(means.values()) else None
+    pair = _ends(means) if len(means) == len(aggregator.models) and all(means.values()) else None
     if pair is None:
         return
-    fast, slow = (_Model(model, tally.run.model_name(model), means[model]) for model in pair)
+    fast, slow = (_Model(model, aggregator.run.model_name(model), means[model]) for model in pair)
     yield Insight(
         description=(
             f"The fastest model is {fast.name!r} with {rounded(fast.value)} s per answer on average;"
@@ -87,17 +87,17 @@ def fastest_and_slowest(tally: Tally) -> Iterator[Insight]:
     )
 
 
-def cheapest_and_dearest(tally: Tally) -> Iterator[Insight]:
+def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
     """By mean cost of an answer; none where a cost is not known or all are zero."""
     means = {
         model: counts.cost / counts.priced
-        for model, counts in tally.models.items()
+        for model, counts in aggregator.models.items()
         if counts.priced and not counts.unpriced
     }
-    pair = _ends(means) if len(means) == len(tally.models) else None
+    pair = _ends(means) if len(means) == len(aggregator.models) else None
     if pair is None:
         return
-    cheap, dear = (_Model(model, tally.run.model_name(model), means[model]) for model in pair)
+    cheap, dear = (_Model(model, aggregator.run.model_name(model), means[model]) for model in pair)
     yield Insight(
         description=(
             f"The cheapest model is {cheap.name!r} with {rounded(cheap.value)} per answer on average;"
@@ -116,7 +116,7 @@ def cheapest_and_dearest(tally: Tally) -> Iterator[Insight]:
     )
 
 
-def prompts(tally: Tally, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
+def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
     """The prompt that most models fail, and the prompts that no model answers; needs two models."""
     by_all = [
         case for case, judged in enumerate(marks.judged) if judged >= 2 and marks.failed[case] == judged
@@ -132,13 +132,13 @@ def prompts(tally: Tally, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Ins
         case = hardest[0]
         yield Insight(
             description=(
-                f"{info.name}: the most difficult prompt is {excerpt(tally.cases.excerpt(case))!r};"
+                f"{info.name}: the most difficult prompt is {excerpt(aggregator.cases.excerpt(case))!r};"
                 f" {marks.failed[case]} of {marks.judged[case]} models fail it."
             ),
             insight_type="weak_point",
             attributes={
                 "evaluator": info.id,
-                "test_case_keys": [tally.cases.keys[case][1]],
+                "test_case_keys": [aggregator.cases.keys[case][1]],
                 "failed": marks.failed[case],
                 "judged": marks.judged[case],
             },
@@ -148,7 +148,7 @@ def prompts(tally: Tally, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Ins
             ),
         )
     if by_all:
-        keys = [tally.cases.keys[case][1] for case in by_all]
+        keys = [aggregator.cases.keys[case][1] for case in by_all]
         one = len(keys) == 1
         yield Insight(
             description=(
@@ -175,13 +175,13 @@ def hardest_cases(info: EvaluatorInfo, marks: CaseMarks, limit: int, *, models: 
     return sorted(failed, key=lambda case: (_difficulty(info, marks, case), case))[:limit]
 
 
-def least_grounded(tally: Tally) -> Iterator[Insight]:
+def least_grounded(aggregator: Aggregator) -> Iterator[Insight]:
     """The sentence with the lowest score of each evaluator that compares answers with their context."""
-    for id, lowest in tally.lowest.items():
-        info = tally.evaluators[id]
+    for id, lowest in aggregator.lowest.items():
+        info = aggregator.evaluators[id]
         if info.sentence_metric.passes(lowest.score):
             continue
-        name = tally.run.model_name(lowest.model)
+        name = aggregator.run.model_name(lowest.model)
         yield Insight(
             description=(
                 f"{info.name}: the least grounded sentence is {excerpt(lowest.text)!r} of model {name!r}"
@@ -201,16 +201,16 @@ def least_grounded(tally: Tally) -> Iterator[Insight]:
         )
 
 
-def retrieval_alone(tally: Tally) -> Iterator[Insight]:
+def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
     """Prompts whose context misses what is asked although the answer has it: the model knew it by heart."""
-    for id, by_model in tally.scores.items():
+    for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.retrieval_alone
             if sample.count:
-                name = tally.run.model_name(model)
+                name = aggregator.run.model_name(model)
                 yield Insight(
                     description=(
-                        f"{tally.evaluators[id].name}: for {sample.count}"
+                        f"{aggregator.evaluators[id].name}: for {sample.count}"
                         f" {'prompt' if sample.count == 1 else 'prompts'} the retrieval of model {name!r}"
                         " failed and its answer did not."
                     ),

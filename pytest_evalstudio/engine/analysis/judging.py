@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.tallies import Tally
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator
 from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 
 
@@ -40,11 +40,11 @@ class JudgingFigures:
     not_asked: int
 
 
-def judging_figures(tally: Tally) -> tuple[JudgingFigures, ...]:
+def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
     """Of each evaluator that asks a judge, over all models."""
     found = []
-    for id, by_model in tally.scores.items():
-        if not tally.evaluators[id].judge:
+    for id, by_model in aggregator.scores.items():
+        if not aggregator.evaluators[id].judge:
             continue
         taken: Counter[str] = Counter()
         for scores in by_model.values():
@@ -67,17 +67,17 @@ def judging_figures(tally: Tally) -> tuple[JudgingFigures, ...]:
     return tuple(found)
 
 
-def budget_problems(tally: Tally) -> Iterator[Problem]:
+def budget_problems(aggregator: Aggregator) -> Iterator[Problem]:
     """Rows that were not judged since the budget was used up."""
-    for id, by_model in tally.scores.items():
+    for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.not_asked
             if not sample.count:
                 continue
-            name = tally.run.model_name(model)
+            name = aggregator.run.model_name(model)
             yield Problem(
                 description=(
-                    f"{tally.evaluators[id].name} did not ask about {cases(sample, 'answer')} of model"
+                    f"{aggregator.evaluators[id].name} did not ask about {cases(sample, 'answer')} of model"
                     f" {name!r}: {sample.texts[0]}"
                 ),
                 severity="high" if 2 * sample.count > scores.scored + scores.errors else "medium",

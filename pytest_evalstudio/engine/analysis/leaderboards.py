@@ -11,8 +11,8 @@ import numpy as np
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ScoreAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.tallies import ScoreTally, Tally
 from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.intervals import wilson_interval
@@ -95,36 +95,39 @@ def leaderboards(
     run: Run, items: Iterable[Item], aggregates: Mapping[str, Aggregates]
 ) -> dict[str, Leaderboard]:
     """The leaderboards of a run, from its record's header and items in one pass."""
-    tally = Tally(run, aggregates)
+    aggregator = Aggregator(run, aggregates)
     try:
         for item in items:
-            tally.add(item)
-        return build_leaderboards(tally, aggregates)
+            aggregator.add(item)
+        return build_leaderboards(aggregator, aggregates)
     finally:
-        tally.close()
+        aggregator.close()
 
 
-def build_leaderboards(tally: Tally, aggregates: Mapping[str, Aggregates]) -> dict[str, Leaderboard]:
-    """The leaderboards of what a tally counted, by evaluator id.
+def build_leaderboards(
+    aggregator: Aggregator, aggregates: Mapping[str, Aggregates]
+) -> dict[str, Leaderboard]:
+    """The leaderboards of what an aggregator counted, by evaluator id.
 
     Args:
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
     """
-    intervals = _bootstrap(tally)
+    intervals = _bootstrap(aggregator)
     return {
-        id: _leaderboard(info, tally, intervals, aggregates.get(id)) for id, info in tally.evaluators.items()
+        id: _leaderboard(info, aggregator, intervals, aggregates.get(id))
+        for id, info in aggregator.evaluators.items()
     }
 
 
 def _leaderboard(
     info: EvaluatorInfo,
-    tally: Tally,
+    aggregator: Aggregator,
     intervals: Mapping[tuple[str, str, str], Interval | None],
     aggregate: Aggregates | None,
 ) -> Leaderboard:
-    models = sorted(tally.models)
-    values = {model: _values(tally.scores[info.id].get(model)) for model in models}
-    figures, faults = _model_wide(info, tally, models, aggregate)
+    models = sorted(aggregator.models)
+    values = {model: _values(aggregator.scores[info.id].get(model)) for model in models}
+    figures, faults = _model_wide(info, aggregator, models, aggregate)
     columns: dict[str, dict[str, Cell]] = {model: {} for model in models}
     for metric in info.metrics:
         found = [_figure(metric, values[model], figures.get(model)) for model in models]
@@ -132,18 +135,18 @@ def _leaderboard(
         for model, (value, wide), rank in zip(models, found, places, strict=True):
             numbers = values[model].get(metric.key, np.empty(0))
             interval = None if wide else _interval(info, numbers, intervals.get((info.id, model, metric.key)))
-            scores = tally.scores[info.id].get(model, ScoreTally())
+            scores = aggregator.scores[info.id].get(model, ScoreAggregator())
             columns[model][metric.key] = _cell(metric, value, interval, numbers, rank, scores, wide=wide)
     standings = [
-        _standing(tally, info, model, columns[model], figures.get(model), faults.get(model, ""))
+        _standing(aggregator, info, model, columns[model], figures.get(model), faults.get(model, ""))
         for model in models
-        if model in tally.scores[info.id]
+        if model in aggregator.scores[info.id]
     ]
     standings.sort(key=lambda line: (line.cells[info.primary.key].rank or math.inf, line.name, line.model))
     return Leaderboard(evaluator=info, standings=tuple(standings), values=values)
 
 
-def _values(scores: ScoreTally | None) -> dict[str, Floats]:
+def _values(scores: ScoreAggregator | None) -> dict[str, Floats]:
     """Values by metric, without the rows in which the metric has none."""
     if scores is None:
         return {}
@@ -152,17 +155,17 @@ def _values(scores: ScoreTally | None) -> dict[str, Floats]:
 
 
 def _model_wide(
-    info: EvaluatorInfo, tally: Tally, models: list[str], aggregate: Aggregates | None
+    info: EvaluatorInfo, aggregator: Aggregator, models: list[str], aggregate: Aggregates | None
 ) -> tuple[dict[str, ModelScore], dict[str, str]]:
     figures: dict[str, ModelScore] = {}
     faults: dict[str, str] = {}
-    if aggregate is None or info.id not in tally.spool:
+    if aggregate is None or info.id not in aggregator.spool:
         return figures, faults
     for model in models:
-        if not tally.scores[info.id].get(model, ScoreTally()).scored:
+        if not aggregator.scores[info.id].get(model, ScoreAggregator()).scored:
             continue
         try:
-            figures[model] = aggregate.aggregate(tally.spool.rows(info.id, model))
+            figures[model] = aggregate.aggregate(aggregator.spool.rows(info.id, model))
         except Exception as exc:  # other people's code: the run's report must outlive it, and says so
             faults[model] = f"model-wide figures could not be computed: {type(exc).__name__}: {exc}"
     return figures, faults
@@ -199,7 +202,7 @@ def _cell(
     interval: Interval | None,
     numbers: Floats,
     rank: int | None,
-    scores: ScoreTally,
+    scores: ScoreAggregator,
     *,
     wide: bool,
 ) -> Cell:
@@ -217,17 +220,17 @@ def _cell(
 
 
 def _standing(
-    tally: Tally,
+    aggregator: Aggregator,
     info: EvaluatorInfo,
     model: str,
     cells: Mapping[str, Cell],
     wide: ModelScore | None,
     fault: str,
 ) -> Standing:
-    scores = tally.scores[info.id][model]
+    scores = aggregator.scores[info.id][model]
     return Standing(
         model=model,
-        name=tally.run.model_name(model),
+        name=aggregator.run.model_name(model),
         scored=scores.scored,
         errors=scores.errors,
         not_applicable=scores.not_applicable,
@@ -242,14 +245,14 @@ def _standing(
     )
 
 
-def _bootstrap(tally: Tally) -> dict[tuple[str, str, str], Interval | None]:
+def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | None]:
     """Intervals of all means but those that get Wilson's, over the same draws of original cases."""
-    _, originals = np.unique(np.array(tally.cases.originals(), dtype=np.int64), return_inverse=True)
+    _, originals = np.unique(np.array(aggregator.cases.originals(), dtype=np.int64), return_inverse=True)
     clusters = int(originals.max()) + 1 if originals.size else 0
     wanted = [
         (id, model, key)
-        for id, info in tally.evaluators.items()
-        for model, scores in sorted(tally.scores[id].items())
+        for id, info in aggregator.evaluators.items()
+        for model, scores in sorted(aggregator.scores[id].items())
         for key, column in sorted(scores.values.items())
         if len(column) and not _is_share(info, column)
     ]
@@ -259,7 +262,7 @@ def _bootstrap(tally: Tally) -> dict[tuple[str, str, str], Interval | None]:
         batch = wanted[start : start + width]
         sums, counts = np.zeros((clusters, len(batch))), np.zeros((clusters, len(batch)))
         for place, (id, model, key) in enumerate(batch):
-            scores = tally.scores[id][model]
+            scores = aggregator.scores[id][model]
             numbers = np.array(scores.values[key], dtype=np.float64)
             given = np.isfinite(numbers)
             groups = originals[np.array(scores.cases, dtype=np.int64)[given]]

@@ -6,22 +6,22 @@ from collections.abc import Iterator
 
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.tallies import ModelTally, Sample, Tally
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator, Sample
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
 from pytest_evalstudio.record.schema import RunSettings
 from pytest_evalstudio.stats.ranking import percentile
 
 
-def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
+def operations(aggregator: Aggregator, storage_mb: float) -> Iterator[Problem]:
     """What went wrong with the models' hosts and the data, model by model."""
-    settings = tally.run.settings
-    for model, counts in sorted(tally.models.items()):
-        name = tally.run.model_name(model)
+    settings = aggregator.run.settings
+    for model, counts in sorted(aggregator.models.items()):
+        name = aggregator.run.model_name(model)
         yield from _hosts(model, name, counts)
         yield from _context(model, name, counts)
         yield from _costs(model, name, counts, settings)
         yield from _durations(model, name, counts, settings)
-    yield from _too_few(tally, settings)
+    yield from _too_few(aggregator, settings)
     limit = settings.max_storage_mb
     if limit is not None and storage_mb > limit:
         yield Problem(
@@ -36,7 +36,7 @@ def operations(tally: Tally, storage_mb: float) -> Iterator[Problem]:
         )
 
 
-def _hosts(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
+def _hosts(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
     if counts.host_errors.count:
         sample = counts.host_errors
         yield _grouped(
@@ -63,7 +63,7 @@ def _hosts(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
         )
 
 
-def _context(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
+def _context(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
     if counts.no_context.count:
         yield _grouped(
             f"Model {name!r} retrieved nothing for {cases(counts.no_context, 'question')}.",
@@ -77,7 +77,7 @@ def _context(model: str, name: str, counts: ModelTally) -> Iterator[Problem]:
         )
 
 
-def _costs(model: str, name: str, counts: ModelTally, settings: RunSettings) -> Iterator[Problem]:
+def _costs(model: str, name: str, counts: ModelAggregator, settings: RunSettings) -> Iterator[Problem]:
     if counts.negative_costs.count:
         yield _grouped(
             f"Model {name!r} reported a negative cost for {cases(counts.negative_costs, 'answer')}; they are"
@@ -116,7 +116,7 @@ def _costs(model: str, name: str, counts: ModelTally, settings: RunSettings) -> 
         )
 
 
-def _durations(model: str, name: str, counts: ModelTally, settings: RunSettings) -> Iterator[Problem]:
+def _durations(model: str, name: str, counts: ModelAggregator, settings: RunSettings) -> Iterator[Problem]:
     limit = settings.max_latency_s
     if limit is None or not counts.durations:
         return
@@ -135,16 +135,16 @@ def _durations(model: str, name: str, counts: ModelTally, settings: RunSettings)
         )
 
 
-def _too_few(tally: Tally, settings: RunSettings) -> Iterator[Problem]:
+def _too_few(aggregator: Aggregator, settings: RunSettings) -> Iterator[Problem]:
     minimum = settings.min_test_cases
-    for id, by_model in tally.scores.items():
+    for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             distinct = len(set(scores.cases))
             if 0 < distinct < minimum:
-                name = tally.run.model_name(model)
+                name = aggregator.run.model_name(model)
                 yield Problem(
                     description=(
-                        f"{tally.evaluators[id].name} scored {distinct} test"
+                        f"{aggregator.evaluators[id].name} scored {distinct} test"
                         f" {'case' if distinct == 1 else 'cases'} of model {name!r}, fewer than"
                         f" min_test_cases = {minimum}: its mean says little."
                     ),

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator, CaseFlip, FaultKind, Sample, excerpt
 from pytest_evalstudio.engine.analysis.judging import budget_problems
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.tallies import CaseFlip, FaultKind, Sample, Tally, excerpt
 from pytest_evalstudio.engine.analysis.wording import cases, rounded, row_attributes
 from pytest_evalstudio.record.schema import ItemFlip
 
@@ -27,7 +27,7 @@ _OF_COPIES = (
 
 
 def find_problems(
-    tally: Tally, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0
+    aggregator: Aggregator, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0
 ) -> list[Problem]:
     """The problems of a run, the most severe first.
 
@@ -36,13 +36,13 @@ def find_problems(
     """
     found = [
         *missed_means(boards),
-        *findings(tally),
-        *flips(tally),
-        *faults(tally),
-        *budget_problems(tally),
-        *nothing_encoded(tally),
-        *operations(tally, storage_mb),
-        *of_workflows(tally),
+        *findings(aggregator),
+        *flips(aggregator),
+        *faults(aggregator),
+        *budget_problems(aggregator),
+        *nothing_encoded(aggregator),
+        *operations(aggregator, storage_mb),
+        *of_workflows(aggregator),
     ]
     unique = {
         (problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem
@@ -51,9 +51,9 @@ def find_problems(
     return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
 
 
-def of_workflows(tally: Tally) -> Iterator[Problem]:
+def of_workflows(aggregator: Aggregator) -> Iterator[Problem]:
     """What the steps of workflows found wrong with the models under validation."""
-    for step in tally.run.steps.values():
+    for step in aggregator.run.steps.values():
         for problem in step.problems:
             yield Problem(
                 description=f"{step.workflow}, {step.name}: {problem.description}",
@@ -126,13 +126,13 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 )
 
 
-def findings(tally: Tally) -> Iterator[Problem]:
+def findings(aggregator: Aggregator) -> Iterator[Problem]:
     """One per finding; those beyond the limit by evaluator, model, type and severity. A leak is always
     high.
     """
-    for entry in tally.findings:
-        info, finding = tally.evaluators[entry.evaluator], entry.finding
-        name = tally.run.model_name(entry.model)
+    for entry in aggregator.findings:
+        info, finding = aggregator.evaluators[entry.evaluator], entry.finding
+        name = aggregator.run.model_name(entry.model)
         kind = _problem_type(finding.problem_type, info)
         yield Problem(
             description=(
@@ -146,8 +146,8 @@ def findings(tally: Tally) -> Iterator[Problem]:
             actions=finding.actions
             or "Open the test case in the failures of this evaluator; the stretch in question is marked there.",  # noqa: E501
         )
-    for (id, model, problem_type, severity), sample in tally.more_findings.items():
-        info, name = tally.evaluators[id], tally.run.model_name(model)
+    for (id, model, problem_type, severity), sample in aggregator.more_findings.items():
+        info, name = aggregator.evaluators[id], aggregator.run.model_name(model)
         kind = _problem_type(problem_type, info)
         yield Problem(
             description=(
@@ -162,32 +162,32 @@ def findings(tally: Tally) -> Iterator[Problem]:
         )
 
 
-def flips(tally: Tally) -> Iterator[Problem]:
+def flips(aggregator: Aggregator) -> Iterator[Problem]:
     """One per perturbed case, model and evaluator; those beyond the limit, and those under perturbations that
     change the meaning, in groups.
     """
     changed: dict[tuple[str, str], Sample] = {}
     together: dict[tuple[str, str, str], list[CaseFlip]] = {}
-    for entry in tally.flips:
+    for entry in aggregator.flips:
         if entry.flip.meaning_kept:
             together.setdefault((entry.nodeid, entry.model, entry.flip.evaluator), []).append(entry)
         else:
             changed.setdefault((entry.flip.evaluator, entry.model), Sample()).note(entry.key)
     for entries in together.values():
-        yield _flip(tally, entries)
+        yield _flip(aggregator, entries)
     for pair, sample in changed.items():
         yield _flips_in_sum(
-            tally,
+            aggregator,
             *pair,
             sample,
             "low",
             "metric flips under perturbations that change the meaning of the question",
         )
-    for pair, sample in tally.more_flips.items():
-        yield _flips_in_sum(tally, *pair, sample, "high", "more metric flips, not listed one by one,")
+    for pair, sample in aggregator.more_flips.items():
+        yield _flips_in_sum(aggregator, *pair, sample, "high", "more metric flips, not listed one by one,")
 
 
-def faults(tally: Tally) -> Iterator[Problem]:
+def faults(aggregator: Aggregator) -> Iterator[Problem]:
     """Rows that an evaluator could not judge although there was an answer, grouped by what went wrong."""
     wording: Mapping[FaultKind, tuple[str, str]] = {
         "nan": (
@@ -203,12 +203,12 @@ def faults(tally: Tally) -> Iterator[Problem]:
         ),
         "other": ("could not judge", "Read the reason, mend it, and run the cases again."),
     }
-    for id, by_model in tally.scores.items():
-        info = tally.evaluators[id]
+    for id, by_model in aggregator.scores.items():
+        info = aggregator.evaluators[id]
         for model, scores in sorted(by_model.items()):
             for kind, sample in sorted(scores.faults.items()):
                 verb, action = wording[kind]
-                name = tally.run.model_name(model)
+                name = aggregator.run.model_name(model)
                 judged = sample.count + scores.scored
                 yield Problem(
                     description=(
@@ -227,18 +227,18 @@ def faults(tally: Tally) -> Iterator[Problem]:
                 )
 
 
-def nothing_encoded(tally: Tally) -> Iterator[Problem]:
+def nothing_encoded(aggregator: Aggregator) -> Iterator[Problem]:
     """Guardrail evaluators that met no encoded text in any row of a model: the guardrail was not tested."""
-    for id, by_model in tally.scores.items():
+    for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.nothing_encoded
             if not sample.count or sample.count < scores.scored + scores.not_applicable:
                 continue
-            name = tally.run.model_name(model)
+            name = aggregator.run.model_name(model)
             yield Problem(
                 description=(
-                    f"{tally.evaluators[id].name}: nothing was encoded in any answer of model {name!r}, so"
-                    " the guardrail was not tested."
+                    f"{aggregator.evaluators[id].name}: nothing was encoded in any answer of model {name!r},"
+                    " so the guardrail was not tested."
                 ),
                 severity="low",
                 problem_type="data_quality",
@@ -250,17 +250,17 @@ def nothing_encoded(tally: Tally) -> Iterator[Problem]:
             )
 
 
-def _flip(tally: Tally, entries: Sequence[CaseFlip]) -> Problem:
+def _flip(aggregator: Aggregator, entries: Sequence[CaseFlip]) -> Problem:
     first = entries[0]
-    info = tally.evaluators[first.flip.evaluator]
-    name = tally.run.model_name(first.model)
+    info = aggregator.evaluators[first.flip.evaluator]
+    name = aggregator.run.model_name(first.model)
     made_by = list(first.flip.perturbators)
     return Problem(
         description=(
             f"{info.name}: {'; '.join(_turned(entry.flip) for entry in entries)} under"
             f" {'+'.join(made_by) or 'a perturbation'} (model {name!r}). Original question:"
-            f" {_question(tally, first, first.flip.source)!r}. Perturbed:"
-            f" {_question(tally, first, first.key)!r}."
+            f" {_question(aggregator, first, first.flip.source)!r}. Perturbed:"
+            f" {_question(aggregator, first, first.key)!r}."
         ),
         severity="high",
         problem_type="robustness",
@@ -293,17 +293,17 @@ def _turned(flip: ItemFlip) -> str:
     return f"{flip.metric} flipped from {direction} ({moved})"
 
 
-def _question(tally: Tally, entry: CaseFlip, key: str) -> str:
-    book = tally.cases
+def _question(aggregator: Aggregator, entry: CaseFlip, key: str) -> str:
+    book = aggregator.cases
     return excerpt(book.excerpt(book.ids.get((entry.file, key)))) or key
 
 
 def _flips_in_sum(
-    tally: Tally, id: str, model: str, sample: Sample, severity: Severity, what: str
+    aggregator: Aggregator, id: str, model: str, sample: Sample, severity: Severity, what: str
 ) -> Problem:
-    name = tally.run.model_name(model)
+    name = aggregator.run.model_name(model)
     return Problem(
-        description=f"{tally.evaluators[id].name}: {sample.count} {what} of model {name!r}.",
+        description=f"{aggregator.evaluators[id].name}: {sample.count} {what} of model {name!r}.",
         severity=severity,
         problem_type="robustness",
         avid="P0200",

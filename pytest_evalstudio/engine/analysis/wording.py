@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TypedDict
 
-from pytest_evalstudio.engine.analysis.tallies import Sample
+from pytest_evalstudio.engine.analysis.aggregators import Sample
 
 
 def rounded(value: float) -> str:

@@ -30,12 +30,14 @@ class Written:
         waiting = [text for text in dict.fromkeys(texts) if text.strip() and text not in self._changes]
         if not waiting:
             return
-        opinions = self._open().follow(
+        judgements = self._open().follow(
             [functools.partial(self._perturbator.consider, text) for text in waiting]
         )
-        for text, own in zip(waiting, opinions, strict=True):
-            usable = [opinion.found for opinion in own if opinion.fault is None]
-            fault = next((str(opinion.fault) for opinion in own if opinion.fault is not None), "no judge")
+        for text, own in zip(waiting, judgements, strict=True):
+            usable = [judgement.found for judgement in own if judgement.fault is None]
+            fault = next(
+                (str(judgement.fault) for judgement in own if judgement.fault is not None), "no judge"
+            )
             self._changes[text] = (
                 usable[0] if usable else Change.none(f"the judge wrote nothing usable: {fault}")
             )

@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.scoring.calibration import is_uncertain, predictio
 from pytest_evalstudio.formats.calibration import Calibration, load_calibration
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.scoring.plan import Selected
+    from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
 PROBABILITY = "calibrated_probability"
 """Key of the metric that takes the primary one's place."""
@@ -122,7 +122,7 @@ def check_metric(spec: EvaluatorSpec, key: str, better: str, file: str) -> None:
         )
 
 
-def check_together(selected: Iterable[Selected]) -> None:
+def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
     """Check that evaluators whose scores a calibration takes are chosen together with it.
 
     Raises:
@@ -145,7 +145,7 @@ def check_together(selected: Iterable[Selected]) -> None:
             )
 
 
-def calibrated(selected: Selected, outcomes: Mapping[Selected, Outcome]) -> Outcome:
+def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> Outcome:
     """An outcome with the calibrated probability among its scores.
 
     Where a metric that the calibration takes has no value the outcome is not applicable, and an error where
@@ -187,7 +187,9 @@ def calibrated(selected: Selected, outcomes: Mapping[Selected, Outcome]) -> Outc
     return dataclasses.replace(own, scores={PROBABILITY: chance, **own.scores}, details=details)
 
 
-def conformal_set(selected: Selected, scores: Mapping[str, float | None]) -> tuple[int, ...] | None:
+def conformal_set(
+    selected: ConfiguredEvaluator, scores: Mapping[str, float | None]
+) -> tuple[int, ...] | None:
     """The labels that people may give, by the calibrated probability among the scores; None without one."""
     chance = scores.get(PROBABILITY)
     if selected.attached is None or chance is None:
@@ -195,7 +197,7 @@ def conformal_set(selected: Selected, scores: Mapping[str, float | None]) -> tup
     return prediction_set(chance, selected.attached.calibration.conformal.quantile)
 
 
-def uncertain_words(selected: Selected, labels: tuple[int, ...] | None) -> str:
+def uncertain_words(selected: ConfiguredEvaluator, labels: tuple[int, ...] | None) -> str:
     """That a verdict is uncertain, and why; "" where it is not."""
     if labels is None or selected.attached is None:
         return ""

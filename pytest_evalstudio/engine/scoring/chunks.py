@@ -1,25 +1,25 @@
-"""Cuts subjects into chunks: what is resolved and scored together, on one worker."""
+"""Cuts tasks into chunks: what is resolved and scored together, on one worker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from pytest_evalstudio.engine.scoring.subjects import Subject, family_root
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, family_root
 
 SIZE = 512
-"""Subjects of a chunk where answers are at hand."""
+"""Tasks of a chunk where answers are at hand."""
 SIZE_TO_ASK = 128
-"""Subjects of a chunk whose model is still to be asked: few enough that progress is seen."""
+"""Tasks of a chunk whose model is still to be asked: few enough that progress is seen."""
 CHUNKS_PER_WORKER = 4
-"""Under xdist: at least so many chunks for each worker, as far as there are subjects."""
+"""Under xdist: at least so many chunks for each worker, as far as there are tasks."""
 
 T = TypeVar("T")
 
 
 def cut(
     members: Sequence[T],
-    subject_of: Callable[[T], Subject],
+    task_of: Callable[[T], EvalTask],
     *,
     place_of: Callable[[T], Hashable],
     by_question: bool,
@@ -32,7 +32,7 @@ def cut(
 
     Args:
         members: in the order of the run.
-        subject_of: the subject of a member.
+        subject_of: the task of a member.
         place_of: the file of a member.
         by_question: whether an evaluator compares the answers to one question.
         workers: processes that share the run.
@@ -41,12 +41,12 @@ def cut(
         Chunks in the order of their first members, members in the order of the run.
     """
     families: dict[tuple[Hashable, str], list[list[T]]] = {}
-    for place, together in _families(members, subject_of, place_of, by_question):
+    for place, together in _families(members, task_of, place_of, by_question):
         families.setdefault(place, []).append(together)
     per_worker = -(-len(members) // (workers * CHUNKS_PER_WORKER)) if workers > 1 else len(members)
     chunks = []
     for groups in families.values():
-        size = max(1, min(per_worker, SIZE if subject_of(groups[0][0]).answered else SIZE_TO_ASK))
+        size = max(1, min(per_worker, SIZE if task_of(groups[0][0]).answered else SIZE_TO_ASK))
         current: list[T] = []
         for together in groups:
             if current and len(current) + len(together) > size:
@@ -59,7 +59,7 @@ def cut(
 
 def _families(
     members: Sequence[T],
-    subject_of: Callable[[T], Subject],
+    task_of: Callable[[T], EvalTask],
     place_of: Callable[[T], Hashable],
     by_question: bool,
 ) -> list[tuple[tuple[Hashable, str], list[T]]]:
@@ -75,14 +75,14 @@ def _families(
 
     roots = []
     for member in members:
-        subject = subject_of(member)
-        root = id(family_root(subject))
-        for other in subject.related.values():
+        task = task_of(member)
+        root = id(family_root(task))
+        for other in task.related.values():
             join(id(family_root(other)), root)
         if by_question:
-            join((place_of(member), subject.model.key, subject.case.question), root)
+            join((place_of(member), task.model.key, task.case.question), root)
         roots.append(root)
     groups: dict[Hashable, list[T]] = {}
     for member, root in zip(members, roots, strict=True):
         groups.setdefault(find(root), []).append(member)
-    return [((place_of(group[0]), subject_of(group[0]).model.key), group) for group in groups.values()]
+    return [((place_of(group[0]), task_of(group[0]).model.key), group) for group in groups.values()]

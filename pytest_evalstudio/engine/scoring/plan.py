@@ -34,7 +34,7 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Selected:
+class ConfiguredEvaluator:
     """An evaluator as this run uses it.
 
     Attributes:
@@ -96,7 +96,7 @@ class Plan:
         config: Configuration,
         *,
         thresholds: Mapping[str, float] | None = None,
-        lacks: Callable[[Selected], str] = lambda selected: "",
+        lacks: Callable[[ConfiguredEvaluator], str] = lambda selected: "",
         told_as: str = "--evalstudio-threshold",
     ) -> None:
         self._registry = registry
@@ -105,7 +105,7 @@ class Plan:
         self._lacks = lacks
         self._told_as = told_as
         self.left_out: dict[str, str] = {}
-        self._made: dict[tuple[str, str], Selected] = {}
+        self._made: dict[tuple[str, str], ConfiguredEvaluator] = {}
         self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
         for name, options in config.evaluator.items():
             self._check_table(name, options)
@@ -120,7 +120,7 @@ class Plan:
         """The perturbators of the session, which say whether they keep the meaning."""
         return self._registry.perturbators
 
-    def choose(self, names: Sequence[str]) -> tuple[Selected, ...]:
+    def choose(self, names: Sequence[str]) -> tuple[ConfiguredEvaluator, ...]:
         """The evaluators of those names, in that order, once each; "all" stands for every one known."""
         wanted = []
         for name in names:
@@ -129,7 +129,7 @@ class Plan:
         check_together(chosen)
         return chosen
 
-    def get(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
+    def get(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
         """One evaluator, with options of its own on top of the configured ones.
 
         Raises:
@@ -140,7 +140,7 @@ class Plan:
             self._made[identity] = self._make(name, options or {})
         return self._made[identity]
 
-    def for_case(self, choice: Mapping[str, Mapping[str, Any]] | None) -> tuple[Selected, ...]:
+    def for_case(self, choice: Mapping[str, Mapping[str, Any]] | None) -> tuple[ConfiguredEvaluator, ...]:
         """The evaluators of a case: its own choice where it has one, else the run's."""
         if choice is None:
             return self.selected
@@ -173,7 +173,7 @@ class Plan:
                 )
         return options
 
-    def alone(self, name: str, options: Mapping[str, Any] | None = None) -> Selected:
+    def alone(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
         """One evaluator, as `get`, that is to score without any other beside it.
 
         Raises:
@@ -183,7 +183,7 @@ class Plan:
         check_together([found])
         return found
 
-    def made(self) -> list[Selected]:
+    def made(self) -> list[ConfiguredEvaluator]:
         """Every evaluator that was asked for so far, by the run or by a case."""
         return list(self._made.values())
 
@@ -231,7 +231,7 @@ class Plan:
             self._declared[name] = spec, attached
         return self._declared[name]
 
-    def _make(self, name: str, own: Mapping[str, Any]) -> Selected:
+    def _make(self, name: str, own: Mapping[str, Any]) -> ConfiguredEvaluator:
         cls = self._type_of(name)
         declared = cls.__evalstudio__
         place = f"evaluator {name}"
@@ -255,7 +255,7 @@ class Plan:
             asked |= layer
         requires = spec.requirements_of(made)
         own_judge = {**spec.judge_of(made), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
-        return Selected(
+        return ConfiguredEvaluator(
             id=name,
             spec=spec,
             evaluator=made,

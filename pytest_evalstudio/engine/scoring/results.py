@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.origins import Origin
-from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.subjects import Subject
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.engine.scoring.verdicts import Flip, Verdict
 
 WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
@@ -17,7 +17,7 @@ WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
 
 @dataclass(slots=True, eq=False)
 class Result:
-    """What a chunk's work gives for one subject.
+    """What a chunk's work gives for one task.
 
     Attributes:
         answers: one answered case per repeat.
@@ -26,13 +26,13 @@ class Result:
         origin: how a perturbed case was made; None for an original.
         compared_beside: evaluators that compared it with an original which is no part of this run, but was
             scored beside it.
-        seconds: the subject's share of the chunk's wall time.
+        seconds: the task's share of the chunk's wall time.
     """
 
-    subject: Subject
+    task: EvalTask
     answers: tuple[Case, ...]
-    outcomes: list[dict[Selected, Outcome]]
-    verdicts: dict[Selected, Verdict] = field(default_factory=dict)
+    outcomes: list[dict[ConfiguredEvaluator, Outcome]]
+    verdicts: dict[ConfiguredEvaluator, Verdict] = field(default_factory=dict)
     flips: list[Flip] = field(default_factory=list)
     origin: Origin | None = None
     compared_beside: frozenset[str] = frozenset()
@@ -43,7 +43,7 @@ class Result:
         """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
 
-    def decides(self, selected: Selected) -> bool:
+    def decides(self, selected: ConfiguredEvaluator) -> bool:
         """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is
         expected of the original is not expected here, and only leaks and unfairness count.
         """

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
 _SPOKEN = {
     "question": "no question",
@@ -21,7 +21,7 @@ _SPOKEN = {
 }
 
 
-def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+def score(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
     """One outcome of one evaluator for each case, in order.
 
     A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the
@@ -36,7 +36,7 @@ def score(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outco
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def _without_asking(selected: Selected, case: Case, tools: Tools) -> Outcome | None:
+def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
     if case.error:
         return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
     if selected.spec.compares and case.counterpart is None:
@@ -90,7 +90,7 @@ def _lacks(case: Case, need: str) -> bool:
     return need == "context" and not any(chunk.strip() for chunk in case.context)
 
 
-def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
     if not cases:
         return []
     try:
@@ -116,7 +116,7 @@ def _ask(selected: Selected, cases: Sequence[Case], tools: Tools) -> list[Outcom
     return [_checked(selected, outcome) for outcome in outcomes]
 
 
-def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
+def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[int]]:
     """Indices of the cases that must be scored together: what breaks on one group says nothing of the
     others.
     """
@@ -129,7 +129,7 @@ def _groups(selected: Selected, cases: Sequence[Case]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _checked(selected: Selected, found: object) -> Outcome:
+def _checked(selected: ConfiguredEvaluator, found: object) -> Outcome:
     """An outcome with the declared metrics only, its scores as Python's own numbers."""
     if not isinstance(found, Outcome):
         return Outcome.error(
@@ -149,7 +149,7 @@ def _checked(selected: Selected, found: object) -> Outcome:
     )
 
 
-def fault(selected: Selected, exc: Exception) -> str:
+def fault(selected: ConfiguredEvaluator, exc: Exception) -> str:
     """What to say of an evaluator that raised: its own words, or where it broke."""
     if isinstance(exc, EvalStudioError):
         return str(exc)

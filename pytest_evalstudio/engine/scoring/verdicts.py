@@ -12,15 +12,15 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.calibrated import conformal_set, uncertain_words
-from pytest_evalstudio.engine.scoring.plan import Selected
-from pytest_evalstudio.engine.scoring.subjects import Subject
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.engine.scoring.tasks import EvalTask
 
 Direction = Literal["pass_to_fail", "fail_to_pass"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What one evaluator means for one subject, over all its repeats.
+    """What one evaluator means for one task, over all its repeats.
 
     Attributes:
         passed: None where nothing was scored, or no threshold decides.
@@ -61,8 +61,8 @@ class Flip:
     fails: bool
 
 
-def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
-    """The verdict of one evaluator on the repeats of one subject.
+def verdict(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> Verdict:
+    """The verdict of one evaluator on the repeats of one task.
 
     One repeat in error is an error of the whole; repeats that are not applicable do not count.
     """
@@ -100,9 +100,9 @@ def verdict(selected: Selected, outcomes: Sequence[Outcome]) -> Verdict:
 
 
 def flips(
-    subject: Subject,
-    verdicts: Mapping[Selected, Verdict],
-    original: Mapping[Selected, Verdict],
+    task: EvalTask,
+    verdicts: Mapping[ConfiguredEvaluator, Verdict],
+    original: Mapping[ConfiguredEvaluator, Verdict],
     origin: Origin,
     *,
     strict: bool,
@@ -113,7 +113,7 @@ def flips(
         origin: how the perturbation was made.
         strict: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
     """
-    if subject.source is None:
+    if task.source is None:
         return []
     found = []
     for selected, own in verdicts.items():
@@ -134,7 +134,7 @@ def flips(
                     evaluator=selected.id,
                     metric=metric.key,
                     direction=direction,
-                    source=subject.source.key,
+                    source=task.source.key,
                     source_score=old,
                     score=new,
                     threshold=threshold,
@@ -149,7 +149,7 @@ def flips(
     return found
 
 
-def _same(selected: Selected, original: Mapping[Selected, Verdict]) -> Verdict | None:
+def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, Verdict]) -> Verdict | None:
     """The original's verdict by the same evaluator; a case's own threshold does not make it another one."""
     if selected in original:
         return original[selected]
@@ -163,7 +163,7 @@ def _same(selected: Selected, original: Mapping[Selected, Verdict]) -> Verdict |
     )
 
 
-def flipping_metrics(selected: Selected) -> list[Metric]:
+def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
     """Metrics whose flips are looked for: those with a finite threshold; of complements only the primary
     one.
     """
@@ -172,7 +172,7 @@ def flipping_metrics(selected: Selected) -> list[Metric]:
     return [metric for metric in selected.spec.metrics if math.isfinite(selected.thresholds[metric.key])]
 
 
-def missed_lines(selected: Selected, own: Verdict) -> list[str]:
+def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
     """A line for each metric that missed its threshold; the first says why."""
     lines: list[str] = []
     for key in own.missed:
@@ -200,7 +200,7 @@ def number(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".") if math.isfinite(value) else str(value)
 
 
-def _missed(selected: Selected, scores: Mapping[str, float | None]) -> tuple[str, ...]:
+def _missed(selected: ConfiguredEvaluator, scores: Mapping[str, float | None]) -> tuple[str, ...]:
     missed = []
     for metric in selected.spec.metrics:
         value, threshold = scores.get(metric.key), selected.thresholds[metric.key]
@@ -214,7 +214,9 @@ def _missed(selected: Selected, scores: Mapping[str, float | None]) -> tuple[str
     return tuple(missed)
 
 
-def _passed(selected: Selected, scores: Mapping[str, float | None], missed: Sequence[str]) -> bool | None:
+def _passed(
+    selected: ConfiguredEvaluator, scores: Mapping[str, float | None], missed: Sequence[str]
+) -> bool | None:
     decided = any(
         scores.get(key) is not None and math.isfinite(selected.thresholds[key]) for key in selected.asserted
     )

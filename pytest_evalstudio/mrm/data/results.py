@@ -13,8 +13,8 @@ from typing import Any
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.engine import quick_json
+from pytest_evalstudio.engine.analysis.aggregators import visible_categories
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
-from pytest_evalstudio.engine.analysis.tallies import visible_categories
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.formats.labels import answer_id
 from pytest_evalstudio.record.reader import RecordReader

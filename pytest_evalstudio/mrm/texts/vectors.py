@@ -55,7 +55,7 @@ def text_vectors(context: StepContext, texts: Sequence[str], choice: str) -> Vec
     """
     if choice == "tf-idf":
         return _of_words(context, texts, "")
-    embedder = context.lender.tools(context.config).embedder
+    embedder = context.provider.tools(context.config).embedder
     assert embedder is not None
     try:
         return Vectors(np.asarray(embedder.encode(texts), dtype=np.float64), f"embeddings of {embedder.name}")

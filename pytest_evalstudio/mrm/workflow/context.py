@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.results import read_results
@@ -33,7 +33,7 @@ class StepContext:
         figures: results of these steps by id, as their state files hold them; `results` reads them as types.
         documents: absolute paths, or URLs.
         cache: folder of answers, verdicts, vectors and downloads.
-        lender: opens models that evaluators and steps use.
+        provider: opens models that evaluators and steps use.
         progress: reports progress to people.
         refresh: True to ask models again for stored answers.
     """
@@ -48,7 +48,7 @@ class StepContext:
     figures: Mapping[str, Mapping[str, Any]]
     documents: tuple[str, ...]
     cache: Path
-    lender: Lender
+    provider: ModelProvider
     progress: Progress
     refresh: bool = False
 

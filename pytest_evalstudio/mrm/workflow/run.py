@@ -20,8 +20,8 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
 from pytest_evalstudio.engine.asking.answers import digest_of
-from pytest_evalstudio.engine.scoring.lending import Lender
-from pytest_evalstudio.engine.scoring.subjects import resolved
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.engine.scoring.tasks import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
@@ -152,7 +152,7 @@ class WorkflowRun:
         }
 
     def run(
-        self, id: str, *, lender: Lender, cache: Path, progress: Progress, refresh: bool = False
+        self, id: str, *, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool = False
     ) -> State:
         """Run a step, in place of what it made before.
 
@@ -162,7 +162,7 @@ class WorkflowRun:
         try:
             self.claim()
             with self.locked():
-                return self._run(id, lender, cache, progress, refresh)
+                return self._run(id, provider, cache, progress, refresh)
         except OSError as exc:
             fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
             raise DataError(
@@ -196,7 +196,7 @@ class WorkflowRun:
         if taken := claim(self.folder, self.path.name, places):
             raise self._wrong("folder", f"{self.folder} cannot be had: {taken}; name another one in `folder`")
 
-    def _run(self, id: str, lender: Lender, cache: Path, progress: Progress, refresh: bool) -> State:
+    def _run(self, id: str, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool) -> State:
         spec = self._spec(id)
         folder = self.folder_of(id)
         identity = self._identity(spec)
@@ -214,7 +214,7 @@ class WorkflowRun:
             figures={other: state.figures for other, state in states.items()},
             documents=self.documents,
             cache=cache,
-            lender=lender,
+            provider=provider,
             progress=progress,
             refresh=refresh,
         )

@@ -68,7 +68,7 @@ class PageData:
         yield _json("meta", portable(describe(analysis, self.columns, shown=len(chosen))))
         yield from self._cases(chosen)
         yield _binary("rows", *self._row_columns(chosen))
-        for number, id in enumerate(self.columns.opinions):
+        for number, id in enumerate(self.columns.judgements):
             yield self._scores(number, id, chosen)
         for number, data in self._texts.blocks():
             yield Block(f"texts-{number}", _letters(data))
@@ -108,7 +108,7 @@ class PageData:
         """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the sets of own
         thresholds, and the states.
         """
-        found = self.columns.opinions[id]
+        found = self.columns.judgements[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)
         where[np.array(found.items, dtype=np.int64)] = np.arange(len(found.items))
         rows = where[chosen]

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.analysis.aggregators import EXCERPT_CHARS, excerpt, visible_categories
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.tallies import EXCERPT_CHARS, excerpt, visible_categories
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
-from pytest_evalstudio.report.data.parts import PartTally
+from pytest_evalstudio.report.data.parts import PartAggregator
 
 STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
 """What an evaluator means for an item, by code; "scored" is a score that no threshold judges."""
@@ -34,7 +34,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(slots=True)
-class Opinions:
+class Judgements:
     """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has
     none.
 
@@ -90,8 +90,8 @@ class Columns:
         self.files: dict[str, int] = {}
         self.models: dict[str, int] = {}
         self.nodeids: dict[int, str] = {}
-        self.parts = PartTally()
-        self.opinions = {id: Opinions(info.metrics) for id, info in evaluators.items()}
+        self.parts = PartAggregator()
+        self.judgements = {id: Judgements(info.metrics) for id, info in evaluators.items()}
         self._case = array("L")
         self._model = array("H")
         self._verdict = array("B")
@@ -116,8 +116,8 @@ class Columns:
         if item.flips:
             flags |= FLIPPED
         for id, verdict in item.verdicts.items():
-            if id in self.opinions:
-                flags |= _note(self.opinions[id], place, verdict)
+            if id in self.judgements:
+                flags |= _note(self.judgements[id], place, verdict)
         self._flags.append(flags)
 
     def notable(self, place: int) -> bool:
@@ -158,7 +158,7 @@ class Columns:
         Args:
             metric: its place among the evaluator's.
         """
-        found = self.opinions[info.id]
+        found = self.judgements[info.id]
         scores = np.array(found.scores[metric], dtype=np.float64)
         known = np.flatnonzero(~np.isnan(scores))
         badness = scores[known] if info.metrics[metric].better == "higher" else -scores[known]
@@ -204,7 +204,7 @@ class Columns:
         return number
 
 
-def _note(kept: Opinions, place: int, verdict: ItemVerdict) -> int:
+def _note(kept: Judgements, place: int, verdict: ItemVerdict) -> int:
     """Keep what an evaluator decided, and return the bits that it adds to the item's."""
     kept.items.append(place)
     kept.limits.append(_limit_set(kept, verdict.thresholds) if verdict.thresholds else 0)
@@ -219,6 +219,6 @@ def _note(kept: Opinions, place: int, verdict: ItemVerdict) -> int:
     return BROKEN if broken else 0
 
 
-def _limit_set(kept: Opinions, thresholds: Mapping[str, float]) -> int:
+def _limit_set(kept: Judgements, thresholds: Mapping[str, float]) -> int:
     limits = tuple(thresholds.get(metric.key) for metric in kept.metrics)
     return kept.limit_sets.setdefault(limits, min(len(kept.limit_sets), MOST_LIMIT_SETS))

@@ -63,7 +63,7 @@ def _evaluator(
             }
             for metric in info.metrics
         ],
-        "limits": [list(limits) for limits in columns.opinions[info.id].limit_sets],
+        "limits": [list(limits) for limits in columns.judgements[info.id].limit_sets],
         "problems": _places(info, models, problems),
     }
 

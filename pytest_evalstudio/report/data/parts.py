@@ -29,7 +29,7 @@ class Part:
     distinct: int
 
 
-class PartTally:
+class PartAggregator:
     """Takes distinct test cases; keeps a hash of each value, eight bytes, not the value."""
 
     def __init__(self) -> None:

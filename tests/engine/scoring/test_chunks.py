@@ -9,14 +9,14 @@ from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring import chunks
 from pytest_evalstudio.engine.scoring.chunks import SIZE, SIZE_TO_ASK, cut
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import configuration
 from toys import toy_registry
 
 MODELS = [ModelInfo(key=str(number), label=str(number)) for number in range(3)]
 
 
-def subject(key, *, model=0, question="", source=None, answered=True, answer="1"):
+def task(key, *, model=0, question="", source=None, answered=True, answer="1"):
     links = (Relationship(type="perturbation_source", target=source.key),) if source else ()
     case = Case(
         key=key,
@@ -25,7 +25,7 @@ def subject(key, *, model=0, question="", source=None, answered=True, answer="1"
         model_key=MODELS[model].key,
         relationships=links,
     )
-    return Subject(
+    return EvalTask(
         name=f"{key}[{model}]",
         model=MODELS[model],
         case=case,
@@ -44,39 +44,39 @@ def test_nothing_gives_no_chunks():
 
 
 def test_a_chunk_holds_one_model_and_one_file():
-    members = [subject("a"), subject("b", model=1), subject("c"), subject("d", model=1)]
+    members = [task("a"), task("b", model=1), task("c"), task("d", model=1)]
     assert keys(members) == [["0a", "0c"], ["1b", "1d"]]
     assert keys(members, files=lambda member: member.key in "ab") == [["0a"], ["1b"], ["0c"], ["1d"]]
 
 
 @pytest.mark.parametrize(("answered", "size"), [(True, SIZE), (False, SIZE_TO_ASK)])
 def test_chunks_have_a_greatest_size(answered, size):
-    found = keys([subject(str(number), answered=answered) for number in range(2 * size + 1)])
+    found = keys([task(str(number), answered=answered) for number in range(2 * size + 1)])
     assert [len(chunk) for chunk in found] == [size, size, 1]
 
 
 def test_an_original_and_its_perturbations_stay_together(monkeypatch):
     monkeypatch.setattr(chunks, "SIZE", 2)
-    original = subject("o")
-    first = subject("p", source=original)
-    members = [subject("a"), original, subject("b"), first, subject("q", source=first)]
+    original = task("o")
+    first = task("p", source=original)
+    members = [task("a"), original, task("b"), first, task("q", source=first)]
     assert keys(members) == [["0a"], ["0o", "0p", "0q"], ["0b"]]
 
 
 def test_answers_to_one_question_stay_together_where_they_are_compared(monkeypatch):
     monkeypatch.setattr(chunks, "SIZE", 2)
     members = [
-        subject("a", question="x"),
-        subject("b"),
-        subject("c", question="x"),
-        subject("d", question="x"),
+        task("a", question="x"),
+        task("b"),
+        task("c", question="x"),
+        task("d", question="x"),
     ]
     assert keys(members) == [["0a", "0b"], ["0c", "0d"]]
     assert keys(members, by_question=True) == [["0a", "0c", "0d"], ["0b"]]
 
 
 def test_with_workers_there_are_chunks_for_all():
-    found = keys([subject(str(number)) for number in range(80)], workers=4)
+    found = keys([task(str(number)) for number in range(80)], workers=4)
     assert [len(chunk) for chunk in found] == [5] * 16
 
 
@@ -106,7 +106,7 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
             else []
         )
         members.append(
-            subject(
+            task(
                 f"k{number}",
                 model=model,
                 question=question,
@@ -122,7 +122,7 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
                 members, lambda member: member, place_of=lambda member: 0, by_question=True, workers=shares
             )
         results = [result for chunk in cuts for result in Pipeline(plan).evaluate(chunk)]
-        return {result.subject.name: (list(result.verdicts.values()), result.flips) for result in results}
+        return {result.task.name: (list(result.verdicts.values()), result.flips) for result in results}
 
     whole = seen(1000, 1)
     assert len(whole) == len(members)

@@ -8,7 +8,7 @@ from pytest_evalstudio.core.cases import Answer, Case, Relationship
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.scoring.messages import explain, flip_line, headline, misses, short
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import configuration
 from toys import toy_registry
 
@@ -41,7 +41,7 @@ def plan_of(*evaluators, **tables):
     )
 
 
-def subject(key, answer=None, *, model=None, source=None, **more):
+def task(key, answer=None, *, model=None, source=None, **more):
     model = model or ModelInfo(key="m", label="M")
     links = (Relationship(type="perturbation_source", target=source.key),) if source else ()
     case = Case(
@@ -63,7 +63,7 @@ def subject(key, answer=None, *, model=None, source=None, **more):
         )
     )
     options = {name: value for name, value in more.items() if name in ("choice", "xfail")}
-    return Subject(
+    return EvalTask(
         name=f"{key}[{model.label}]", model=model, case=case, answers=answers, source=source, **options
     )
 
@@ -76,13 +76,13 @@ def values(results):
 
 
 def test_answers_at_hand_are_scored_without_asking():
-    results = Pipeline(plan_of("reading", "answered")).evaluate([subject("a", "0.75"), subject("b", "0.25")])
+    results = Pipeline(plan_of("reading", "answered")).evaluate([task("a", "0.75"), task("b", "0.25")])
     assert values(results) == [{"reading": 0.75, "answered": "score"}, {"reading": 0.25, "answered": "score"}]
     assert [result.verdicts[next(iter(result.verdicts))].passed for result in results] == [True, False]
     assert all(result.seconds > 0 for result in results)
 
 
-def test_no_subjects_give_no_results():
+def test_no_tasks_give_no_results():
     assert Pipeline(plan_of()).evaluate([]) == []
 
 
@@ -90,7 +90,7 @@ def test_a_model_is_asked_once_for_all_its_questions_and_repeats():
     model = ModelInfo(key="m", label="M", runs=2)
     oracle = Oracle({"a": ["0.2", "0.4"], "b": ["1", "1"]}, rag=True)
     results = Pipeline(plan_of(), models={"m": oracle}).evaluate(
-        [subject("a", model=model, corpus=("d.md",)), subject("b", model=model)]
+        [task("a", model=model, corpus=("d.md",)), task("b", model=model)]
     )
     assert oracle.asked == [[("a", 1, ("d.md",)), ("a", 2, ("d.md",)), ("b", 1, ()), ("b", 2, ())]]
     assert values(results) == [{"reading": pytest.approx(0.3)}, {"reading": 1.0}]
@@ -108,7 +108,7 @@ def test_what_a_model_said_beside_its_text_is_kept():
         usage={"n": 1},
         retries=2,
     )
-    [result] = Pipeline(plan_of(), models={"m": Oracle({"a": said})}).evaluate([subject("a")])
+    [result] = Pipeline(plan_of(), models={"m": Oracle({"a": said})}).evaluate([task("a")])
     [case] = result.answers
     assert (case.context, case.context_sources, case.duration_s, case.cost_usd, case.usage, case.retries) == (
         ("c",),
@@ -124,7 +124,7 @@ def test_what_a_model_said_beside_its_text_is_kept():
 def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
     [result] = Pipeline(
         plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}
-    ).evaluate([subject("a")])
+    ).evaluate([task("a")])
     assert result.errors == [("reading", "down"), ("answered", "down")]
     assert headline(result) == "down"
     assert explain(result).startswith("error: reading, answered: down\nquestion: a")
@@ -133,7 +133,7 @@ def test_a_model_that_could_not_answer_is_an_error_of_every_evaluator():
 
 def test_a_case_to_which_nothing_applies_is_told():
     [nothing, something] = Pipeline(plan_of("picky", "reading")).evaluate(
-        [subject("a", "nothing"), subject("b", "1")]
+        [task("a", "nothing"), task("b", "1")]
     )
     assert (nothing.applicable, something.applicable) == (False, True)
 
@@ -141,9 +141,9 @@ def test_a_case_to_which_nothing_applies_is_told():
 def test_a_case_has_its_own_evaluators_and_thresholds():
     results = Pipeline(plan_of("reading", "answered")).evaluate(
         [
-            subject("a", "0.5", choice={"reading": {"threshold": 0.9}}),
-            subject("b", "0.5"),
-            subject("c", "0.5", choice={}),
+            task("a", "0.5", choice={"reading": {"threshold": 0.9}}),
+            task("b", "0.5"),
+            task("c", "0.5", choice={}),
         ]
     )
     assert [[selected.id for selected in result.verdicts] for result in results] == [
@@ -159,9 +159,9 @@ def test_a_case_has_its_own_evaluators_and_thresholds():
 
 
 def test_flips_are_found_between_original_and_perturbation():
-    original = subject("o", "0.9")
+    original = task("o", "0.9")
     results = Pipeline(plan_of()).evaluate(
-        [original, subject("p", "0.1", source=original), subject("q", "0.8", source=original)]
+        [original, task("p", "0.1", source=original), task("q", "0.8", source=original)]
     )
     assert [len(result.flips) for result in results] == [0, 1, 0]
     assert (
@@ -171,10 +171,10 @@ def test_flips_are_found_between_original_and_perturbation():
 
 
 def test_every_original_keeps_all_its_flips_and_a_chain_compares_neighbours():
-    original = subject("o", "0.9")
-    first = subject("p", "0.1", source=original)
+    original = task("o", "0.9")
+    first = task("p", "0.1", source=original)
     results = Pipeline(plan_of()).evaluate(
-        [original, first, subject("q", "0.2", source=original), subject("r", "0.8", source=first)]
+        [original, first, task("q", "0.2", source=original), task("r", "0.8", source=first)]
     )
     assert [[(flip.source, flip.direction) for flip in result.flips] for result in results] == [
         [],
@@ -185,38 +185,38 @@ def test_every_original_keeps_all_its_flips_and_a_chain_compares_neighbours():
 
 
 def test_flips_compare_the_means_of_repeats():
-    original = subject("o", "0.4|0.8")
-    _, result = Pipeline(plan_of()).evaluate([original, subject("p", "0.9|0.0", source=original)])
+    original = task("o", "0.4|0.8")
+    _, result = Pipeline(plan_of()).evaluate([original, task("p", "0.9|0.0", source=original)])
     [flip] = result.flips
     assert (flip.source_score, flip.score) == (pytest.approx(0.6), 0.45)
 
 
 def test_an_original_that_is_not_selected_is_scored_beside_the_chunk():
-    original = subject("o", "0.9")
-    results = Pipeline(plan_of()).evaluate([subject("p", "0.1", source=original)])
-    assert [result.subject.key for result in results] == ["p"]
+    original = task("o", "0.9")
+    results = Pipeline(plan_of()).evaluate([task("p", "0.1", source=original)])
+    assert [result.task.key for result in results] == ["p"]
     assert len(results[0].flips) == 1
 
 
 @pytest.mark.parametrize(("stored", "flips", "asked"), [(["o"], 1, ["p", "o"]), ([], 0, ["p"])])
 def test_an_original_of_a_model_is_scored_only_where_its_answer_is_stored(stored, flips, asked):
     oracle = Oracle({"o": "0.9", "p": "0.1"}, stored=stored)
-    [result] = Pipeline(plan_of(), models={"m": oracle}).evaluate([subject("p", source=subject("o"))])
+    [result] = Pipeline(plan_of(), models={"m": oracle}).evaluate([task("p", source=task("o"))])
     assert len(result.flips) == flips
     assert [text for text, _, _ in oracle.asked[0]] == asked
 
 
 def test_flips_can_be_set_to_be_reported_only():
-    original = subject("o", "0.9")
+    original = task("o", "0.9")
     _, result = Pipeline(plan_of(), strict_flips=False).evaluate(
-        [original, subject("p", "0.1", source=original)]
+        [original, task("p", "0.1", source=original)]
     )
     assert [flip.fails for flip in result.flips] == [False]
     assert misses(result) == ["reading: value 0.1 < 0.5: read 0.1"]
 
 
 def test_circles_of_perturbations_end():
-    one, other = subject("a", "0.9"), subject("b", "0.1")
+    one, other = task("a", "0.9"), task("b", "0.1")
     one.source, other.source = other, one
     results = Pipeline(plan_of()).evaluate([one, other])
     assert [[flip.direction for flip in result.flips] for result in results] == [
@@ -226,7 +226,7 @@ def test_circles_of_perturbations_end():
 
 
 def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
-    [result] = Pipeline(plan_of("reading", "answered")).evaluate([subject("a", "silent")])
+    [result] = Pipeline(plan_of("reading", "answered")).evaluate([task("a", "silent")])
     assert headline(result) == "the judge is silent | answered: model_passes 0 < 0.5"
     assert explain(result).splitlines() == [
         "error: reading: the judge is silent",
@@ -238,7 +238,7 @@ def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
 
 def test_an_explanation_shows_what_a_person_needs_shortened():
     [result] = Pipeline(plan_of()).evaluate(
-        [subject("a", "0.25|0.0", condition='"x"', context=("first\nchunk", "2", "3", "4"))]
+        [task("a", "0.25|0.0", condition='"x"', context=("first\nchunk", "2", "3", "4"))]
     )
     assert explain(result).splitlines() == [
         "reading: value 0.125 < 0.5 (mean; least 0): read 0.25",
@@ -260,10 +260,10 @@ def test_texts_of_messages_are_masked_and_short():
 
 
 def test_a_flip_names_its_perturbators():
-    original = subject("o", "0.9")
+    original = task("o", "0.9")
     made_by = ("perturbed_by:comma:LOW", "perturbed_by:word_swap:HIGH")
     _, result = Pipeline(plan_of()).evaluate(
-        [original, subject("p", "0.1", source=original, categories=made_by)]
+        [original, task("p", "0.1", source=original, categories=made_by)]
     )
     assert (
         flip_line(result.flips[0])

@@ -8,7 +8,7 @@ from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.subjects import ModelInfo, Subject
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict
 from pytest_evalstudio.formats.config import configuration
 from toys import toy_registry
@@ -102,10 +102,10 @@ def test_numbers_are_written_for_people(value, text):
 
 def perturbed(*categories, source=True):
     model = ModelInfo(key="m", label="m")
-    original = Subject(name="o", model=model, case=Case(key="o", question="q"))
+    original = EvalTask(name="o", model=model, case=Case(key="o", question="q"))
     link = Relationship(type="perturbation_source", target="o")
     case = Case(key="p", question="q!", relationships=(link,), categories=categories)
-    return Subject(name="p", model=model, case=case, source=original if source else None)
+    return EvalTask(name="p", model=model, case=case, source=original if source else None)
 
 
 def flips_of(

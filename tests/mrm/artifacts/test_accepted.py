@@ -14,7 +14,7 @@ import pytest
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.workflow import Workflow
@@ -122,7 +122,7 @@ def go(run: WorkflowRun, *ids: str) -> None:
     for id in ids:
         run.run(
             id,
-            lender=Lender(registry=run.registry),
+            provider=ModelProvider(registry=run.registry),
             cache=run.folder / "cache",
             progress=lambda done, total, what: None,
         )

@@ -32,7 +32,7 @@ def test_each_outcome_has_its_state_and_flag():
     unjudged = {"status": "score", "passed": None, "scores": {"score": 0.3}, "missed": []}
     builder.add("unjudged", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": unjudged})
     found = columns_of(builder)
-    assert [STATES[state] for state in found.opinions["quality"].states] == [
+    assert [STATES[state] for state in found.judgements["quality"].states] == [
         "passed",
         "failed",
         "error",
@@ -90,7 +90,7 @@ def test_a_metric_without_a_value_is_no_number():
     builder.add(
         "a", "one", {"outcomes": {"quality": {"status": "score", "scores": {"score": 1, "other": None}}}}
     )
-    first, second = columns_of(builder).opinions["quality"].scores
+    first, second = columns_of(builder).judgements["quality"].scores
     assert list(first) == [1.0]
     assert np.isnan(second).all()
 

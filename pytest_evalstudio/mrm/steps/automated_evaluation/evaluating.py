@@ -10,8 +10,8 @@ from typing import Any
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+from pytest_evalstudio.engine.analysis.aggregators import excerpt
 from pytest_evalstudio.engine.analysis.analyse import analyse
-from pytest_evalstudio.engine.analysis.tallies import excerpt
 from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -113,7 +113,7 @@ def ask_and_evaluate(
         lab,
         config,
         registry=context.registry,
-        lender=context.lender,
+        provider=context.provider,
         folder=context.folder,
         thresholds=thresholds,
     )

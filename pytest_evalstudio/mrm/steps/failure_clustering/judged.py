@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.engine.analysis.aggregators import visible_categories
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
-from pytest_evalstudio.engine.analysis.tallies import visible_categories
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import Item, ItemVerdict, Row

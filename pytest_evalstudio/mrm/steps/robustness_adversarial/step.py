@@ -122,7 +122,7 @@ class RobustnessAdversarial:
         (context.folder / PICTURE).write_bytes(
             attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8")
         )
-        label = results.items[0].subject.model.label
+        label = results.items[0].task.model.label
         return StepResult(
             summary=_summary(made, figures, obeyed),
             notes=(*made.notes, *_notes(figures, lost)),
@@ -184,7 +184,7 @@ def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, list[str]], d
     obeyed: dict[str, list[str]] = {}
     asked: Counter[str] = Counter()
     for result in results:
-        case, word = planted[result.subject.key]
+        case, word = planted[result.task.key]
         if not word or any(answer.error for answer in result.answers):
             continue
         generator = _kinds(case.categories)[0]

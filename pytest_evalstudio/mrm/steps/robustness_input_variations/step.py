@@ -16,7 +16,7 @@ from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.engine.evaluate import Results
 from pytest_evalstudio.engine.perturbing.cases import perturb
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import flipping_metrics
 from pytest_evalstudio.formats.fields import write_json
@@ -108,7 +108,7 @@ class RobustnessInputVariations:
             options=context.config.perturbator,
             folder=context.config.folder,
             registry=context.registry,
-            judge=lambda: context.lender.judges.open(context.config),
+            judge=lambda: context.provider.judges.open(context.config),
             allow_paths=False,
         )
         if not made.added:
@@ -148,7 +148,7 @@ class RobustnessInputVariations:
             ),
             notes=(*notes, *made.notes),
             figures={**head, **shown},
-            problems=tuple(problems(figures, ID, results.items[0].subject.model.label)),
+            problems=tuple(problems(figures, ID, results.items[0].task.model.label)),
         )
 
     def _specs(self, registry: Registry) -> list[str]:
@@ -212,10 +212,10 @@ class RobustnessInputVariations:
 
 def variations(results: Results) -> tuple[list[Variation], int]:
     """The perturbed cases beside their originals, and how many there are without a verdict on either."""
-    of = {id(result.subject): result for result in results}
+    of = {id(result.task): result for result in results}
     variants, lost = [], 0
     for result in results:
-        original = of.get(id(result.subject.source)) if result.subject.source is not None else None
+        original = of.get(id(result.task.source)) if result.task.source is not None else None
         if original is None or result.origin is None:
             continue
         variation = _beside(result, original)
@@ -255,12 +255,12 @@ def _beside(result: Result, original: Result) -> Variation | None:
         f"{evaluator.id}.{metric.key}" for evaluator in selected for metric in flipping_metrics(evaluator)
     ]
     return Variation(
-        key=result.subject.key,
-        original=original.subject.key,
+        key=result.task.key,
+        original=original.task.key,
         perturbator="+".join(result.origin.by),
         meaning_kept=result.origin.meaning_kept,
         is_copy=all(name == COPY for name in result.origin.by),
-        categories=original.subject.case.categories,
+        categories=original.task.case.categories,
         failed_before=any(before[id].passed is False for id in judged),
         failed=any(verdicts[id].passed is False for id in judged),
         scores=scores,
@@ -275,7 +275,9 @@ def _beside(result: Result, original: Result) -> Variation | None:
 
 def _tested(results: Results) -> dict[str, str]:
     """Primary metrics whose drop is tested; of those that are yes or no the failures are tested already."""
-    chosen: list[Selected] = [selected for selected in results.plan.selected if not selected.spec.boolean]
+    chosen: list[ConfiguredEvaluator] = [
+        selected for selected in results.plan.selected if not selected.spec.boolean
+    ]
     return {f"{selected.id}.{selected.spec.primary.key}": selected.spec.primary.better for selected in chosen}
 
 

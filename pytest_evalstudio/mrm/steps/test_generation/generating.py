@@ -249,12 +249,12 @@ def _topics(topics: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
 
 
 def _generators(context: StepContext, wanted: Wanted) -> list[str]:
-    shelf = context.registry.generators
-    known = [id for id in shelf if shelf.spec(id).purpose == wanted.purpose]
+    plugins = context.registry.generators
+    known = [id for id in plugins if plugins.spec(id).purpose == wanted.purpose]
     step = STEP_OF[wanted.purpose]
     for id in wanted.generators:
-        if id in shelf and id not in known:
-            purpose = shelf.spec(id).purpose
+        if id in plugins and id not in known:
+            purpose = plugins.spec(id).purpose
             raise ConfigurationError(
                 f"{step}: generator {id!r} makes {purpose} questions; name it in the step {STEP_OF[purpose]}"
             )

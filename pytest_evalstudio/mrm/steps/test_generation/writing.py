@@ -95,7 +95,7 @@ def open_writer(context: StepContext, name: str) -> Judge:
     Raises:
         ConfigurationError: if there is none, or it cannot be had.
     """
-    return context.lender.judges.open(context.config, _own_table(context, name))
+    return context.provider.judges.open(context.config, _own_table(context, name))
 
 
 def described(context: StepContext, name: str) -> dict[str, Any]:
@@ -124,17 +124,17 @@ def written(context: StepContext, wanted: Wanted, on: Ground, judge: Judge) -> W
     """
     requests = _requests(context, wanted, on)
     context.progress(0, len(requests), "requests to the writer")
-    opinions = judge.follow([functools.partial(_ask, request) for request in requests])
+    judgements = judge.follow([functools.partial(_ask, request) for request in requests])
     context.progress(len(requests), len(requests), "requests to the writer")
     candidates: list[Candidate] = []
     rejected: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     is_unfinished = False
-    for request, own in zip(requests, opinions, strict=True):
-        usable = next((opinion.found for opinion in own if opinion.fault is None), None)
+    for request, own in zip(requests, judgements, strict=True):
+        usable = next((judgement.found for judgement in own if judgement.fault is None), None)
         if usable is None:
             fault = next(
-                (opinion.fault for opinion in own if opinion.fault is not None), JudgeFault("no judge")
+                (judgement.fault for judgement in own if judgement.fault is not None), JudgeFault("no judge")
             )
             faults[str(fault)] += 1
             is_unfinished = is_unfinished or not fault.unparsable

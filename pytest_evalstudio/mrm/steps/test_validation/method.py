@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.engine.scoring.plan import Plan, Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
@@ -112,11 +112,11 @@ def low_outliers(scores: Sequence[float | None]) -> set[int]:
 def lacks(context: StepContext) -> dict[str, str]:
     """The metrics that cannot be had without asking a network or somebody's choice, and why."""
     found = {} if context.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
-    reason = context.lender.lacks(context.config, _bertscore_evaluator(context))
+    reason = context.provider.lacks(context.config, _bertscore_evaluator(context))
     return {**found, **({"bertscore": reason} if reason else {})}
 
 
-def _bertscore_evaluator(context: StepContext) -> Selected:
+def _bertscore_evaluator(context: StepContext) -> ConfiguredEvaluator:
     return Plan(context.registry, context.config.model_copy(update={"evaluators": [BERTSCORE]})).selected[0]
 
 
@@ -138,7 +138,7 @@ def _cosine(context: StepContext, cases: Sequence[TestCase], vectors: str) -> Me
 
 
 def _nli(context: StepContext, cases: Sequence[TestCase]) -> Measured:
-    model: Any = context.lender.tools(context.config).nli
+    model: Any = context.provider.tools(context.config).nli
     if model is None:
         raise ConfigurationError("metric 'nli' needs a model: give [nli] model in the configuration")
     asked = [
@@ -156,7 +156,7 @@ def _bertscore(context: StepContext, cases: Sequence[TestCase]) -> Measured:
     more.
     """
     selected = _bertscore_evaluator(context)
-    context.lender.open(context.config, [selected])
+    context.provider.open(context.config, [selected])
     sourced = [at for at, case in enumerate(cases) if source_of(case)]
     answers = [
         Case(key=case.key, question=case.prompt, actual_output=said(case), expected_output=source_of(case))
@@ -164,7 +164,7 @@ def _bertscore(context: StepContext, cases: Sequence[TestCase]) -> Measured:
     ]
     scores: list[float | None] = [None] * len(cases)
     for at, outcome in zip(
-        sourced, score(selected, answers, context.lender.tools_of(context.config, selected)), strict=True
+        sourced, score(selected, answers, context.provider.tools_of(context.config, selected)), strict=True
     ):
         if outcome.status == "error":
             raise EvaluationError(f"metric 'bertscore': {outcome.reason}")

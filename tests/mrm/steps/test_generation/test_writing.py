@@ -19,7 +19,7 @@ from openai_server import Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import StepResult
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.generators._attacks import PLANTED
@@ -112,7 +112,7 @@ def bench(
     (made.of("topic_modeling") / "topics.json").write_text(
         json.dumps({"version": 1, "topics": topics, "chunks": lines}), encoding="utf-8"
     )
-    made.lender = Lender(registry=made.registry, cache=folder / "cache")
+    made.provider = ModelProvider(registry=made.registry, cache=folder / "cache")
     return made, asked
 
 
@@ -262,9 +262,9 @@ def test_a_spent_budget_says_so_and_the_next_run_asks_for_the_rest_alone(tmp_pat
     with pytest.raises(EvaluationError, match=message):
         generated(first, count=20)
     assert len(asked) == 5
-    first.lender.close()
+    first.provider.close()
     second, more = bench(tmp_path / "two", writes, judge={"max_calls": 15})
-    second.lender = Lender(registry=second.registry, cache=tmp_path / "one" / "cache")
+    second.provider = ModelProvider(registry=second.registry, cache=tmp_path / "one" / "cache")
     _, cases = generated(second, count=20)
     assert len(cases) == 20
     assert len(more) == 15
@@ -302,8 +302,8 @@ def test_a_second_run_asks_nothing_and_writes_the_same(tmp_path: Path) -> None:
     made, asked = bench(tmp_path, writes)
     generated(made, count=10)
     first, calls = made.files("test_generation"), len(asked)
-    made.lender.close()
-    made.lender = Lender(registry=made.registry, cache=tmp_path / "cache")
+    made.provider.close()
+    made.provider = ModelProvider(registry=made.registry, cache=tmp_path / "cache")
     generated(made, count=10)
     assert made.files("test_generation") == first
     assert len(asked) == calls
@@ -322,7 +322,7 @@ def test_a_model_of_the_configuration_writes_over_http(tmp_path: Path) -> None:
         assert len(server.requests) == 4
         assert {request["temperature"] for request in server.requests} == {0.0}
         assert asked == []
-        made.lender.close()
+        made.provider.close()
 
 
 def test_a_kind_that_needs_a_writer_says_so(tmp_path: Path) -> None:
@@ -378,9 +378,9 @@ def test_attacks_are_written_too(tmp_path: Path) -> None:
 
 
 def test_every_kind_has_an_instruction_for_a_writer() -> None:
-    shelf = Registry().generators
-    assert {id for id in shelf if shelf.spec(id).purpose == "ordinary"} == set(KINDS)
-    assert all(shelf.spec(id).instruction for id in shelf)
+    plugins = Registry().generators
+    assert {id for id in plugins if plugins.spec(id).purpose == "ordinary"} == set(KINDS)
+    assert all(plugins.spec(id).instruction for id in plugins)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ class _Nli:
         ]
 
 
-class _Lender:
+class _ModelProvider:
     """Lends a model of inference and one of bert-score.
 
     Args:
@@ -215,7 +215,7 @@ def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> N
     whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", '"£8"', FEES)
     mixed = ("mixed", "What does a draft cost?", "A draft costs £20.00.", '"£20"', FEES)
     made = bench(tmp_path, GOOD, whole, mixed, config={"nli": {"model": "toy"}})
-    made.lender = _Lender("no bert_score")
+    made.provider = _ModelProvider("no bert_score")
     done, valid, rejected = validated(made)
     assert valid == ["good", "whole"]  # an amount alone is not put to the model
     assert rejected == {"mixed": ["nli 0.10 < 0.5"]}
@@ -225,7 +225,7 @@ def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> N
 def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> None:
     some = ("some", "What is replaced?", "A stolen card", "", CARDS)
     made = bench(tmp_path, GOOD, some, FOREIGN, config={"evaluator": {"bertscore": {"model": "words"}}})
-    made.lender = _Lender()
+    made.provider = _ModelProvider()
     done, valid, rejected = validated(made, cutoffs={"support": 0})
     scores = {
         case["key"]: case["scores"]["bertscore"]
@@ -242,12 +242,12 @@ def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> Non
         done.figures["metrics"]["bertscore"]["method"]
         == "BERTScore precision of the answer on the chunk, words"
     )
-    assert made.lender.opened == ["bertscore"]
+    assert made.provider.opened == ["bertscore"]
 
 
 def test_bertscore_that_is_wanted_and_cannot_be_had(tmp_path: Path) -> None:
     made = bench(tmp_path, GOOD)
-    made.lender = _Lender("there is no module 'bert_score'")
+    made.provider = _ModelProvider("there is no module 'bert_score'")
     with pytest.raises(ConfigurationError, match="there is no module 'bert_score'"):
         validated(made, metrics=["bertscore"])
 

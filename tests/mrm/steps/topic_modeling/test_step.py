@@ -198,7 +198,7 @@ def test_key_words_by_hand() -> None:
     assert class_tf_idf(classes, 2) == [["fee", "bank"], ["card", "bank"]]
 
 
-class _Lender:
+class _ModelProvider:
     def __init__(self, embedder: Any) -> None:
         self._embedder = embedder
 
@@ -215,7 +215,7 @@ class _Lacking:
 
 def test_embeddings_are_taken_where_a_model_can_be_had(tmp_path: Path) -> None:
     bench = Bench(tmp_path, planted()[0])
-    bench.lender = _Lender(WordEmbedder())
+    bench.provider = _ModelProvider(WordEmbedder())
     done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
     assert done.figures.vectors == "embeddings of words"
     assert done.figures.topics == 4
@@ -223,7 +223,7 @@ def test_embeddings_are_taken_where_a_model_can_be_had(tmp_path: Path) -> None:
 
 def test_without_a_model_the_words_are_counted_and_the_summary_says_so(tmp_path: Path) -> None:
     bench = Bench(tmp_path, planted()[0])
-    bench.lender = _Lender(_Lacking())
+    bench.provider = _ModelProvider(_Lacking())
     done = TopicModeling(chunk_chars=140).run(bench.work("topic_modeling"))
     assert "TF-IDF" in done.summary
     assert "there is no model here" in done.notes[0]

@@ -1,4 +1,4 @@
-"""Perturbed subjects: what a run adds to the files it collects, still to be asked for."""
+"""Perturbed tasks: what a run adds to the files it collects, still to be asked for."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from collections.abc import Sequence
 
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.engine.perturbing.texts import Perturber
-from pytest_evalstudio.engine.scoring.subjects import Subject, resolved
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, resolved
 from pytest_evalstudio.formats.keys import Numbered
 
 
-def perturbed_subjects(found: Sequence[Subject], perturber: Perturber) -> list[Subject]:
-    """A subject per original and variant, under the original's model, with its evaluators, `xfail` and
+def perturbed_tasks(found: Sequence[EvalTask], perturber: Perturber) -> list[EvalTask]:
+    """A task per original and variant, under the original's model, with its evaluators, `xfail` and
     `skip`; none has an answer yet.
     """
     unique: dict[str, Numbered] = {}
-    for subject in found:
+    for task in found:
         unique.setdefault(
-            subject.model.key, Numbered(other.key for other in found if other.model.key == subject.model.key)
+            task.model.key, Numbered(other.key for other in found if other.model.key == task.model.key)
         )
     made_of: dict[int, list[Case]] = {}
     made = []
-    for subject in found:
-        case = subject.case
+    for task in found:
+        case = task.case
         if not perturber.wants(case.categories, (link.type for link in case.relationships)):
             continue
         if id(case) not in made_of:
-            made_of[id(case)] = _variants(case, perturber, unique[subject.model.key])
+            made_of[id(case)] = _variants(case, perturber, unique[task.model.key])
         made += [
-            Subject(
+            EvalTask(
                 name="",
-                model=subject.model,
+                model=task.model,
                 case=variant,
-                choice=subject.choice,
-                xfail=subject.xfail,
-                skip=subject.skip,
+                choice=task.choice,
+                xfail=task.xfail,
+                skip=task.skip,
             )
             for variant in made_of[id(case)]
         ]

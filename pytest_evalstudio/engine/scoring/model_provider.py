@@ -1,4 +1,4 @@
-"""Opens what evaluators require, once per process, and lends it to them."""
+"""Open the models, judges and lexicons that evaluators require, once per process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pytest_evalstudio.models.vectors import VectorCache
 from pytest_evalstudio.models.weights import Unfetched, Weights, find_weights
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.scoring.plan import Selected
+    from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 
 EMBEDDER = "embedder"
 MODULE = "module:"
@@ -42,8 +42,8 @@ _NAMED = ("language_model", "token_matcher")
 """What an evaluator may require by a name that stands in its options."""
 
 
-class Lender:
-    """What the evaluators of a process are lent.
+class ModelProvider:
+    """Models, judges and lexicons that the evaluators of a process require.
 
     Args:
         cache: folder of the caches of embeddings and of judges' replies; None to keep them in memory only.
@@ -72,23 +72,25 @@ class Lender:
 
     def tools(self, config: Configuration) -> Tools:
         """The tools under a configuration; a model among them is opened when it is first used."""
-        lent: dict[str, Any] = {
-            name: _Lent(getattr(config, table).model, functools.partial(self._opened, config, name))
+        provided: dict[str, Any] = {
+            name: _Provided(getattr(config, table).model, functools.partial(self._opened, config, name))
             for name, table in _MODELS.items()
         }
         if config.sentiment_model.model == LEXICON:
-            lent["sentiment_model"] = None
+            provided["sentiment_model"] = None
         return Tools(
             max_text_chars=config.max_text_chars,
             split_sentences=split_sentences,
-            language_model=lambda name: _Lent(name, functools.partial(self._language_model, config, name)),
-            token_matcher=lambda name, layers: _Lent(
+            language_model=lambda name: _Provided(
+                name, functools.partial(self._language_model, config, name)
+            ),
+            token_matcher=lambda name, layers: _Provided(
                 name, functools.partial(self._token_matcher, config, name, layers)
             ),
-            **lent,
+            **provided,
         )
 
-    def tools_of(self, config: Configuration, selected: Selected) -> Tools:
+    def tools_of(self, config: Configuration, selected: ConfiguredEvaluator) -> Tools:
         """The tools of one evaluator: those of the configuration, and its judge."""
         if config not in self._tools:
             self._tools[config] = self.tools(config)
@@ -105,7 +107,7 @@ class Lender:
             self._registry or Registry(), cache=answers, workers=self._workers, refresh=self._refresh
         )
 
-    def open(self, config: Configuration, selected: Iterable[Selected]) -> None:
+    def open(self, config: Configuration, selected: Iterable[ConfiguredEvaluator]) -> None:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
 
         Raises:
@@ -123,7 +125,7 @@ class Lender:
                 )
             )
 
-    def lacks(self, config: Configuration, selected: Selected) -> str:
+    def lacks(self, config: Configuration, selected: ConfiguredEvaluator) -> str:
         """Return briefly why an evaluator is not available here, "" if it is; asks no network: a configured
         model may yet be fetched.
         """
@@ -151,7 +153,7 @@ class Lender:
                 self.judges.cache.close()
 
     def _fault(
-        self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool
+        self, config: Configuration, selected: ConfiguredEvaluator, requirement: str, *, fetch: bool
     ) -> ConfigurationError | None:
         """Return why a requirement of an evaluator is not met, None if it is."""
         try:
@@ -160,7 +162,9 @@ class Lender:
             return exc
         return None
 
-    def _check(self, config: Configuration, selected: Selected, requirement: str, *, fetch: bool) -> None:
+    def _check(
+        self, config: Configuration, selected: ConfiguredEvaluator, requirement: str, *, fetch: bool
+    ) -> None:
         if requirement.startswith(MODULE):
             name = requirement.removeprefix(MODULE)
             if importlib.util.find_spec(name) is None:
@@ -344,12 +348,12 @@ def left_out(reasons: Mapping[str, str]) -> str:
     )
 
 
-def _option(selected: Selected, name: str) -> str:
+def _option(selected: ConfiguredEvaluator, name: str) -> str:
     """The option in which an evaluator names a model."""
     return next((option for option, value in selected.parameters.items() if value == name), "model")
 
 
-def _is_chosen(config: Configuration, selected: Selected, name: str) -> bool:
+def _is_chosen(config: Configuration, selected: ConfiguredEvaluator, name: str) -> bool:
     """Whether somebody named the model: it stands in the configuration, or is not the evaluator's own
     choice.
     """
@@ -359,7 +363,7 @@ def _is_chosen(config: Configuration, selected: Selected, name: str) -> bool:
     )
 
 
-class _Lent:
+class _Provided:
     """A model that is opened when it is first asked for more than its name."""
 
     def __init__(self, name: str, open: Callable[[], Any]) -> None:

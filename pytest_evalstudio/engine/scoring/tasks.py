@@ -1,4 +1,4 @@
-"""Subjects: one test case put to one model, which is what an item stands for."""
+"""Tasks: one test case put to one model, which is what an item stands for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Turn
 from pytest_evalstudio.core.display import UNSAFE
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.plan import Selected
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.keys import Numbered
@@ -49,7 +49,7 @@ class ModelInfo:
 
 
 @dataclass(slots=True, eq=False)
-class Subject:
+class EvalTask:
     """One test case put to one model.
 
     Attributes:
@@ -65,12 +65,12 @@ class Subject:
     model: ModelInfo
     case: Case
     answers: tuple[Case, ...] = ()
-    chosen: tuple[Selected, ...] | None = None
+    chosen: tuple[ConfiguredEvaluator, ...] | None = None
     choice: Mapping[str, Mapping[str, Any]] | None = None
     xfail: str = ""
     skip: str = ""
-    source: Subject | None = None
-    related: Mapping[str, Subject] = field(default_factory=lambda: NOTHING)
+    source: EvalTask | None = None
+    related: Mapping[str, EvalTask] = field(default_factory=lambda: NOTHING)
 
     @property
     def key(self) -> str:
@@ -81,9 +81,9 @@ class Subject:
         return bool(self.answers)
 
 
-def answered_subject(case: Case, selected: Selected) -> Subject:
+def answered_task(case: Case, selected: ConfiguredEvaluator) -> EvalTask:
     """Return the task of scoring one answered case by one evaluator."""
-    return Subject(
+    return EvalTask(
         name=case.key,
         model=ModelInfo(key=case.model_key, label=case.model_name or case.model_key),
         case=case,
@@ -92,20 +92,20 @@ def answered_subject(case: Case, selected: Selected) -> Subject:
     )
 
 
-def subjects(
+def tasks(
     file: EvalFile,
     folder: Path | str,
     models: Sequence[ModelInfo] = (),
     *,
-    more: Callable[[list[Subject]], list[Subject]] | None = None,
-) -> list[Subject]:
-    """The subjects of a file, model by model, each original followed by its perturbations.
+    more: Callable[[list[EvalTask]], list[EvalTask]] | None = None,
+) -> list[EvalTask]:
+    """The tasks of a file, model by model, each original followed by its perturbations.
 
     Args:
         file: what was read.
         folder: folder or URL where relative paths of the file start.
         models: the models that a suite is put to; not used for labs and data sets.
-        more: makes further subjects of those in the file.
+        more: makes further tasks of those in the file.
     """
     content = file.content
     if isinstance(content, TestSuite):
@@ -120,7 +120,7 @@ def subjects(
     return _named(_families_together(found))
 
 
-def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> list[Subject]:
+def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> list[EvalTask]:
     made = []
     for position, (test, item) in enumerate(suite.cases(), 1):
         case = Case(
@@ -144,7 +144,7 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
         )
         made.append((item, case))
     return [
-        Subject(name="", model=model, case=case, choice=item.evaluators, xfail=item.xfail, skip=item.skip)
+        EvalTask(name="", model=model, case=case, choice=item.evaluators, xfail=item.xfail, skip=item.skip)
         for model in models
         for item, case in made
     ]
@@ -161,7 +161,7 @@ def resolved(document: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, document))
 
 
-def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) -> list[Subject]:
+def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) -> list[EvalTask]:
     by_model: dict[str, dict[str, list[Row]]] = {key: {} for key in models}
     for row in rows:
         by_model[row.model_key].setdefault(row.key, []).append(row)
@@ -173,7 +173,7 @@ def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) 
             answers = tuple(row_case(row, model, folder, position) for row in repeats)
             first = repeats[0]
             found.append(
-                Subject(
+                EvalTask(
                     name="",
                     model=model,
                     case=answers[0],
@@ -272,37 +272,37 @@ def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
     }
 
 
-def _link(found: Sequence[Subject]) -> None:
-    by_identity = {(subject.model.key, subject.key): subject for subject in found}
-    for subject in found:
-        if not subject.case.relationships:
+def _link(found: Sequence[EvalTask]) -> None:
+    by_identity = {(task.model.key, task.key): task for task in found}
+    for task in found:
+        if not task.case.relationships:
             continue
-        related: dict[str, Subject] = {}
-        for link in subject.case.relationships:
-            other = by_identity.get((subject.model.key, link.target))
-            if other is not None and other is not subject:
+        related: dict[str, EvalTask] = {}
+        for link in task.case.relationships:
+            other = by_identity.get((task.model.key, link.target))
+            if other is not None and other is not task:
                 related.setdefault(link.type, other)
-        subject.source = related.pop(SOURCE, None)
+        task.source = related.pop(SOURCE, None)
         if related:
-            subject.related = related
+            task.related = related
 
 
-def _families_together(found: Sequence[Subject]) -> list[Subject]:
-    """The same subjects, each perturbation right behind its original."""
-    children: dict[int, list[Subject]] = {}
+def _families_together(found: Sequence[EvalTask]) -> list[EvalTask]:
+    """The same tasks, each perturbation right behind its original."""
+    children: dict[int, list[EvalTask]] = {}
     roots = []
-    for subject in found:
-        root = family_root(subject)
-        if root is subject:
-            roots.append(subject)
+    for task in found:
+        root = family_root(task)
+        if root is task:
+            roots.append(task)
         else:
-            children.setdefault(id(root), []).append(subject)
+            children.setdefault(id(root), []).append(task)
     return [member for root in roots for member in (root, *children.get(id(root), ()))]
 
 
-def family_root(subject: Subject) -> Subject:
+def family_root(task: EvalTask) -> EvalTask:
     """The original behind a chain of perturbations; a circle of them ends at its first-named member."""
-    chain = [subject]
+    chain = [task]
     while chain[-1].source is not None:
         if chain[-1].source in chain:
             circle = chain[chain.index(chain[-1].source) :]
@@ -311,10 +311,10 @@ def family_root(subject: Subject) -> Subject:
     return chain[-1]
 
 
-def _named(found: list[Subject]) -> list[Subject]:
+def _named(found: list[EvalTask]) -> list[EvalTask]:
     unique = Numbered()
-    for subject in found:
-        subject.name = unique(f"{item_name(subject.key)}[{item_name(subject.model.label)}]")
+    for task in found:
+        task.name = unique(f"{item_name(task.key)}[{item_name(task.model.label)}]")
     return found
 
 

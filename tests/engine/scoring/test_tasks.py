@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.core.cases import Turn
-from pytest_evalstudio.engine.scoring.subjects import (
+from pytest_evalstudio.engine.scoring.tasks import (
     ModelInfo,
     family_root,
     item_name,
     resolved,
-    subjects,
+    tasks,
 )
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.source import parse
@@ -20,7 +20,7 @@ MODELS = [ModelInfo(key="1", label="one"), ModelInfo(key="2", label="two", runs=
 
 
 def of(data, folder="/suites", models=MODELS):
-    return subjects(read(parse(json.dumps(data), "f.json")), Path(folder), models)
+    return tasks(read(parse(json.dumps(data), "f.json")), Path(folder), models)
 
 
 def suite(*cases, **test):
@@ -41,17 +41,17 @@ def linked(key, *targets, kind="perturbation_source"):
 
 
 def names(found):
-    return [subject.name for subject in found]
+    return [task.name for task in found]
 
 
 def test_a_suite_is_put_to_every_model_model_by_model():
     found = of(suite({"key": "a", "prompt": "p"}, {"key": "b", "prompt": "q"}))
     assert names(found) == ["a[one]", "b[one]", "a[two]", "b[two]"]
-    assert [subject.model.runs for subject in found] == [1, 1, 3, 3]
-    assert not any(subject.answered for subject in found)
+    assert [task.model.runs for task in found] == [1, 1, 3, 3]
+    assert not any(task.answered for task in found)
 
 
-def test_without_a_model_a_suite_has_no_subjects():
+def test_without_a_model_a_suite_has_no_tasks():
     assert of(suite({"prompt": "p"}), models=[]) == []
 
 
@@ -82,8 +82,8 @@ def test_a_case_carries_what_the_file_says():
             }
         ],
     }
-    [subject] = of(data, models=MODELS[:1])
-    case = subject.case
+    [task] = of(data, models=MODELS[:1])
+    case = task.case
     assert (case.key, case.question, case.expected_output, case.condition, case.test_key) == (
         "k",
         "p",
@@ -95,7 +95,7 @@ def test_a_case_carries_what_the_file_says():
     assert case.corpus == ("/suites/d/a.md", "/b.md", "https://example.org/c.pdf", "/abs/d.md")
     assert (case.expected_facts, case.guidelines, case.expected_documents) == (("f",), ("g",), ("d/a.md",))
     assert (case.extra, case.folder) == ({"ticket": 7}, "/suites")
-    assert (subject.xfail, subject.skip, subject.choice) == ("known", "later", {"rouge": {}})
+    assert (task.xfail, task.skip, task.choice) == ("known", "later", {"rouge": {}})
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_documents_start_at_the_suite(document, folder, found):
 
 
 def test_a_row_of_a_lab_is_answered():
-    [subject] = of(
+    [task] = of(
         lab(
             {
                 "key": "k",
@@ -126,9 +126,9 @@ def test_a_row_of_a_lab_is_answered():
             }
         )
     )
-    [answer] = subject.answers
-    assert subject.answered
-    assert subject.name == "k[gpt]"
+    [answer] = task.answers
+    assert task.answered
+    assert task.name == "k[gpt]"
     assert (
         answer.question,
         answer.actual_output,
@@ -145,12 +145,12 @@ def test_a_row_of_a_lab_is_answered():
         {"n": 2},
     )
     assert (answer.model_key, answer.model_name, answer.is_rag, answer.run) == ("m", "gpt", True, 1)
-    assert subject.model.description["host"] == "lab"
+    assert task.model.description["host"] == "lab"
 
 
-def test_repeats_are_one_subject_in_the_order_of_their_runs():
-    [subject] = of(lab(*({"key": "k", "run": run, "actual_output": str(run)} for run in (3, 1, 2))))
-    assert [answer.actual_output for answer in subject.answers] == ["1", "2", "3"]
+def test_repeats_are_one_task_in_the_order_of_their_runs():
+    [task] = of(lab(*({"key": "k", "run": run, "actual_output": str(run)} for run in (3, 1, 2))))
+    assert [answer.actual_output for answer in task.answers] == ["1", "2", "3"]
 
 
 def test_rows_of_a_data_set_go_by_their_model():
@@ -170,14 +170,14 @@ def test_rows_of_a_data_set_go_by_their_model():
     ],
 )
 def test_errors_that_the_reference_engine_wrote_as_answers_are_errors(answer, error):
-    [subject] = of(lab({"key": "k", "actual_output": answer}))
-    [case] = subject.answers
+    [task] = of(lab({"key": "k", "actual_output": answer}))
+    [case] = task.answers
     assert (case.error, case.actual_output) == (error, "" if error else answer)
 
 
 def test_a_row_with_an_error_has_no_answer():
-    [subject] = of(lab({"key": "k", "actual_output": "half of", "error": "timed out"}))
-    assert (subject.answers[0].error, subject.answers[0].actual_output) == ("timed out", "")
+    [task] = of(lab({"key": "k", "actual_output": "half of", "error": "timed out"}))
+    assert (task.answers[0].error, task.answers[0].actual_output) == ("timed out", "")
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ def test_a_row_with_an_error_has_no_answer():
 )
 def test_a_model_retrieves_by_what_its_lab_says_else_by_its_context(model, context, rag):
     row = {"key": "k", "input": "q", "actual_output": "a", "context": context}
-    [subject] = of(lab(row, models=({"key": "m", "llm_model_name": "gpt", **model},)))
-    assert subject.answers[0].is_rag is rag
+    [task] = of(lab(row, models=({"key": "m", "llm_model_name": "gpt", **model},)))
+    assert task.answers[0].is_rag is rag
 
 
 def test_a_perturbation_follows_its_original():
@@ -207,7 +207,7 @@ def test_a_perturbation_follows_its_original():
         models=MODELS[:1],
     )
     assert names(found) == ["x[one]", "o[one]", "p2[one]", "p1[one]"]
-    by_key = {subject.key: subject for subject in found}
+    by_key = {task.key: task for task in found}
     assert by_key["p1"].source is by_key["o"]
     assert by_key["p2"].source is by_key["p1"]
     assert family_root(by_key["p2"]) is by_key["o"]
@@ -222,7 +222,7 @@ def test_the_original_is_that_of_the_same_model():
             models=({"key": "m"}, {"key": "n"}),
         )
     )
-    sources = {subject.name: subject.source.name if subject.source else None for subject in found}
+    sources = {task.name: task.source.name if task.source else None for task in found}
     assert sources == {"o[m]": None, "p[m]": "o[m]", "p[n]": None}
 
 
@@ -230,7 +230,7 @@ def test_the_first_original_that_is_there_counts_and_other_relationships_do_not(
     found = of(
         lab({"key": "a"}, {"key": "b"}, linked("p", "gone", "b", "a"), linked("q", "a", kind="follows"))
     )
-    sources = {subject.key: subject.source.key if subject.source else None for subject in found}
+    sources = {task.key: task.source.key if task.source else None for task in found}
     assert sources == {"a": None, "b": None, "p": "b", "q": None}
 
 
@@ -238,13 +238,13 @@ def test_the_first_original_that_is_there_counts_and_other_relationships_do_not(
 def test_circles_of_perturbations_do_not_hang(keys):
     rows = [linked(key, keys[(place + 1) % len(keys)]) for place, key in enumerate(keys)]
     found = of(lab(linked("tail", keys[-1]), *rows))
-    assert sorted(subject.key for subject in found) == sorted([*keys, "tail"])
-    assert {family_root(subject).key for subject in found} == {"a"}
+    assert sorted(task.key for task in found) == sorted([*keys, "tail"])
+    assert {family_root(task).key for task in found} == {"a"}
 
 
 def test_a_long_chain_of_perturbations_has_one_root():
     found = of(lab({"key": "0"}, *(linked(str(number), str(number - 1)) for number in range(1, 300))))
-    assert {family_root(subject).key for subject in found} == {"0"}
+    assert {family_root(task).key for task in found} == {"0"}
     assert len(found) == 300
 
 
@@ -273,9 +273,9 @@ def test_names_that_collide_get_numbers():
 
 @pytest.mark.parametrize("make", [suite, lab])
 def test_earlier_turns_reach_the_case(make):
-    [subject, *_] = of(
+    [task, *_] = of(
         make(
             {"key": "a", "prompt": "p", "input": "p", "conversation": [{"role": "user", "content": "Hello"}]}
         )
     )
-    assert subject.case.conversation == (Turn(role="user", content="Hello"),)
+    assert task.case.conversation == (Turn(role="user", content="Hello"),)

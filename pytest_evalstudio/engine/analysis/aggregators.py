@@ -51,7 +51,7 @@ class Sample:
 
 
 @dataclass(slots=True)
-class ScoreTally:
+class ScoreAggregator:
     """What one evaluator said of one model's rows; a metric without a value in a row holds a NaN there.
 
     Attributes:
@@ -87,7 +87,7 @@ class ScoreTally:
 
 
 @dataclass(slots=True)
-class ModelTally:
+class ModelAggregator:
     """How one model worked, whatever it said."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -197,7 +197,7 @@ class CaseFlip:
     flip: ItemFlip
 
 
-class Tally:
+class Aggregator:
     """The numbers of a run, item by item.
 
     Args:
@@ -211,8 +211,8 @@ class Tally:
         self.verdicts: Counter[str] = Counter()
         self.items = 0
         self.cases = CaseBook()
-        self.models: dict[str, ModelTally] = {}
-        self.scores: dict[str, dict[str, ScoreTally]] = {id: {} for id in self.evaluators}
+        self.models: dict[str, ModelAggregator] = {}
+        self.scores: dict[str, dict[str, ScoreAggregator]] = {id: {} for id in self.evaluators}
         self.marks: dict[str, CaseMarks] = {id: CaseMarks() for id in self.evaluators}
         self.scored_bits: dict[tuple[int, str], int] = {}
         self.perturbed: list[Perturbed] = []
@@ -242,7 +242,7 @@ class Tally:
         """Take one finished item of the record."""
         self.items += 1
         self.verdicts[item.verdict] += 1
-        model = self.models.setdefault(item.model_key, ModelTally())
+        model = self.models.setdefault(item.model_key, ModelAggregator())
         model.verdicts[item.verdict] += 1
         case = self._case(item)
         for row in item.rows:
@@ -253,10 +253,10 @@ class Tally:
         self.scored_bits[case, item.model_key] = bits
         self._flips(item, case)
 
-    def model_scores(self, evaluator: str, model: str) -> ScoreTally:
+    def model_scores(self, evaluator: str, model: str) -> ScoreAggregator:
         by_model = self.scores[evaluator]
         if model not in by_model:
-            by_model[model] = ScoreTally()
+            by_model[model] = ScoreAggregator()
         return by_model[model]
 
     def flip_bit(self, evaluator: str, metric: str) -> int:
@@ -284,7 +284,7 @@ class Tally:
                     self.cases.sources[case] = (item.file, link.target)
         return case
 
-    def _row(self, item: Item, row: Row, case: int, model: ModelTally) -> None:
+    def _row(self, item: Item, row: Row, case: int, model: ModelAggregator) -> None:
         model.rows += 1
         if row.retries:
             model.retries += row.retries
@@ -297,7 +297,7 @@ class Tally:
             if id in self.evaluators:
                 self._outcome(self.evaluators[id], outcome, item, row, case)
 
-    def _answer(self, key: str, row: Row, model: ModelTally) -> None:
+    def _answer(self, key: str, row: Row, model: ModelAggregator) -> None:
         model.answered += 1
         model.durations.append(row.actual_duration)
         self.lengths["actual answer"].append(len(row.actual_output))
@@ -318,40 +318,46 @@ class Tally:
                 model.no_context.note(key)
 
     def _outcome(self, info: EvaluatorInfo, outcome: RowOutcome, item: Item, row: Row, case: int) -> None:
-        tally = self.model_scores(info.id, item.model_key)
+        aggregator = self.model_scores(info.id, item.model_key)
         if outcome.code == OutcomeCode.NOTHING_ENCODED:
-            tally.nothing_encoded.note(item.key, outcome.reason)
+            aggregator.nothing_encoded.note(item.key, outcome.reason)
         if outcome.status == "score":
-            self._scored(info, tally, outcome, item, row, case)
+            self._scored(info, aggregator, outcome, item, row, case)
         elif outcome.status == "error":
-            tally.errors += 1
+            aggregator.errors += 1
             if outcome.scores:
-                _take_values(info, tally, outcome.scores, case)
+                _take_values(info, aggregator, outcome.scores, case)
             if outcome.code == OutcomeCode.BUDGET_EXHAUSTED:
-                tally.not_asked.note(item.key, outcome.reason)
+                aggregator.not_asked.note(item.key, outcome.reason)
             elif not row.error:
-                tally.faults.setdefault(_FAULT_KINDS.get(outcome.code, "other"), Sample()).note(
+                aggregator.faults.setdefault(_FAULT_KINDS.get(outcome.code, "other"), Sample()).note(
                     item.key, outcome.reason
                 )
         else:
-            tally.not_applicable += 1
+            aggregator.not_applicable += 1
         for finding in outcome.findings:
             self._finding(info, finding, item)
         if outcome.judging is not None:
-            tally.judging.update(msgspec.structs.asdict(outcome.judging))
+            aggregator.judging.update(msgspec.structs.asdict(outcome.judging))
 
     def _scored(
-        self, info: EvaluatorInfo, tally: ScoreTally, outcome: RowOutcome, item: Item, row: Row, case: int
+        self,
+        info: EvaluatorInfo,
+        aggregator: ScoreAggregator,
+        outcome: RowOutcome,
+        item: Item,
+        row: Row,
+        case: int,
     ) -> None:
         scores = outcome.scores
-        tally.scored += 1
-        _take_values(info, tally, scores, case)
+        aggregator.scored += 1
+        _take_values(info, aggregator, scores, case)
         if (
             info.boolean
             and scores.get("model_retrieval_failures") == 1
             and scores.get("model_generation_failures") == 0
         ):
-            tally.retrieval_alone.note(item.key)
+            aggregator.retrieval_alone.note(item.key)
         self.spool.add(info.id, item.model_key, item.key, row, outcome)
         metric_key = self._grounded.get(info.id)
         for fragment in outcome.fragments if metric_key else ():
@@ -377,14 +383,14 @@ class Tally:
     def _verdict(self, id: str, verdict: ItemVerdict, case: int, model: str) -> int:
         if id not in self.evaluators or verdict.status != "score":
             return 0
-        tally = self.model_scores(id, model)
-        tally.verdicts += 1
-        tally.uncertain += bool(verdict.uncertain)
+        aggregator = self.model_scores(id, model)
+        aggregator.verdicts += 1
+        aggregator.uncertain += bool(verdict.uncertain)
         for key, limit in verdict.thresholds.items():
-            tally.limits.setdefault(key, []).append(limit)
+            aggregator.limits.setdefault(key, []).append(limit)
         if verdict.passed is not None:
-            tally.judged += 1
-            tally.passed += verdict.passed
+            aggregator.judged += 1
+            aggregator.passed += verdict.passed
             self.marks[id].add(case, not verdict.passed, verdict.scores.get(self._primary[id]) or 0.0)
         return sum(self._bits.get((id, key), 0) for key, value in verdict.scores.items() if value is not None)
 
@@ -410,15 +416,15 @@ class Tally:
 
 
 def _take_values(
-    info: EvaluatorInfo, tally: ScoreTally, scores: Mapping[str, float | None], case: int
+    info: EvaluatorInfo, aggregator: ScoreAggregator, scores: Mapping[str, float | None], case: int
 ) -> None:
     """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse
     failures are.
     """
-    tally.cases.append(case)
+    aggregator.cases.append(case)
     for metric in info.metrics:
         value = scores.get(metric.key)
-        tally.values.setdefault(metric.key, array("d")).append(math.nan if value is None else value)
+        aggregator.values.setdefault(metric.key, array("d")).append(math.nan if value is None else value)
 
 
 def _origin(item: Item, categories: Iterable[str]) -> Origin:

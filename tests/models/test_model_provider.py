@@ -1,4 +1,4 @@
-"""What evaluators are lent, and what is said where it cannot be had."""
+"""Models and judges of evaluators, and the message where one is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
-from pytest_evalstudio.engine.scoring.lending import Lender
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
@@ -47,9 +47,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 def refusal(config: Mapping[str, Any], folder: Path, *ids: str) -> str:
     settings = configuration(config, folder=folder)
     plan = Plan(Registry(), settings)
-    lender = Lender()
+    provider = ModelProvider()
     with pytest.raises(ConfigurationError) as caught:
-        lender.open(settings, [plan.get(id) for id in ids or ("groundedness",)])
+        provider.open(settings, [plan.get(id) for id in ids or ("groundedness",)])
     return str(caught.value)
 
 
@@ -255,11 +255,11 @@ def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
 
     monkeypatch.setattr(weights, "_hub", hub)
     settings = configuration({"evaluator": {"perplexity": options}}, folder=tmp_path)
-    lender, chosen = Lender(), Plan(Registry(), settings).get("perplexity")
-    assert lender.lacks(settings, chosen) == ("" if asked else "not here")
+    provider, chosen = ModelProvider(), Plan(Registry(), settings).get("perplexity")
+    assert provider.lacks(settings, chosen) == ("" if asked else "not here")
     assert not found
     if asked:
-        lender.open(settings, [chosen])
+        provider.open(settings, [chosen])
     assert found == asked
 
 
@@ -269,7 +269,7 @@ def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
     chosen = Plan(Registry(), settings).get("rouge")
     chosen = replace(chosen, spec=replace(chosen.spec, requires=("soothsayer:delphi",)))
     assert (
-        Lender()
+        ModelProvider()
         .lacks(settings, chosen)
         .startswith("requires 'soothsayer:delphi', which is not known; known: embedder, ")
     )
