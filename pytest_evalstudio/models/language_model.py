@@ -243,8 +243,8 @@ class TextReader:
 def plan_windows(
     head: tuple[int, ...], before: tuple[int, ...], text: tuple[int, ...], *, context: int, stride: int | None
 ) -> tuple[list[Window], bool]:
-    """Windows in which each token of a text is predicted once, and whether some lack a part of what stands
-    before it.
+    """Return windows in which each token of a text is predicted once, and whether some of them lack a part of
+    the preceding tokens.
 
     Args:
         head: first tokens of every window; at least one.
@@ -252,10 +252,12 @@ def plan_windows(
         context: tokens that are read at once.
         stride: tokens by which windows move on; half the room beside the head at most.
 
-    >>> plan_windows((0,), (), (1, 2, 3, 4, 5), context=3, stride=1)[0]  # three are read, a fourth is predicted
-    [Window(ids=(0, 1, 2, 3), first=1, source=()), Window(ids=(0, 2, 3, 4), first=3, source=()),
-    Window(ids=(0, 3, 4, 5), first=3, source=())]
-    """  # noqa: E501
+    Three tokens are read and the fourth is predicted:
+
+    >>> windows, _ = plan_windows((0,), (), (1, 2, 3, 4, 5), context=3, stride=1)
+    >>> [(window.ids, window.first) for window in windows]
+    [((0, 1, 2, 3), 1), ((0, 2, 3, 4), 3), ((0, 3, 4, 5), 3)]
+    """
     if len(head) > max(1, context // 2):
         head, before = head[:1], head[1:] + before
     room = context + 1 - len(head)

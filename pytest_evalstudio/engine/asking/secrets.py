@@ -154,8 +154,8 @@ def encoded_forms(value: str) -> tuple[str, ...]:
     `user:password` of basic authentication, where it may start at any of three offsets; characters that
     depend on the neighbours are left out.
 
-    >>> encoded_forms("a&b=cd")[:3]
-    ('a%26b%3Dcd', 'a&amp;b=cd', 'YSZiPWNk')
+    >>> encoded_forms("a&b=cd")[:4]
+    ('a%26b%3Dcd', 'a%26b%3dcd', 'a&amp;b=cd', 'YSZiPWNk')
     """
     data = value.encode("utf-8", "surrogatepass")
     quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/", "/:=&+@")} | {

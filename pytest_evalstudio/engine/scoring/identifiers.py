@@ -24,7 +24,7 @@ def safe_identifier(text: str) -> str:
     different, and an identifier is the same in every run and file.
 
     >>> safe_identifier("fees-2024"), safe_identifier("jane@bank.com")
-    ('fees-2024', '****@****.***-c22692')
+    ('fees-2024', '****@****.***-be4c75')
     """
     redacted = redact_identifier(text)
     if redacted == text:
