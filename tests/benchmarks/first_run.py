@@ -2,12 +2,13 @@
 
 usage: python tests/benchmarks/first_run.py [RUNS]
 
-Each run starts in an empty folder. Prints the medians of the wall time of both commands and of pytest on two
-empty tests without the plugin, and the packages whose import takes longest.
+Each run starts in an empty folder. Prints the medians of wall and processor time of both commands and of
+pytest on two empty tests without the plugin, and the packages whose import takes longest.
 """
 
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -23,29 +24,38 @@ PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 
 def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    init, suite, bare = zip(*(first_run() for _ in range(runs)), strict=True)
-    print(f"first run in an empty folder, wall time, median of {runs}")
-    print(f"evalstudio init: {statistics.median(init):.2f} s; pytest starter_suite.json: ", end="")
-    together = statistics.median(map(sum, zip(init, suite, strict=True)))
-    print(f"{statistics.median(suite):.2f} s; together {together:.2f} s")
-    print(f"pytest alone on two empty tests: {statistics.median(bare):.2f} s")
+    rounds = [first_run() for _ in range(runs)]
+    print(f"first run in an empty folder: medians of {runs}, wall time (processor time)")
+    for name in ("evalstudio init", "pytest starter_suite.json", "both", "pytest alone on two empty tests"):
+        walls, processors = zip(*(spent[name] for spent in rounds), strict=True)
+        print(f"{name}: {statistics.median(walls):.2f} s ({statistics.median(processors):.2f} s)")
     longest = sorted(imports().items(), key=lambda entry: -entry[1])[:8]
     print("longest imports:", ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in longest))
 
 
-def first_run() -> tuple[float, float, float]:
+def first_run() -> dict[str, tuple[float, float]]:
+    """Return wall and processor seconds of each command."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        init = wall_s(folder, [*EVALSTUDIO, "init", "."])
-        suite = wall_s(folder, [*PYTEST, "starter_suite.json"])
+        init = spent_s(folder, [*EVALSTUDIO, "init", "."])
+        suite = spent_s(folder, [*PYTEST, "starter_suite.json"])
         (folder / "test_empty.py").write_text("def test_one():\n    pass\n\n\ndef test_two():\n    pass\n")
-        return init, suite, wall_s(folder, [*PYTEST, "-p", "no:evalstudio", "test_empty.py"])
+        bare = spent_s(folder, [*PYTEST, "-p", "no:evalstudio", "test_empty.py"])
+    return {
+        "evalstudio init": init,
+        "pytest starter_suite.json": suite,
+        "both": (init[0] + suite[0], init[1] + suite[1]),
+        "pytest alone on two empty tests": bare,
+    }
 
 
-def wall_s(folder: Path, command: list[str]) -> float:
+def spent_s(folder: Path, command: list[str]) -> tuple[float, float]:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
+    wall = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def imports() -> dict[str, float]:
