@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Literal
 
@@ -12,6 +13,8 @@ from pytest_evalstudio.record.schema import Mark
 
 Level = Literal["", "good", "bad", "found"]
 _WORST_FIRST: tuple[Level, ...] = ("found", "bad", "good", "")
+_Covering = tuple[int, float, int, int, Mark]
+"""Level, badness, position in the order of the starts, end, and the fragment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +54,19 @@ def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "
     cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
     spans.sort(key=lambda span: span[0], reverse=True)
     stretches: list[tuple[int, int, Mark | None]] = []
-    covering: list[tuple[int, int, Mark]] = []
+    covering: list[_Covering] = []
+    """A heap, the worst fragment first."""
     for start, end in pairwise(cuts):
-        covering = [span for span in covering if span[1] > start]
         while spans and spans[-1][0] <= start:
-            covering.append(spans.pop())
-        worst = _worst([mark for _, _, mark in covering], metric)
+            _, last, mark = spans.pop()
+            heappush(covering, (*_badness(mark, metric), -len(spans), last, mark))
+        while covering and covering[0][3] <= start:
+            heappop(covering)
+        worst = covering[0][4] if covering else None
         if stretches and stretches[-1][2] is worst:
             start = stretches.pop()[0]
         stretches.append((start, end, worst))
     return [_segment(text[start:end], worst, metric) for start, end, worst in stretches]
-
-
-def _worst(covering: Sequence[Mark], metric: Metric) -> Mark | None:
-    return min(
-        covering,
-        key=lambda mark: (_WORST_FIRST.index(_level(mark, metric)), _badness(mark, metric)),
-        default=None,
-    )
 
 
 def _segment(text: str, mark: Mark | None, metric: Metric) -> Segment:
@@ -86,6 +84,7 @@ def _level(mark: Mark, metric: Metric) -> Level:
     return "good" if metric.passes(score) else "bad"
 
 
-def _badness(mark: Mark, metric: Metric) -> float:
+def _badness(mark: Mark, metric: Metric) -> tuple[int, float]:
+    """Return level and score so that the worst fragment sorts first."""
     score = mark.scores.get(metric.key, 0.0)
-    return score if metric.better == "higher" else -score
+    return _WORST_FIRST.index(_level(mark, metric)), score if metric.better == "higher" else -score
