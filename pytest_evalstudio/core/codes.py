@@ -52,7 +52,7 @@ class OutcomeCode(StrEnum):
 
 
 class ItemCode(StrEnum):
-    """What ended an item that has no outcome."""
+    """Reason why an item has no outcome."""
 
     NONE = ""
     WORKER_CRASHED = "worker_crashed"

@@ -43,7 +43,7 @@ class CrossEncoder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entailment:
-    """What a model of inference says of a premise and a hypothesis.
+    """Probabilities of an inference model for a premise and a hypothesis.
 
     Attributes:
         entailment, neutral, contradiction: probabilities with the sum 1.
@@ -61,13 +61,13 @@ class Entailment:
 
 
 class NliModel(Protocol):
-    """Tells whether a text follows from another."""
+    """Model that decides whether a text follows from another."""
 
     @property
     def name(self) -> str: ...
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
-        """Of each (premise, hypothesis); the best-supporting part of a long premise counts."""
+        """Score each (premise, hypothesis) pair; the best-supporting part of a long premise counts."""
         ...
 
 
@@ -98,7 +98,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likelihood:
-    """What a language model says of a passage.
+    """Likelihood of a passage under a language model.
 
     Attributes:
         tokens: natural logarithm of the probability of each token of the text, given all that stands before
@@ -111,13 +111,13 @@ class Likelihood:
 
 
 class LanguageModel(Protocol):
-    """Tells how likely a text is."""
+    """Model that scores the likelihood of a text."""
 
     @property
     def name(self) -> str: ...
 
     def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
-        """Of each passage, in order; a long text is read in windows that move on by `stride` tokens."""
+        """Score each passage, in order; a long text is read in windows that advance by `stride` tokens."""
         ...
 
 
@@ -134,7 +134,7 @@ class TokenMatcher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What the engine provides to an evaluator.
+    """Models and helpers that the engine provides to an evaluator.
 
     Attributes:
         max_text_chars: longer texts are not to be scored.

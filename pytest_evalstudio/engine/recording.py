@@ -38,7 +38,7 @@ _MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.Mo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemHead:
-    """What a record says of an item besides its evaluation.
+    """Properties of an item that do not come from its evaluation.
 
     Attributes:
         index: place in the run, from 0.

@@ -34,7 +34,7 @@ _SPOKEN: Mapping[Any, tuple[str, str]] = {
     str: ("a string", "strings"),
     bool: ("true or false", "values that are true or false"),
 }
-"""How messages call a type: one value, several values."""
+"""Name of each type in messages: singular, plural."""
 _LISTS = (list, tuple, set, frozenset, Sequence, Collection, Iterable)
 _TYPE_ERRORS = ("_type", "_parsing", "literal_error", "int_from_float", "is_instance_of", "_attributes_type")
 

@@ -10,7 +10,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 
 MAX_PATTERN_CHARS = 10_000
 MAX_PATTERN_DEPTH = 10
-"""Of groups in groups; the time to compile repeats in repeats doubles with every level."""
+"""Maximum depth of nested groups; the time to compile nested repeats doubles with every level."""
 _QUOTED_CHARS = 60
 
 

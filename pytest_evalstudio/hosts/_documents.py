@@ -26,9 +26,9 @@ from pytest_evalstudio.hosts._plain_text import lines, plain_html, plain_markdow
 
 MAX_DOCUMENT_BYTES = 50_000_000
 MAX_TEXT_CHARS = 50_000_000
-"""Of a document after its conversion: a compressed one can hold a thousand times its size."""
+"""Maximum size of a converted document; a compressed one can hold a thousand times its size."""
 MAX_PAGE_BYTES = 20_000_000
-"""Of what draws a page of a pdf, decompressed."""
+"""Maximum size of the decompressed content of a PDF page."""
 DOWNLOAD_TIMEOUT_S = 60.0
 CONVERSION_TIMEOUT_S = 120.0
 _BLOCK_BYTES = 65_536

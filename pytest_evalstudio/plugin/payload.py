@@ -1,4 +1,4 @@
-"""What travels with a test report from the process that ran an item to the one that writes the record."""
+"""Data sent with a test report from the process that ran an item to the one that writes the record."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Recorder:
 
     @property
     def has_items(self) -> bool:
-        """Whether an item has finished."""
+        """Return whether an item has finished."""
         return self._writer is not None
 
     def claim(self) -> None:

@@ -1,6 +1,4 @@
-"""What travels with a test report: the finished item's entry for the record, and its share of the chunk's
-time.
-"""
+"""Attach to each test report the record entry of its finished item, and its share of the chunk's time."""
 
 from __future__ import annotations
 

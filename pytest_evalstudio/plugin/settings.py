@@ -90,7 +90,7 @@ class Settings:
 
     @property
     def lab_trust(self) -> LabTrust:
-        """Whether the user trusts the model descriptions of lab files."""
+        """Return whether the user trusts the model descriptions of lab files."""
         return LabTrust(is_trusted=bool(self._option.evalstudio_trust_lab), option="--evalstudio-trust-lab")
 
     @property

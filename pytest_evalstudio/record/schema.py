@@ -199,7 +199,7 @@ class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a perturbed item was made.
+    """Origin of a perturbed item.
 
     Attributes:
         by: perturbators with their intensities, in order.
@@ -245,7 +245,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
 
     @property
     def identity(self) -> str:
-        """What tells the item from all others of its run."""
+        """Unique identity of the item in its run."""
         return f"{self.nodeid}#{self.part}"
 
 
@@ -345,7 +345,7 @@ class ProblemEntry(Struct, frozen=True, kw_only=True):
 
 
 class StepEntry(Struct, frozen=True, kw_only=True):
-    """How a step of a workflow stands at the end of the run.
+    """Status of a workflow step at the end of the run.
 
     Attributes:
         standing: completed, waiting, outdated or not run.
@@ -385,7 +385,7 @@ class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
-    """What the analysis needs of the configuration.
+    """Settings of the configuration that the analysis needs.
 
     Attributes:
         flips: "fail" or "report".
@@ -402,7 +402,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
 
 
 class JudgeSpend(Struct, frozen=True, kw_only=True):
-    """What judges were really asked in this run; stored replies are not among it."""
+    """Usage of judges in this run, without stored replies."""
 
     calls: int = 0
     cost_usd: float = 0.0

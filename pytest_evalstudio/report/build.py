@@ -41,7 +41,7 @@ LARGE_PAGE = 2_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What was built, and where it lies.
+    """The built report and its location.
 
     Attributes:
         warnings: a line for each exporter that failed; its file is missing or incomplete.

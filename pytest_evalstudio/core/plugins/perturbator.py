@@ -116,7 +116,7 @@ class AsksJudge(Protocol):
 
     @property
     def asks_judge(self) -> bool:
-        """Whether a judge writes the text with the options it has."""
+        """Return whether a judge writes the text under these options."""
         ...
 
     def consider(self, text: str) -> Any:

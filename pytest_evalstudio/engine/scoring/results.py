@@ -17,7 +17,7 @@ WHATEVER_WAS_ASKED = ("privacy", "security", "fairness")
 
 @dataclass(slots=True, eq=False)
 class Result:
-    """What a chunk's work gives for one task.
+    """Result of evaluating one task.
 
     Attributes:
         answers: one answered case per repeat.

@@ -20,7 +20,7 @@ Direction = Literal["pass_to_fail", "fail_to_pass"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What one evaluator means for one task, over all its repeats.
+    """Verdict of one evaluator on one task, over all its repeats.
 
     Attributes:
         passed: None where nothing was scored, or no threshold decides.
