@@ -444,6 +444,23 @@ def _find_steps(text: str) -> None:
     find_steps(text, split_sentences)
 
 
+@measured("steps.merged")
+def _merged_steps(text: str) -> None:
+    from pytest_evalstudio.metrics.steps import merged
+
+    steps = list(text)
+    merged([steps[: len(steps) // 2], [*steps[: len(steps) // 4], "x"]])
+    merged([["a", "b"] * (len(steps) // 4), [*["a", "b"] * (len(steps) // 8), "a", "a"]])
+
+
+@measured("overlap.rouge_l", 2.0)
+def _rouge_l(text: str) -> None:
+    from pytest_evalstudio.metrics.overlap import rouge_l
+
+    words = [str(number) for number in range(len(text) // 6)]
+    _refused(lambda _: rouge_l(words, words[::-1]), text)
+
+
 @measured("steps.likeness")
 def _likeness(text: str) -> None:
     from pytest_evalstudio.metrics.steps import likeness

@@ -170,7 +170,9 @@ def test_an_ascii_terminal_gets_escapes(tmp_path: Path) -> None:
         {"PYTHONIOENCODING": "ascii"},
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     ):
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"}  # tox sets it
+        inherited = {
+            name: value for name, value in os.environ.items() if name != "PYTHONIOENCODING"
+        }  # tox sets it
         done = subprocess.run(
             [sys.executable, "-m", "pytest_evalstudio.cli", "validate", "größe.json"],
             cwd=tmp_path,

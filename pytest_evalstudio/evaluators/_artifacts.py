@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.evaluators._common import one_line
-from pytest_evalstudio.evaluators.json_schema import read_schema, schema_fault
+from pytest_evalstudio.metrics.json_schema import read_schema, schema_fault
+from pytest_evalstudio.metrics.quoting import one_line
 
 MAX_BYTES = 64 * 1024 * 1024
 """Larger files are judged by their presence and size alone."""

@@ -14,9 +14,10 @@ from pytest_evalstudio.core.judging import Flow, JudgeFault, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, record, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import listed, one_line
+from pytest_evalstudio.evaluators._common import listed
 from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import has_words
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import precision
 
 REASON_CHARS = 600

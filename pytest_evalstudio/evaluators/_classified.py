@@ -8,10 +8,11 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.tools import TextClassifier, Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, one_line
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
 from pytest_evalstudio.evaluators._similarity import Sentence
 from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
+from pytest_evalstudio.metrics.quoting import one_line
 
 
 def all_sentences(case: Case, tools: Tools) -> list[Sentence]:

@@ -10,7 +10,8 @@ from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.formats.condition import Condition, parse_condition, substring_condition
-from pytest_evalstudio.metrics.detectors import Hit, describe, redact
+from pytest_evalstudio.metrics.detectors import Hit, describe
+from pytest_evalstudio.metrics.quoting import one_line
 
 EMPTY_ANSWER = "the answer is empty"
 PERSONAL_DATA, SECRET = "Personal data", "A secret"
@@ -178,12 +179,6 @@ def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
 def judges_context(case: Case, evaluate_retrieved_context: bool) -> bool:
     """Return True if the retrieved context is evaluated in addition to the answer."""
     return evaluate_retrieved_context and case.is_rag and bool(case.context)
-
-
-def one_line(text: str, limit: int = 120) -> str:
-    """Return a text for a message: redacted, on one line, shortened."""
-    flat = " ".join(redact(text).split())
-    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def listed(items: Sequence[str], limit: int = MAX_SHOWN) -> str:

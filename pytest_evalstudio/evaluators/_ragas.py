@@ -14,9 +14,10 @@ from pytest_evalstudio.core.judging import Flow, Question, Reply
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, number, record, several, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import listed, one_line
+from pytest_evalstudio.evaluators._common import listed
 from pytest_evalstudio.evaluators._judged import asked_texts
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import average_precision, precision
 
 CLAIMS, CLAIM_SUPPORT, ANSWER_QUESTIONS, CHUNK_USEFULNESS, ATTRIBUTION = (

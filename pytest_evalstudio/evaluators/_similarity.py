@@ -11,8 +11,9 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Embedder, Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, one_line, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, worst
 from pytest_evalstudio.metrics.detectors import redact
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import Weighting, best_matches, cosines, sentence_weights
 
 if TYPE_CHECKING:

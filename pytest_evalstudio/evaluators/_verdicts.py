@@ -12,8 +12,9 @@ from pytest_evalstudio.core.judging import Flow, Question
 from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.replies import choice, record, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import boolean_outcome, judges_context, one_line
+from pytest_evalstudio.evaluators._common import boolean_outcome, judges_context
 from pytest_evalstudio.evaluators._judged import judged
+from pytest_evalstudio.metrics.quoting import one_line
 
 REASON_CHARS = 300
 _REASON = "Why, in one or two sentences. Do not repeat personal data or offensive words."

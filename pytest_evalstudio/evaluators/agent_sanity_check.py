@@ -16,7 +16,8 @@ from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._artifacts import ArtifactFault, check_content, check_declared
-from pytest_evalstudio.evaluators._common import is_empty, keywords, listed, one_line, worst
+from pytest_evalstudio.evaluators._common import is_empty, keywords, listed, worst
+from pytest_evalstudio.metrics.quoting import one_line
 
 _ACTIONS = "Look at the agent's chat session for the step that should have written the file."
 _KEYS = ("path", "type", "min_size", "json_schema", "fields", "contains")

@@ -13,10 +13,11 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import listed, one_line
+from pytest_evalstudio.evaluators._common import listed
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.evaluators._similarity import Vectors
 from pytest_evalstudio.metrics.classification import statement_f1
+from pytest_evalstudio.metrics.quoting import one_line
 
 _STATEMENT_KINDS = {"answer_only": "not in the expected answer", "expected_only": "missing from the answer"}
 

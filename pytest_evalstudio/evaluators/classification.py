@@ -11,8 +11,9 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords, one_line, worst
+from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
 from pytest_evalstudio.metrics.classification import confusion_matrix, macro_scores, normal_label
+from pytest_evalstudio.metrics.quoting import one_line
 
 _LABEL_CHARS = 60
 

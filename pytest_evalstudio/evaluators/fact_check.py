@@ -13,8 +13,8 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import number, record, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import one_line
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
+from pytest_evalstudio.metrics.quoting import one_line
 
 _REASON_CHARS = 300
 

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, one_line
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,
     Vectors,
@@ -23,6 +23,7 @@ from pytest_evalstudio.evaluators._similarity import (
     weights_of,
 )
 from pytest_evalstudio.metrics.detectors import redact
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import (
     Weighting,
     best_matches,

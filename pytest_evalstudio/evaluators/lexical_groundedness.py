@@ -10,9 +10,10 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, one_line, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.grounding import Source, Support, Token, lexical_support, read_source
+from pytest_evalstudio.metrics.quoting import one_line
 
 
 @evaluator(

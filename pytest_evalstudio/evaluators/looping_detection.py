@@ -11,8 +11,9 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, one_line, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
 from pytest_evalstudio.metrics.loops import compression_ratio, longest_repeat, repeat_share
+from pytest_evalstudio.metrics.quoting import one_line
 
 MIN_SENTENCE_CHARS = 10
 

@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case, Turn
-from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
@@ -65,11 +66,14 @@ class Rouge:
                 "the expected output has no Latin letter or digit; ROUGE reads no other characters"
             )
         answer = tokenize(case.actual_output)
-        scores = {
-            "rouge_1": rouge_n(expected, answer, 1),
-            "rouge_2": rouge_n(expected, answer, 2),
-            "rouge_l": rouge_l(expected, answer),
-        }
+        try:
+            scores = {
+                "rouge_1": rouge_n(expected, answer, 1),
+                "rouge_2": rouge_n(expected, answer, 2),
+                "rouge_l": rouge_l(expected, answer),
+            }
+        except EvaluationError as exc:
+            return Outcome.error(str(exc), OutcomeCode.TEXT_TOO_LONG)
         return Outcome.score(scores, reason="" if answer else "the answer has no Latin letter or digit")
 
 
@@ -166,10 +170,13 @@ class SelfConsistency:
         if len(group) < 2:
             return Outcome.not_applicable("the question was asked once")
         texts = ["" if is_empty(case) else case.actual_output.strip() for case in group]
-        pairs = [
-            (first, second, *rouge_agreement(texts[first], texts[second], tokenize))
-            for first, second in combinations(range(len(texts)), 2)
-        ]
+        try:
+            pairs = [
+                (first, second, *rouge_agreement(texts[first], texts[second], tokenize))
+                for first, second in combinations(range(len(texts)), 2)
+            ]
+        except EvaluationError as exc:
+            return Outcome.error(str(exc), OutcomeCode.TEXT_TOO_LONG)
         means = {
             "rouge_1": sum(pair[2] for pair in pairs) / len(pairs),
             "rouge_l": sum(pair[3] for pair in pairs) / len(pairs),

@@ -12,7 +12,8 @@ from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._chunks import chunk_relevancies
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed, one_line
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import missing_documents, reciprocal_rank, soft_relevancy
 
 

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
-from pytest_evalstudio.evaluators._common import is_empty, keywords, one_line, worst
+from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
 from pytest_evalstudio.evaluators._similarity import (
     NO_EXPECTED_WORDS,
     Sentence,
@@ -26,6 +26,7 @@ from pytest_evalstudio.evaluators._similarity import (
 )
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_similarity, token_jaccard
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import mean_and_min
 
 _STRING_METRICS = {

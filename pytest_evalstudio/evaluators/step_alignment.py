@@ -15,16 +15,10 @@ from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import (
-    EMPTY_ANSWER,
-    MAX_FRAGMENTS,
-    is_empty,
-    keywords,
-    listed,
-    one_line,
-)
+from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, MAX_FRAGMENTS, is_empty, keywords, listed
 from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words
+from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.steps import Aligned, Likeness, Step, align, find_steps, likeness, merged
 
 MOST_PAIRS = 250_000

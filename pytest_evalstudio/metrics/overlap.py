@@ -8,7 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.metrics import porter
+
+MOST_PAIRS = 1_500_000_000
+"""Most pairs of words for ROUGE-L, whose time is their number divided by the bits of a machine word: about a
+second.
+"""
 
 
 class RougeTokenizer:
@@ -69,11 +75,18 @@ def rouge_l(expected: Sequence[str], answer: Sequence[str]) -> float:
     Returns:
         Fraction from 0.0 to 1.0; higher is better.
 
+    Raises:
+        EvaluationError: if the texts together have more than `MOST_PAIRS` pairs of words.
+
     Source: Lin, 2004; identical to the rouge-score package.
 
     >>> round(rouge_l("police killed the gunman".split(), "the gunman killed police".split()), 2)
     0.5
     """
+    if len(expected) * len(answer) > MOST_PAIRS:
+        raise EvaluationError(
+            f"texts of {len(expected):,} and {len(answer):,} words are too long for ROUGE-L; shorten one"
+        )
     return _f1(common_subsequence(expected, answer), len(expected), len(answer))
 
 
@@ -112,6 +125,9 @@ def rouge_agreement(first: str, second: str, tokenize: RougeTokenizer) -> tuple[
         first: an answer.
         second: another answer.
         tokenize: tokenizer of the batch.
+
+    Raises:
+        EvaluationError: see `rouge_l`.
 
     Returns:
         Two fractions from 0.0 to 1.0; higher is better. 0.0 if either answer is empty, 1.0 for equal answers,

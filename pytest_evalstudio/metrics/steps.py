@@ -174,20 +174,31 @@ def merged(parts: Sequence[Sequence[str]]) -> list[str]:
     """
     joined: list[str] = []
     for part in parts:
-        if part and any(
-            joined[start : start + len(part)] == list(part) for start in range(len(joined) - len(part) + 1)
-        ):
-            continue
-        shared = next(
-            (
-                size
-                for size in range(min(len(joined), len(part)), 0, -1)
-                if joined[-size:] == list(part[:size])
-            ),
-            0,
-        )
+        shared = _overlap(joined, part)
         joined += part[shared:]
     return joined
+
+
+def _overlap(steps: Sequence[str], part: Sequence[str]) -> int:
+    """Return the length of the longest beginning of a part at the end of the steps; all of it if it occurs.
+
+    Source: Knuth, Morris and Pratt, 1977; linear in the number of steps.
+    """
+    borders = [0]
+    size = 0
+    for position in range(1, len(part)):
+        while size and part[position] != part[size]:
+            size = borders[size - 1]
+        size += part[position] == part[size]
+        borders.append(size)
+    size = 0
+    for step in steps if part else ():
+        while size and step != part[size]:
+            size = borders[size - 1]
+        size += step == part[size]
+        if size == len(part):
+            return size
+    return size
 
 
 def likeness(first: str, second: str) -> Likeness:

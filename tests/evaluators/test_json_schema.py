@@ -122,3 +122,53 @@ def test_a_slow_pattern_is_an_error_and_no_verdict(case: Make, tools: Tools) -> 
 
 def test_a_secret_in_the_answer_is_not_repeated(tools: Tools, case: Make) -> None:
     assert "219-09-9999" not in reason('{"rate": "219-09-9999"}', tools, case, SCHEMA)
+
+
+BACKTRACKING = "^(a|a)*$"
+"""Takes time exponential in the number of letters a where a b follows them."""
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"patternProperties": {BACKTRACKING: {"type": "string"}}},
+        {"patternProperties": {BACKTRACKING: {}}, "additionalProperties": False},
+        {"propertyNames": {"pattern": BACKTRACKING}},
+    ],
+)
+def test_patterns_of_property_names_have_a_time_limit(
+    schema: dict[str, Any], tools: Tools, case: Make
+) -> None:
+    answer = json.dumps({"a" * 60 + "b": "x"})
+
+    (outcome,) = JsonSchema(json_schema=schema).score([case(answer)], tools)
+
+    assert outcome.status == "error"
+    assert "took longer than 2 s" in outcome.reason
+
+
+def test_pattern_properties_and_additional_properties_agree_with_jsonschema(tools: Tools, case: Make) -> None:
+    from jsonschema import Draft202012Validator
+
+    schemas: list[dict[str, Any]] = [
+        {"patternProperties": {"^x_": {"type": "number"}}, "additionalProperties": False},
+        {"patternProperties": {"^x_": {"type": "number"}}, "additionalProperties": {"type": "boolean"}},
+        {"properties": {"b": {}}, "additionalProperties": False},
+        {"properties": {"b": {}}, "patternProperties": {"^x": {}}, "additionalProperties": {"minLength": 2}},
+    ]
+    values: list[Any] = [{}, {"x_a": 1}, {"x_a": "1"}, {"b": 1}, {"b": True}, {"c": "l", "d": "ll"}, [1], 3]
+
+    for schema in schemas:
+        for value in values:
+            valid = Draft202012Validator(schema).is_valid(value)
+            assert (reason(json.dumps(value), tools, case, schema) == "") == valid, (schema, value)
+
+
+def test_unevaluated_properties_beside_patterns_are_refused(tools: Tools, case: Make) -> None:
+    schema = {"patternProperties": {"^a": {}}, "unevaluatedProperties": False}
+
+    (outcome,) = JsonSchema(json_schema=schema).score([case('{"a": 1}')], tools)
+
+    assert outcome.status == "error"
+    assert "use additionalProperties" in outcome.reason
+    assert reason('{"a": 1}', tools, case, {"unevaluatedProperties": False}) != ""

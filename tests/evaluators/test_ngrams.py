@@ -87,3 +87,12 @@ def test_a_reference_in_another_script_is_not_applicable(case: Make, tools: Tool
 def test_an_answer_shorter_than_n_words_has_no_bleu_n(case: Make, tools: Tools) -> None:
     (outcome,) = Bleu().score([case("yes", expected_output="yes")], tools)
     assert dict(outcome.scores) == {"bleu_1": 1.0, "bleu_2": None, "bleu_3": None, "bleu_4": None}
+
+
+def test_texts_too_long_for_rouge_l_are_an_error_and_no_wait(case: Callable[..., Case], tools: Tools) -> None:
+    words = " ".join(str(number) for number in range(40_000))
+
+    (outcome,) = Rouge().score([case(words, expected_output=words)], tools)
+
+    assert (outcome.status, outcome.code) == ("error", "text_too_long")
+    assert "40,000 and 40,000 words are too long" in outcome.reason

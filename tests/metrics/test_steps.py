@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_evalstudio.metrics.steps import align, find_steps, likeness
+from pytest_evalstudio.metrics.steps import align, find_steps, likeness, merged
 from pytest_evalstudio.models.sentences import split_sentences
 
 
@@ -136,3 +136,16 @@ def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, own: st
     assert count == edit_distance(truth, own)
     assert count == sum(one.edit != "match" for one in back)
     assert sum(one.edit == "insertion" for one in there) == sum(one.edit == "deletion" for one in back)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(st.sampled_from("ab"), max_size=6), max_size=5))
+def test_parts_are_merged_as_by_comparing_every_position(parts: list[list[str]]) -> None:
+    joined: list[str] = []
+    for part in parts:
+        if any(joined[start : start + len(part)] == part for start in range(len(joined) + 1)):
+            continue
+        shared = max(size for size in range(len(part) + 1) if joined[len(joined) - size :] == part[:size])
+        joined += part[shared:]
+
+    assert merged(parts) == joined
