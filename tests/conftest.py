@@ -4,7 +4,9 @@ one Chromium for all of them.
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import runpy
 import shutil
 from collections.abc import Iterator
@@ -13,11 +15,46 @@ from typing import Any
 
 import pytest
 
+import pytest_evalstudio
+
 NO_NETWORK = Path(__file__).parent / "no_network"
 
 runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH", ""))))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
+
+
+_IMPORTED_WHEN_NEEDED = (
+    "jinja2",
+    "jsonschema",
+    "nltk.tokenize.destructive",
+    "numpy",
+    "openai",
+    "pydantic",
+    "regex",
+    "rouge_score.tokenize",
+    "syntok.segmenter",
+    "yaml",
+)
+
+
+@pytest.fixture(scope="session")
+def imported_modules() -> None:
+    """Import the whole package.
+
+    After a run in this process pytester forgets the modules that the run was the first to import, and some
+    extension modules cannot be imported twice.
+    """
+    for module in pkgutil.walk_packages(pytest_evalstudio.__path__, "pytest_evalstudio."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in _IMPORTED_WHEN_NEEDED:
+        importlib.import_module(name)
+
+
+@pytest.fixture
+def pytester(imported_modules: None, pytester: pytest.Pytester) -> pytest.Pytester:
+    return pytester
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,13 +66,26 @@ class Project:
             name, json.dumps({"name": "Lab", "dataset": {"inputs": list(rows)}, "models": models})
         )
 
-    def run(self, *arguments: str, timeout: float = 60) -> pytest.RunResult:
+    def run(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest in this process, which saves the start of an interpreter; with `-n` in one of its own."""
+        if "-n" in arguments:
+            return self.run_process(*arguments)
+        return self._run_here("-p", "no:cacheprovider", *arguments)
+
+    def run_process(self, *arguments: str, timeout: float = 60) -> pytest.RunResult:
+        """Run pytest in a process of its own: for workers, signals, and the state of an interpreter."""
         return self._pytester.run(
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout
         )
 
     def run_with_cache(self, *arguments: str) -> pytest.RunResult:
-        return self._pytester.run(sys.executable, "-m", "pytest", *arguments)
+        return self._run_here(*arguments)
+
+    def _run_here(self, *arguments: str) -> pytest.RunResult:
+        with warnings.catch_warnings():
+            warnings.resetwarnings()  # the filters of this project's own tests are no user's
+            warnings.simplefilter("default")
+            return self._pytester.runpytest_inprocess(*arguments)
 
     def record(self, folder: str = "evalstudio-report") -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """The header, and the items by what stands behind `::` in their node ids."""

@@ -136,12 +136,12 @@ def test_a_package_adds_an_evaluator_by_an_entry_point(
     monkeypatch.setenv("PYTHONPATH", str(project.folder / "site"), prepend=":")
     project.lab({"key": "q", "input": "q", "actual_output": "hello"})
 
-    broken = project.run("answers_lab.json", "--evalstudio-evaluators", "shouting")
+    broken = project.run_process("answers_lab.json", "--evalstudio-evaluators", "shouting")
     project.write(
         "site/mine-1.0.dist-info/entry_points.txt",
         "[pytest_evalstudio.evaluators]\nshouting = mine:Shouting\n",
     )
-    sound = project.run("answers_lab.json", "--evalstudio-evaluators", "shouting")
+    sound = project.run_process("answers_lab.json", "--evalstudio-evaluators", "shouting")
 
     assert broken.ret == pytest.ExitCode.USAGE_ERROR
     broken.stderr.fnmatch_lines(

@@ -15,7 +15,7 @@ def pytest_unconfigure(config):
 
 
 def modules(project: Project, *arguments: str) -> set[str]:
-    project.run("test_one.py", *arguments).assert_outcomes(passed=1)
+    project.run_process("test_one.py", *arguments).assert_outcomes(passed=1)
     return set((project.folder / "modules.txt").read_text().split())
 
 

@@ -184,7 +184,7 @@ def test_a_killed_run_leaves_a_record_that_gives_a_report(project: Project) -> N
     project.suite(CASES[0], name="a_suite.json")
     project.suite({**CASES[2], "prompt": "die"}, name="b_suite.json")
 
-    assert project.run().ret == 9
+    assert project.run_process().ret == 9
     built = subprocess.run(
         [sys.executable, "-m", "pytest_evalstudio.cli", "report", "evalstudio-report", "-o", "rebuilt"],
         cwd=project.folder,

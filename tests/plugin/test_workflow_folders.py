@@ -83,7 +83,7 @@ def test_a_file_of_others_in_a_step_s_folder_survives_the_step(workflow: Project
 
 def test_what_a_killed_step_left_goes_with_the_next_run(workflow: Project) -> None:
     workflow.write("die", "")
-    workflow.run()
+    workflow.run_process()
     folder = workflow.folder / "bank_workflow_artifacts" / "1_first"
     assert (folder / "half.txt").is_file()
     (workflow.folder / "die").unlink()
