@@ -83,12 +83,12 @@ class Project:
 
     def _run_here(self, *arguments: str) -> pytest.RunResult:
         with warnings.catch_warnings():
-            warnings.resetwarnings()  # the filters of this project's own tests are no user's
+            warnings.resetwarnings()  # those of this project are not the user's
             warnings.simplefilter("default")
             return self._pytester.runpytest_inprocess(*arguments)
 
     def record(self, folder: str = "evalstudio-report") -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """The header, and the items by what stands behind `::` in their node ids."""
+        """Return the header, and the items by the part of their node ids after `::`."""
         lines = (self.folder / folder / "record.jsonl").read_text(encoding="utf-8").splitlines()
         header, *items = (json.loads(line) for line in lines)
         return header, {item["nodeid"].partition("::")[2]: item for item in items}
