@@ -1,5 +1,6 @@
-"""For all tests: no network but loopback, in them and in the processes they start; for those in a browser:
-one Chromium for all of them.
+"""Fixtures for all tests, which reach no network but loopback, nor do the processes that they start.
+
+Property tests take 50 fixed examples; `HYPOTHESIS_PROFILE=thorough` takes 2,000 random ones.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 import pytest_evalstudio
@@ -36,6 +38,20 @@ _IMPORTED_WHEN_NEEDED = (
     "syntok.segmenter",
     "yaml",
 )
+
+
+hypothesis.settings.register_profile(
+    "commit",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.register_profile(
+    "thorough", hypothesis.settings.get_profile("commit"), max_examples=2_000, derandomize=False
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 
 @pytest.fixture(scope="session")

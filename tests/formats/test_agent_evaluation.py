@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -319,9 +319,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
-)
 @given(st.lists(VALUES | st.dictionaries(NAMES, VALUES), max_size=3))
 def test_whatever_stands_in_it_is_read_or_told(data):
     dataset, errors = read_evaluation_set(parse(json.dumps(data), "set.json"))

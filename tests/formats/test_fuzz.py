@@ -7,7 +7,7 @@ import json
 import string
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -15,10 +15,6 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import parse_csv
 from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.source import parse
-
-fuzzed = settings(
-    max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None
-)
 
 SCALARS = (
     st.none()
@@ -161,19 +157,16 @@ def mutated(draw):
     return data
 
 
-@fuzzed
 @given(VALUES)
 def test_any_json_value(value):
     outcome(lambda: read(parse(json.dumps(value), "f.json")))
 
 
-@fuzzed
 @given(mutated())
 def test_a_sound_file_with_anything_in_any_place(data):
     outcome(lambda: read(parse(json.dumps(data), "f.json")))
 
 
-@fuzzed
 @given(mutated())
 def test_what_is_sound_of_a_mutated_file_survives_a_round_trip(data):
     found = outcome(lambda: read(parse(json.dumps(data), "f.json")))
@@ -184,7 +177,6 @@ def test_what_is_sound_of_a_mutated_file_survives_a_round_trip(data):
     assert again.content == found.content
 
 
-@fuzzed
 @given(
     st.binary(max_size=60) | st.binary(max_size=20).map(lambda raw: b'{"tests": [' + raw),
     st.sampled_from([".json", ".yaml", ".csv"]),
@@ -195,13 +187,11 @@ def test_any_bytes(tmp_path_factory, raw, suffix):
     outcome(lambda: read(read_source(path)))
 
 
-@fuzzed
 @given(st.text('{}[],:"\\ \n-NaInfity0.9eE+tests', max_size=40))
 def test_any_text_of_the_characters_of_json(text):
     outcome(lambda: read(parse(text, "f.json")))
 
 
-@fuzzed
 @given(
     st.text("{}[],:\"'&*!|>%@-? \n#~<a1", max_size=40)
     | mutated().map(lambda data: json.dumps(data, indent=1))
@@ -210,7 +200,6 @@ def test_any_text_of_the_characters_of_yaml(text):
     outcome(lambda: read(parse(text, "f.yaml", yaml=True)))
 
 
-@fuzzed
 @given(
     st.text('()"\\ ANDORTregxp^.*+?[]{}|', max_size=30) | st.text(max_size=20),
     st.text("()[]{}?*+\\^$|aLiumsx<>=!:P0-9,", max_size=20),
@@ -230,7 +219,6 @@ def test_any_text_as_condition_and_any_pattern_as_constraint(condition, pattern)
     assert len(found.content.cases()) + len(found.errors) == 2
 
 
-@fuzzed
 @given(
     st.text(',"\n\r;[]{}aNinput ', max_size=40).map("input,context,cost,usage\n".__add__)
     | st.text(string.printable, max_size=40)
@@ -267,7 +255,6 @@ TOML = st.recursive(
 )
 
 
-@fuzzed
 @given(st.dictionaries(TOML_NAMES | st.text(max_size=4), TOML, max_size=4))
 def test_any_configuration(data):
     try:

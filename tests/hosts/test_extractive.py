@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Prompt
@@ -167,7 +167,6 @@ WORDS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=8).filter(any), WORDS)
 def test_ranking_is_that_of_bm25s(texts: list[list[str]], query: list[str]) -> None:
     bm25s = pytest.importorskip("bm25s")

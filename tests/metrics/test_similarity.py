@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.metrics.similarity import mean_transport_distance, wasserstein_distance
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 6), st.integers(2, 6), st.integers(0, 10_000))
 def test_the_transport_is_the_optimum_of_the_linear_programme(rows: int, columns: int, seed: int) -> None:
     pytest.importorskip("ot")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.metrics.steps import align, find_steps, likeness, merged
@@ -113,7 +113,6 @@ def test_alignment_by_hand(truth: str, own: str, expected: str) -> None:
     assert [position.actual for position in aligned if position.actual is not None] == list(range(len(own)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text("abc ", min_size=1, max_size=12), st.text("abc ", min_size=1, max_size=12))
 def test_spelling_is_less_than_an_edit_per_three_signs(first: str, second: str) -> None:
     from nltk import edit_distance
@@ -126,7 +125,6 @@ def test_spelling_is_less_than_an_edit_per_three_signs(first: str, second: str) 
         assert (found == "spelling") == (shorter > 0 and shorter / distance > 3)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text("abcd", max_size=9), st.text("abcd", max_size=9))
 def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, own: str) -> None:
     from nltk import edit_distance
@@ -138,7 +136,6 @@ def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, own: st
     assert sum(one.edit == "insertion" for one in there) == sum(one.edit == "deletion" for one in back)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.lists(st.sampled_from("ab"), max_size=6), max_size=5))
 def test_parts_are_merged_as_by_comparing_every_position(parts: list[list[str]]) -> None:
     joined: list[str] = []

@@ -7,15 +7,13 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.plugins.registry import Registry
 
 PLUGINS = Registry().perturbators
 OWN = list(PLUGINS)
-EXAMPLES = 1_000
-"""Texts for each of them."""
 CHARACTERS = (
     "random_replacement",
     "random_insert",
@@ -60,13 +58,6 @@ def test_a_perturbator_keeps_its_promises(id):
     cls = PLUGINS.get(id)
     spec = PLUGINS.spec(id)
 
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        database=None,
-        derandomize=True,
-    )
     @given(TEXTS, st.integers(0, 2**64 - 1))
     def holds(text, seed):
         edits = []

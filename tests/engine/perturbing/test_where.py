@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from _pytest.mark.expression import Expression
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -24,7 +24,6 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, database=None, derandomize=True)
 @given(EXPRESSIONS, st.sets(ATOMS))
 def test_it_agrees_with_pytest(text, categories):
     assert Where(text)(categories) == Expression.compile(text).evaluate(lambda name, **_: name in categories)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_evalstudio.core.cases import Case, Relationship
@@ -86,7 +86,6 @@ QUESTIONS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(QUESTIONS, st.integers(1, 6), st.integers(1, 3))
 def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
     plan = Plan(
