@@ -33,11 +33,12 @@ target = "app:ask"
 class Project:
     """Writes files, runs pytest, reads the record."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, *, with_app: bool = True) -> None:
         self._pytester = pytester
         self.folder = pytester.path
-        self.write("app.py", APP)
-        self.write("evalstudio.toml", CONFIG)
+        if with_app:
+            self.write("app.py", APP)
+            self.write("evalstudio.toml", CONFIG)
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name

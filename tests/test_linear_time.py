@@ -17,7 +17,7 @@ import pytest
 
 import linear_functions
 
-CHARS = int(os.environ.get("EVALSTUDIO_LINEAR_CHARS", "40000"))
+CHARS = int(os.environ.get("EVALSTUDIO_LINEAR_CHARS", "20000"))
 FIXED_SECONDS = 0.5
 """Added to every bound: a short text on a busy machine."""
 PATIENCE_S = 180.0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from project import Project
 from pytest_evalstudio import Registry
 from pytest_evalstudio.formats.config import Configuration
 from tests.readme_tables import NOT_IN_FILES, README, Options, subcommands, table_in, with_tables
@@ -62,13 +63,9 @@ OUTCOMES = {
 SCRIPTS = {"api": "compare.py", "perturbing": "perturb_fees.py"}
 
 
-def run(folder: Path, files: dict[str, str], *command: str) -> str:
+def write(folder: Path, files: dict[str, str]) -> None:
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
-    return done.stdout + done.stderr
 
 
 def names(table: str) -> list[str]:
@@ -105,8 +102,10 @@ def test_every_command_is_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
-def test_an_example_ends_as_the_readme_says(name: str, tmp_path: Path) -> None:
-    printed = run(tmp_path, EXAMPLES[name].files, "-m", "pytest", "-p", "no:cacheprovider", ".")
+def test_an_example_ends_as_the_readme_says(name: str, pytester: pytest.Pytester) -> None:
+    write(pytester.path, EXAMPLES[name].files)
+    result = Project(pytester, with_app=False).run(".")
+    printed = "\n".join([*result.outlines, *result.errlines])
     assert f" {OUTCOMES[name]} in " in printed, printed
     left = iter([VARIES.sub("", line).strip() for line in printed.splitlines()])
     for line in EXAMPLES[name].shown:
@@ -115,8 +114,10 @@ def test_an_example_ends_as_the_readme_says(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_python_example_prints_what_the_readme_says(name: str, tmp_path: Path) -> None:
-    printed = run(tmp_path, EXAMPLES[name].files, SCRIPTS[name])
-    assert printed.splitlines() == EXAMPLES[name].shown
+    write(tmp_path, EXAMPLES[name].files)
+    command = [sys.executable, SCRIPTS[name]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout + done.stderr).splitlines() == EXAMPLES[name].shown
 
 
 def test_no_example_is_left_out() -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
+from support.command import evalstudio
+
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
 EVAL_FILES = (
     "bank/bank_suite.json",
@@ -208,14 +210,7 @@ def test_the_workflow_runs_where_it_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", [*EVAL_FILES, *CONFIGURATIONS, WORKFLOW, "workflow/evalstudio.toml"])
 def test_validate_finds_nothing_wrong(file: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest_evalstudio.cli", "validate", file],
-        cwd=EXAMPLES,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = evalstudio("validate", file, folder=EXAMPLES)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.rstrip().endswith(": fine")
     assert done.stderr == ""

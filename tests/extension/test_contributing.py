@@ -90,7 +90,7 @@ def test_the_examples_run(project: Project) -> None:
     project.write("bank_workflow.json", json.dumps(WORKFLOW))
     project.suite(SUITE)
 
-    result = project.run("sums_suite.json", "bank_workflow.json", "-k", "greeting or document_count")
+    result = project.run_process("sums_suite.json", "bank_workflow.json", "-k", "greeting or document_count")
 
     result.assert_outcomes(passed=3)
     page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")

@@ -96,7 +96,7 @@ def test_external_plugins_run_in_a_suite_and_their_section_is_on_the_page(
     project.suite({"key": "short", "prompt": "hello there"}, {"key": "long", "prompt": "a b c d e f"})
     assert evalstudio("validate", "evalstudio.toml", "sums_suite.json", folder=project.folder).returncode == 0
 
-    result = project.run("sums_suite.json")
+    result = project.run_process("sums_suite.json")
 
     result.assert_outcomes(passed=2, failed=2)
     page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_an_external_step_runs_in_a_workflow(site: Path, project: Project) -> No
     project.write("fees.md", "# Fees\n\nA card costs 30 USD a year.\n")
     project.write("bank_workflow.json", json.dumps(WORKFLOW))
 
-    result = project.run("bank_workflow.json", "-k", "acme_inventory")
+    result = project.run_process("bank_workflow.json", "-k", "acme_inventory")
     status = evalstudio("mrm", "status", "bank_workflow.json", folder=project.folder)
 
     result.assert_outcomes(passed=1)
@@ -186,9 +186,9 @@ def test_a_rag_model_without_context_is_the_same_problem_live_and_resolved(
         "evalstudio.toml", CONFIG.replace('apply = "acme_shout"', "").replace("[perturbations]", "")
     )
     project.suite({"key": "short", "prompt": "hello there"})
-    project.run("sums_suite.json", "--evalstudio-output", "live")
+    project.run_process("sums_suite.json", "--evalstudio-output", "live")
     resolved = evalstudio("resolve", "sums_suite.json", "-o", "answers_lab.json", folder=project.folder)
-    project.run("answers_lab.json", "--evalstudio-output", "resolved")
+    project.run_process("answers_lab.json", "--evalstudio-output", "resolved")
 
     def problems(folder: str) -> list[tuple[str, str]]:
         data = json.loads((project.folder / folder / "interpretation.json").read_text(encoding="utf-8"))
