@@ -35,7 +35,9 @@ class WorkflowSample:
                 " runs it"
             )
         self.command = command
-        self._step = HumanCalibration(**run.parameters(CALIBRATION))
+        step = run.step(CALIBRATION)
+        assert isinstance(step, HumanCalibration)
+        self._step = step
         self.population = self._step.population(
             run.folder_of(EVALUATION), run.workflow.evaluators or run.config.evaluators or ()
         )

@@ -28,7 +28,7 @@ def accepted_answers(run: WorkflowRun) -> list[Entry]:
     """
     found: list[Entry] = []
     if run.is_completed(CALIBRATION):
-        accepted = calibration_outcome(run.completed_figures()).accepted
+        accepted = calibration_outcome(run).accepted
         found += _of_calibration(run.folder_of(EVALUATION), set(accepted))
     if run.is_completed(VARIATIONS):
         found += _of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)

@@ -8,10 +8,10 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.locking import locked
@@ -26,6 +26,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
     ARTIFACTS,
     CurrentStatus,
@@ -143,13 +144,23 @@ class WorkflowRun:
         """Report whether a step asks models."""
         return "model" in self._spec(id).configured_of(self._steps[id])
 
-    def completed_figures(self) -> dict[str, Mapping[str, Any]]:
-        """Return the results of the completed steps by id, as their state files hold them."""
-        return {
-            step.spec.id: step.state.figures
-            for step in self.statuses()
-            if step.status == "completed" and step.state is not None
-        }
+    def completed_results(self, id: str, kind: type[R]) -> R | None:
+        """Return the results of a step; None if it is not completed.
+
+        Args:
+            kind: the dataclass in the step's package that describes them.
+
+        Raises:
+            DataError: if the results cannot be read.
+        """
+        if not self.is_completed(id):
+            return None
+        state = self.status(id).state
+        return read_results(id, state.figures, kind) if state is not None else None
+
+    def step(self, id: str) -> Step:
+        """Return a step with its parameters."""
+        return self._steps[id]
 
     def run(
         self, id: str, *, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool = False
@@ -228,7 +239,7 @@ class WorkflowRun:
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
-            figures=_json_ready(result.figures),
+            figures=json_ready(result.figures),
             problems=list(result.problems),
             notes=[note for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
@@ -322,13 +333,6 @@ class WorkflowRun:
 
     def _wrong(self, place: str, message: str) -> DataError:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
-
-
-def _json_ready(figures: object) -> dict[str, Any]:
-    """Return a step's results as its state file and the record hold them."""
-    if is_dataclass(figures) and not isinstance(figures, type):
-        return asdict(figures)
-    return dict(cast("Mapping[str, Any]", figures))
 
 
 def _files_of(value: Any, folder: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ import numpy as np
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.workflow.context import Progress
 from pytest_evalstudio.stats.silhouettes import cosine_silhouette
+from pytest_evalstudio.stats.types import Floats
 
 MOST_CLUSTERS = 20
 """Tried with k-means."""
@@ -112,15 +113,16 @@ def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
     return _by_size(new), int(stray.sum())
 
 
-def plane(rows: Any, seed: int) -> Any:
-    """Rows in two dimensions, by principal components; each axis from 0.0 to 1.0."""
+def plane(rows: Floats, seed: int) -> Floats:
+    """Reduce rows to two principal components, each from 0.0 to 1.0."""
     count = min(2, *rows.shape)
     points = np.zeros((len(rows), 2))
     if len(rows) > 1:
         points[:, :count] = _principal(rows, count, seed)
     low, high = points.min(axis=0), points.max(axis=0)
     spread = np.where(high - low > 1e-12, high - low, 1.0)
-    return np.round((points - low) / spread, 4)
+    scaled: Floats = np.round((points - low) / spread, 4)
+    return scaled
 
 
 def _principal_counts(rows: Any, settings: Settings) -> list[int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
     plane,
 )
 from pytest_evalstudio.mrm.steps.topic_modeling.plot import topic_map
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, TopicResults
+from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, Chunk, Topic, TopicResults
 from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
 from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
 from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
+from pytest_evalstudio.stats.types import Floats
 
 REDUCTIONS = ("auto", "pca", "umap")
 
@@ -31,19 +32,18 @@ REDUCTIONS = ("auto", "pca", "umap")
 @step(ID, name="Topic modeling", number=1, extra="mrm")
 @dataclass(frozen=True)
 class TopicModeling:
-    """The documents are cut into chunks, and these are clustered by what they say; each cluster is a topic
-    with its key words.
+    """Split the documents into chunks and cluster them; each cluster is a topic with its key words.
 
     Attributes:
-        top_n_words: key words of a topic.
-        min_topic_size: chunks of the smallest topic.
-        chunk_chars: a chunk's most characters, in whole sentences.
-        overlap_chars: how much of a chunk's end the next one repeats, at most.
-        vectors: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
-        reduction: "pca", "umap", or "auto": PCA, and from 200 chunks on UMAP too.
-        umap_neighbors, umap_components, umap_min_dist: of UMAP; the components are PCA's too, and two and
-            four times as many.
-        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN; it is
+        top_n_words: number of key words of a topic.
+        min_topic_size: minimum number of chunks of a topic.
+        chunk_chars: maximum length of a chunk, in whole sentences.
+        overlap_chars: maximum length of the end of a chunk that the next one repeats.
+        vectors: "embeddings", "tf-idf", or "auto": embeddings if a model is available.
+        reduction: "pca", "umap", or "auto": PCA, and UMAP too for 200 chunks or more.
+        umap_neighbors, umap_components, umap_min_dist: of UMAP; PCA is tried with as many components,
+            and with two and four times as many.
+        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN, which is
             tried beside k-means.
     """
 
@@ -126,19 +126,19 @@ class TopicModeling:
         """Write the artifacts and return the result; `chosen` is None for one topic."""
         labels = chosen.labels.tolist() if chosen is not None else [0] * len(chunks)
         rows = _rows(len(chunks), vectors, chosen)
-        lines = _lines(context, chunks, labels, plane(rows, context.workflow.seed))
-        topics = _topics(lines, self.top_n_words)
+        placed = _chunks(context, chunks, labels, plane(rows, context.workflow.seed))
+        topics = _topics(placed, self.top_n_words)
         notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
         results = TopicResults(
             topics=len(topics),
-            chunks=len(lines),
+            chunks=len(placed),
             vectors=vectors.method if vectors is not None else "none",
             clustering=chosen.method if chosen is not None else "none",
             silhouette=chosen.silhouette if chosen is not None else None,
             outliers=chosen.outliers if chosen is not None else 0,
-            sizes={topic["id"]: topic["size"] for topic in topics},
+            sizes={topic.id: topic.size for topic in topics},
         )
-        _write(context, results, notes, tried, topics, lines)
+        _write(context, results, notes, tried, topics, placed)
         summary = f"{_count(results.topics, 'topic')} in {_count(results.chunks, 'chunk')}"
         if results.silhouette is not None:
             summary += f" by {results.vectors}; {results.clustering}, silhouette {results.silhouette:.2f}"
@@ -149,11 +149,14 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Any:
+def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Floats:
     """Return the vectors that the map shows: reduced ones, else the texts', else zeros."""
+    rows: Floats = np.zeros((count, 2))
     if chosen is not None:
-        return chosen.reduced
-    return vectors.rows if vectors is not None else np.zeros((count, 2))
+        rows = chosen.reduced
+    elif vectors is not None:
+        rows = vectors.rows
+    return rows
 
 
 def _write(
@@ -161,8 +164,8 @@ def _write(
     results: TopicResults,
     notes: list[str],
     tried: list[Clustering],
-    topics: list[dict[str, Any]],
-    lines: list[dict[str, Any]],
+    topics: list[Topic],
+    chunks: list[Chunk],
 ) -> None:
     content = {
         "version": 1,
@@ -182,39 +185,46 @@ def _write(
             }
             for clustering in tried
         ],
-        "topics": topics,
-        "chunks": lines,
+        "topics": [asdict(topic) for topic in topics],
+        "chunks": [asdict(chunk) for chunk in chunks],
     }
     write_json(context.folder / TOPICS, content)
     title = f"Topics of {context.workflow.name or 'the corpus'}: {_count(results.chunks, 'chunk')}"
-    (context.folder / MAP).write_bytes(topic_map(title, topics, lines).encode("utf-8"))
+    (context.folder / MAP).write_bytes(topic_map(title, topics, chunks).encode("utf-8"))
 
 
-def _lines(
-    context: StepContext, chunks: list[CorpusChunk], labels: list[int], points: Any
-) -> list[dict[str, Any]]:
+def _chunks(
+    context: StepContext, chunks: list[CorpusChunk], labels: list[int], points: Floats
+) -> list[Chunk]:
     return [
-        {
-            "id": f"c{number}",
-            "text": chunk.text,
-            "sentences": list(chunk.sentences),
-            "document": relative(chunk.document, context.folder),
-            "page": chunk.page,
-            "topic": str(label + 1),
-            "x": float(x),
-            "y": float(y),
-        }
+        Chunk(
+            id=f"c{number}",
+            text=chunk.text,
+            sentences=tuple(chunk.sentences),
+            document=relative(chunk.document, context.folder),
+            page=chunk.page,
+            topic=str(label + 1),
+            x=float(x),
+            y=float(y),
+        )
         for number, (chunk, label, (x, y)) in enumerate(zip(chunks, labels, points, strict=True), 1)
     ]
 
 
-def _topics(lines: list[dict[str, Any]], most_words: int) -> list[dict[str, Any]]:
-    ids = sorted({line["topic"] for line in lines}, key=int)
-    mine = {id: [line for line in lines if line["topic"] == id] for id in ids}
+def _topics(chunks: list[Chunk], max_words: int) -> list[Topic]:
+    members: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        members.setdefault(chunk.topic, []).append(chunk)
+    ids = sorted(members, key=int)
     words = class_tf_idf(
-        [[word for line in mine[id] for word in topic_words(line["text"])] for id in ids], most_words
+        [[word for chunk in members[id] for word in topic_words(chunk.text)] for id in ids], max_words
     )
     return [
-        {"id": id, "words": top_words, "size": len(mine[id]), "chunks": [line["id"] for line in mine[id]]}
+        Topic(
+            id=id,
+            words=tuple(top_words),
+            size=len(members[id]),
+            chunks=tuple(chunk.id for chunk in members[id]),
+        )
         for id, top_words in zip(ids, words, strict=True)
     ]

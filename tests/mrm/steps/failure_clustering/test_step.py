@@ -83,7 +83,7 @@ def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: 
     bench, done = clustered(tmp_path, count=20, passes=30, words=0)
     assert done.summary == "20 failures in 1 cluster"
     assert (
-        "the failures stand in one cluster: several would be no clearer than by chance (silhouette"
+        "the failures form one cluster: several would be no clearer than by chance (silhouette"
         in done.notes[0]
     )
     found = bench.read("failure_clustering", "failure_clusters.json")
@@ -107,7 +107,7 @@ def test_without_passed_cases_it_says_what_is_done_instead(tmp_path: Path) -> No
     _, done = clustered(tmp_path, passes=0, words=9, clusters=3)
     assert (done.summary, done.notes) == (
         "36 failures in 3 clusters",
-        ("no case passed: the forest divided the failures from shuffled ones alone",),
+        ("no case passed: the forest separated the failures from shuffled ones only",),
     )
 
 
@@ -121,7 +121,7 @@ def test_failures_that_are_all_alike(tmp_path: Path) -> None:
     done = run(bench)
     assert (done.summary, done.notes) == (
         "12 failures in 1 cluster",
-        ("the failures are all alike: they stand in one cluster",),
+        ("the failures are all alike: they form one cluster",),
     )
 
 

@@ -154,7 +154,7 @@ def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
     }
     assert {problem.problem_type for problem in done.problems} == {"security"}
     assert all(problem.attributes["model"] == "app" for problem in done.problems)
-    assert "answers hold the planted word" in done.summary
+    assert "answers contain the planted word" in done.summary
 
 
 def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
@@ -165,20 +165,20 @@ def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path)
 
     made = bench(tmp_path)
     done = run(made, refuses, count=24)
-    roles = done.figures["by_generator"]["jailbreak"]
-    assert done.figures["without_score"] == roles
+    roles = done.figures.by_generator["jailbreak"]
+    assert done.figures.without_score == roles
     assert (
         done.notes[0]
-        == f"{roles} attacks have no score and do not count; their errors stand in the report of the step"
+        == f"{roles} attacks have no score and do not count; the report of the step lists their errors"
     )
-    assert "jailbreak" not in {one["generator"] for one in done.figures["comparisons"]}
+    assert "jailbreak" not in {one.generator for one in done.figures.comparisons}
 
 
 def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:
     made = bench(tmp_path)
     done = run(made, count=10, generators=["jailbreak", "prompt_injection"], topics_excluded=["1"])
-    assert done.figures["by_generator"] == {"jailbreak": 5, "prompt_injection": 5}
-    assert done.figures["by_topic"] == {"2": 10}
+    assert done.figures.by_generator == {"jailbreak": 5, "prompt_injection": 5}
+    assert done.figures.by_topic == {"2": 10}
 
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> N
     done, valid, rejected = validated(made)
     assert valid == ["good", "whole"]  # an amount alone is not put to the model
     assert rejected == {"mixed": ["nli 0.10 < 0.5"]}
-    assert done.figures["left_out"] == {"bertscore": "no bert_score"}
+    assert done.figures.left_out == {"bertscore": "no bert_score"}
 
 
 def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> None:
@@ -238,10 +238,7 @@ def test_bertscore_is_measured_where_its_model_can_be_had(tmp_path: Path) -> Non
     }  # "£15.00." is no "£15.00" to a matcher of words
     assert valid == ["some", "foreign"]
     assert rejected == {"good": ["bertscore 0.00 < 0.5"]}
-    assert (
-        done.figures["metrics"]["bertscore"]["method"]
-        == "BERTScore precision of the answer on the chunk, words"
-    )
+    assert done.figures.metrics["bertscore"].method == "BERTScore precision of the answer on the chunk, words"
     assert made.provider.opened == ["bertscore"]
 
 

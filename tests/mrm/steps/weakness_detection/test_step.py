@@ -58,7 +58,7 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
     bench, done = run(tmp_path)
     found = bench.read("weakness_detection", "weaknesses.json")
     (quality,) = found["metrics"]
-    assert {"topic": WEAK[0], "generator": WEAK[1]} in done.figures["weak"]["quality.score"]
+    assert {"topic": WEAK[0], "generator": WEAK[1]} in done.figures.weak["quality.score"]
     assert quality["by"] == ["topic", "generator"]
     problem = next(
         problem
@@ -80,7 +80,7 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
     others = sum(case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell)
     assert f"{sum(elsewhere) / others:.3g} of the others" in problem.description
     assert len(done.problems) == quality["weak"]
-    assert "nothing is known of unscored.score" in done.summary
+    assert "not compared: unscored.score" in done.summary
     assert set(bench.files("weakness_detection")) == {
         "distributions.svg",
         "quality.score_bivariate.svg",
