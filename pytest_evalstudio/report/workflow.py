@@ -22,6 +22,7 @@ from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summa
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.masking import mask_file
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import (
@@ -80,7 +81,7 @@ def _write_artifacts(run: WorkflowRun) -> Path:
     rules = choose_rules(summary.problems)
     entries = accepted_answers(run)
     if entries:
-        _write_text(run.folder / PATCH, corpus_patch(run.title, entries))
+        _write_text(run.folder / PATCH, corpus_patch(summary.workflow, entries))
     if rules:
         _write_text(run.folder / EXTENSION, prompt_extension(rules))
     _write_guardrails(run)
@@ -123,11 +124,22 @@ def _without_pictures(step: StepSummary) -> dict[str, Any]:
 
 
 def _pack(run: WorkflowRun, page: Path) -> None:
-    """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs:
-    these hold the answers unmasked.
+    """Pack the workflow's file, its artifacts and the files of the steps, without their archives and labs.
+
+    The workflow's file is masked as the artifacts are.
     """
+    copy = run.folder / f".masked_{run.path.name}"
+    copy.write_bytes(run.path.read_bytes())
+    try:
+        mask_file(copy)
+        _write_archive(run, page, copy)
+    finally:
+        copy.unlink()
+
+
+def _write_archive(run: WorkflowRun, page: Path, workflow: Path) -> None:
     with Archive(run.folder / ARCHIVE) as archive:
-        archive.add(run.path, run.path.name)
+        archive.add(workflow, run.path.name)
         for name in ARTIFACTS:
             path = page if name == PAGE else run.folder / name
             if name != ARCHIVE and path.is_file():

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
@@ -83,11 +85,11 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         for spec in run.specs
     )
     return WorkflowSummary(
-        workflow=run.title,
-        description=run.workflow.description,
+        workflow=masked(run.title),
+        description=masked(run.workflow.description),
         file=run.path.name,
         model=run.workflow.model,
-        documents=tuple(relative(document, run.path.parent) for document in run.documents),
+        documents=tuple(safe_identifier(relative(document, run.path.parent)) for document in run.documents),
         seed=run.workflow.seed,
         completed=sum(step.standing == "completed" for step in steps),
         quality=_quality(run),

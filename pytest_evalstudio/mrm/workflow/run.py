@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,16 @@ from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.asking.answers import digest_of
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.tasks import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
     ARTIFACTS,
@@ -230,18 +233,19 @@ class WorkflowRun:
             refresh=refresh,
         )
         result: StepResult = self._steps[id].run(context)
+        mask_artifacts(folder)
         state = State(
             step=id,
             status="waiting" if result.waits else "completed",
-            summary=result.summary,
-            waits=result.waits,
+            summary=masked(result.summary),
+            waits=masked(result.waits),
             identity=identity,
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
-            figures=json_ready(result.figures),
-            problems=list(result.problems),
-            notes=[note for note in dict.fromkeys(result.notes) if note],
+            figures=masked_mapping(json_ready(result.figures)),
+            problems=[_masked_problem(problem) for problem in result.problems],
+            notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
         )
         write_state(folder, state)
@@ -333,6 +337,15 @@ class WorkflowRun:
 
     def _wrong(self, place: str, message: str) -> DataError:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
+
+
+def _masked_problem(problem: Problem) -> Problem:
+    return replace(
+        problem,
+        description=masked(problem.description),
+        attributes=masked_mapping(problem.attributes),
+        actions=masked(problem.actions),
+    )
 
 
 def _files_of(value: Any, folder: Path) -> Iterator[Path]:

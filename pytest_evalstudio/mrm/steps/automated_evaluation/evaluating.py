@@ -16,11 +16,13 @@ from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.masking import masked_json
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 
@@ -108,7 +110,7 @@ def ask_and_evaluate(
         allow_private_hosts=context.config.allow_private_hosts,
     ) as builder:
         lab = builder.complete_dataset(lambda done, total: context.progress(done, total, "answers"))
-    lab.save(context.folder / LAB)
+    write_json(context.folder / LAB, masked_json(lab.to_dict()))
     results = evaluate_lab(
         lab,
         config,

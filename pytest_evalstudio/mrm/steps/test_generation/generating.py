@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Purpose
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
 from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL, GenerationResults
@@ -154,9 +155,10 @@ def choose(
         NoQuestions: if there is none.
     """
     drafts = list(candidates)
+    safe = [candidate for candidate in drafts if not _holds_personal_data(candidate.draft)]
     relevant = [
         candidate
-        for candidate in drafts
+        for candidate in safe
         if settings.writer or not candidate.draft.evidence or relevance(candidate) >= settings.min_relevance
     ]
     distinct = _distinct(relevant, settings, context.workflow.seed)
@@ -176,10 +178,16 @@ def choose(
             by_topic={id: by_topic[id] for id in material.topics},
             by_generator={id: by_generator[id] for id in material.generators},
             drafts=len(drafts),
-            irrelevant=len(drafts) - len(relevant),
+            irrelevant=len(safe) - len(relevant),
             duplicates=len(relevant) - len(distinct),
         ),
     )
+
+
+def _holds_personal_data(draft: Draft) -> bool:
+    """Report whether a draft has personal data or secrets; masked questions would have no right answer."""
+    texts = (draft.question, draft.answer, draft.condition, draft.evidence, draft.plain)
+    return any(masked(text) != text for text in texts)
 
 
 def suite_of(

@@ -9,6 +9,7 @@ import numpy as np
 
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
     Clustering,
@@ -27,6 +28,34 @@ from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.stats.types import Floats
 
 REDUCTIONS = ("auto", "pca", "umap")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Passage:
+    """A chunk of a document without personal data and secrets.
+
+    Attributes:
+        text: all sentences, masked.
+        sentences: those that need no masking.
+        unsafe: the other sentences, masked.
+    """
+
+    text: str
+    sentences: tuple[str, ...]
+    unsafe: tuple[str, ...]
+    document: str
+    page: int
+
+    @classmethod
+    def of(cls, chunk: CorpusChunk) -> _Passage:
+        pairs = [(sentence, masked(sentence)) for sentence in chunk.sentences]
+        return cls(
+            text=masked(chunk.text),
+            sentences=tuple(sentence for sentence, safe in pairs if safe == sentence),
+            unsafe=tuple(safe for sentence, safe in pairs if safe != sentence),
+            document=chunk.document,
+            page=chunk.page,
+        )
 
 
 @step(ID, name="Topic modeling", number=1, extra="mrm")
@@ -82,7 +111,7 @@ class TopicModeling:
             )
 
     def run(self, context: StepContext) -> StepResult:
-        chunks = list(
+        read = list(
             corpus_chunks(
                 context.documents,
                 cache=context.cache,
@@ -92,14 +121,16 @@ class TopicModeling:
             )
         )
         context.progress(1, 3, "chunks read")
-        if len(chunks) < 2 * self.min_topic_size:
-            reason = f"one topic: {len(chunks)} chunks are fewer than two topics of {self.min_topic_size}"
-            return self._result(context, chunks, None, None, [], reason)
-        vectors = text_vectors(context, [chunk.text for chunk in chunks], self.vectors)
+        passages = [_Passage.of(chunk) for chunk in read]
+        texts = [passage.text for passage in passages]
+        if len(texts) < 2 * self.min_topic_size:
+            reason = f"one topic: {len(texts)} chunks are fewer than two topics of {self.min_topic_size}"
+            return self._result(context, passages, None, None, [], reason)
+        vectors = text_vectors(context, texts, self.vectors)
         context.progress(2, 3, "chunks embedded")
         tried = list(clusterings(vectors.rows, self._settings(context.workflow.seed), context.progress))
-        reason = "" if tried else f"one topic: no configuration finds two of {self.min_topic_size} chunks"
-        return self._result(context, chunks, vectors, best(tried) if tried else None, tried, reason)
+        reason = "" if tried else f"one topic: no configuration has two of {self.min_topic_size} chunks"
+        return self._result(context, passages, vectors, best(tried) if tried else None, tried, reason)
 
     def _settings(self, seed: int) -> Settings:
         return Settings(
@@ -117,18 +148,19 @@ class TopicModeling:
     def _result(
         self,
         context: StepContext,
-        chunks: list[CorpusChunk],
+        passages: list[_Passage],
         vectors: Vectors | None,
         chosen: Clustering | None,
         tried: list[Clustering],
         reason: str,
     ) -> StepResult:
         """Write the artifacts and return the result; `chosen` is None for one topic."""
-        labels = chosen.labels.tolist() if chosen is not None else [0] * len(chunks)
-        rows = _rows(len(chunks), vectors, chosen)
-        placed = _chunks(context, chunks, labels, plane(rows, context.workflow.seed))
+        labels = chosen.labels.tolist() if chosen is not None else [0] * len(passages)
+        rows = _rows(len(passages), vectors, chosen)
+        placed = _chunks(context, passages, labels, plane(rows, context.workflow.seed))
         topics = _topics(placed, self.top_n_words)
-        notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
+        notes = [reason, vectors.note if vectors is not None else "", _masking_note(passages)]
+        notes = [note for note in notes if note]
         results = TopicResults(
             topics=len(topics),
             chunks=len(placed),
@@ -193,21 +225,26 @@ def _write(
     (context.folder / MAP).write_bytes(topic_map(title, topics, chunks).encode("utf-8"))
 
 
-def _chunks(
-    context: StepContext, chunks: list[CorpusChunk], labels: list[int], points: Floats
-) -> list[Chunk]:
+def _masking_note(passages: list[_Passage]) -> str:
+    count = len({sentence for passage in passages for sentence in passage.unsafe})
+    if not count:
+        return ""
+    return f"{count} sentences with personal data or secrets are masked; no questions are made from them"
+
+
+def _chunks(context: StepContext, passages: list[_Passage], labels: list[int], points: Floats) -> list[Chunk]:
     return [
         Chunk(
             id=f"c{number}",
-            text=chunk.text,
-            sentences=tuple(chunk.sentences),
-            document=relative(chunk.document, context.folder),
-            page=chunk.page,
+            text=passage.text,
+            sentences=passage.sentences,
+            document=relative(passage.document, context.folder),
+            page=passage.page,
             topic=str(label + 1),
             x=float(x),
             y=float(y),
         )
-        for number, (chunk, label, (x, y)) in enumerate(zip(chunks, labels, points, strict=True), 1)
+        for number, (passage, label, (x, y)) in enumerate(zip(passages, labels, points, strict=True), 1)
     ]
 
 

@@ -177,7 +177,7 @@ def test_too_little_text_is_one_topic_and_a_note(tmp_path: Path, text: str) -> N
 def test_the_same_text_again_and_again_is_one_topic(tmp_path: Path) -> None:
     _, done = modelled(tmp_path, {"text.txt": "\n\n".join(["The fee is small."] * 10)}, chunk_chars=20)
     assert done.figures.topics == 1
-    assert "no configuration finds two" in done.notes[0]
+    assert "no configuration has two" in done.notes[0]
 
 
 def test_every_chunk_has_its_place_on_the_map_and_what_it_says_is_escaped(tmp_path: Path) -> None:
