@@ -13,7 +13,6 @@ from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.texts.words import content_words
 from pytest_evalstudio.mrm.workflow.context import StepContext
 
-CHOICES = ("auto", "embeddings", "tf-idf")
 MOST_COMPONENTS = 100
 """Of the latent semantic analysis: as Deerwester et al. found enough."""
 
@@ -30,16 +29,6 @@ class Vectors:
     rows: Any
     method: str
     note: str = ""
-
-
-def check_choice(choice: str) -> None:
-    """Whether `vectors` is one of the choices.
-
-    Raises:
-        ValueError: if it is not.
-    """
-    if choice not in CHOICES:
-        raise ValueError(f"vectors = {choice!r}: expected one of {', '.join(CHOICES)}")
 
 
 def text_vectors(context: StepContext, texts: Sequence[str], choice: str) -> Vectors:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
@@ -35,9 +36,9 @@ from pytest_evalstudio.mrm.steps.failure_clustering.results import (
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import plane
-from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_names
+from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Names, VectorChoice
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.types import Booleans, Floats
@@ -70,17 +71,12 @@ class FailureClustering:
         top_n_words: number of key words of a cluster.
     """
 
-    min_failures: int = 10
-    clusters: int | None = None
-    evaluators: list[str] = field(default_factory=list)
-    vectors: str = "auto"
-    top_n_words: int = 10
+    min_failures: Annotated[int, Field(ge=2 * LEAST)] = 10
+    clusters: Count | None = None
+    evaluators: Names = field(default_factory=list)
+    vectors: VectorChoice = "auto"
+    top_n_words: Count = 10
     configured: ClassVar[tuple[str, ...]] = ("embeddings",)
-
-    def __post_init__(self) -> None:
-        check_counts(self, {"min_failures": 2 * LEAST, "clusters": 1, "top_n_words": 1})
-        check_names(self, "evaluators")
-        check_choice(self.vectors)
 
     def run(self, context: StepContext) -> StepResult:
         record = context.artifacts(EVALUATION) / FILE

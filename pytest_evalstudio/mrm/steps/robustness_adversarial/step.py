@@ -44,8 +44,8 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import (
 )
 from pytest_evalstudio.mrm.steps.test_generation.making import Product, make
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names, check_text
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
 from pytest_evalstudio.mrm.workflow.results import json_ready, shallow
 
 MOST_REFUSED = 0.5
@@ -74,22 +74,14 @@ class RobustnessAdversarial:
         writer: a language model that writes the attacks, as in the step test_generation; default: none.
     """
 
-    count: int = 40
-    generators: list[str] = field(default_factory=list)
-    topics_included: list[str] = field(default_factory=list)
-    topics_excluded: list[str] = field(default_factory=list)
-    evaluators: list[str] = field(default_factory=list)
-    alpha: float = 0.05
+    count: Count = 40
+    generators: Names = field(default_factory=list)
+    topics_included: Names = field(default_factory=list)
+    topics_excluded: Names = field(default_factory=list)
+    evaluators: Names = field(default_factory=list)
+    alpha: Level = 0.05
     writer: str = ""
     configured: ClassVar[tuple[str, ...]] = CONFIGURED
-
-    def __post_init__(self) -> None:
-        check_counts(self, {"count": 1})
-        check_names(self, "generators", "topics_included", "topics_excluded", "evaluators")
-        check_fractions(self, "alpha")
-        check_text(self, "writer")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
 
     def run(self, context: StepContext) -> StepResult:
         evaluators, thresholds, _ = evaluators_and_thresholds(context, self.evaluators)

@@ -6,7 +6,9 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
@@ -40,9 +42,9 @@ from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
 )
 from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
 from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
+from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
 from pytest_evalstudio.stats.strata import allocate
 
 DEFAULTS: Mapping[str, str] = {
@@ -78,21 +80,16 @@ class RobustnessInputVariations:
         alpha: the chance of any false finding where no perturbator matters.
     """
 
-    perturbators: list[str] = field(default_factory=list)
+    perturbators: Names = field(default_factory=list)
     intensity: str = ""
-    cases: int = 20
-    copies: int = 2
-    evaluators: list[str] = field(default_factory=list)
-    alpha: float = 0.05
+    cases: Count = 20
+    copies: Annotated[int, Field(ge=0)] = 2
+    evaluators: Names = field(default_factory=list)
+    alpha: Level = 0.05
     configured: ClassVar[tuple[str, ...]] = (*CONFIGURED, "perturbator")
 
     def __post_init__(self) -> None:
-        check_names(self, "perturbators", "evaluators")
-        check_counts(self, {"cases": 1, "copies": 0})
-        check_fractions(self, "alpha")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
-        if self.intensity and (not isinstance(self.intensity, str) or self.intensity.lower() not in _LEVELS):
+        if self.intensity and self.intensity.lower() not in _LEVELS:
             raise ValueError(
                 f"intensity = {self.intensity!r}: expected one of"
                 f" {', '.join(level.lower() for level in INTENSITIES)}"

@@ -10,14 +10,8 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSet
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.results import ID, SUITE
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.workflow.checks import (
-    check_counts,
-    check_fraction,
-    check_fractions,
-    check_names,
-    check_text,
-)
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, Names, Weight
 
 
 @step(ID, name="Test generation", number=2, after=(TOPIC_MODELING,))
@@ -41,29 +35,19 @@ class TestGeneration:
 
     __test__ = False  # no class of tests
 
-    count: int = 30
-    generators: list[str] = field(default_factory=list)
-    topics_included: list[str] = field(default_factory=list)
-    topics_excluded: list[str] = field(default_factory=list)
-    weights: Mapping[str, float] = field(default_factory=dict)
-    min_relevance: float = 0.5
-    max_similarity: float = 0.8
+    count: Count = 30
+    generators: Names = field(default_factory=list)
+    topics_included: Names = field(default_factory=list)
+    topics_excluded: Names = field(default_factory=list)
+    weights: Mapping[str, Weight] = field(default_factory=dict)
+    min_relevance: Fraction = 0.5
+    max_similarity: Fraction = 0.8
     writer: str = ""
 
     @property
     def configured(self) -> tuple[str, ...]:
         """Return the keys of the configuration that the step uses."""
         return ("model", "judge") if self.writer else ()
-
-    def __post_init__(self) -> None:
-        check_counts(self, {"count": 1})
-        check_names(self, "generators", "topics_included", "topics_excluded")
-        check_fractions(self, "min_relevance", "max_similarity")
-        check_text(self, "writer")
-        if not isinstance(self.weights, Mapping):
-            raise ValueError(f"weights = {self.weights!r}: expected an object of topic ids and weights")
-        for topic, weight in self.weights.items():
-            check_fraction(f"weights.{topic}", weight, most=1e9)
 
     def run(self, context: StepContext) -> StepResult:
         settings = GenerationSettings(

@@ -24,10 +24,9 @@ from pytest_evalstudio.mrm.steps.test_validation.results import (
     ValidationMetric,
     ValidationResults,
 )
-from pytest_evalstudio.mrm.texts.vectors import check_choice
-from pytest_evalstudio.mrm.workflow.checks import check_fraction, check_names
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
+from pytest_evalstudio.mrm.workflow.parameters import Fraction, Names, VectorChoice
 
 
 @step(ID, name="Test validation", number=3, after=(TEST_GENERATION,), extra="mrm")
@@ -49,26 +48,20 @@ class TestValidation:
 
     __test__ = False  # no class of tests
 
-    metrics: list[str] = field(default_factory=list)
-    cutoffs: Mapping[str, float] = field(default_factory=dict)
-    vectors: str = "auto"
-    keep: list[str] = field(default_factory=list)
-    drop: list[str] = field(default_factory=list)
+    metrics: Names = field(default_factory=list)
+    cutoffs: Mapping[str, Fraction] = field(default_factory=dict)
+    vectors: VectorChoice = "auto"
+    keep: Names = field(default_factory=list)
+    drop: Names = field(default_factory=list)
     configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli", "evaluator.bertscore", "language_model")
 
     def __post_init__(self) -> None:
-        check_names(self, "metrics", "keep", "drop")
-        check_choice(self.vectors)
-        if not isinstance(self.cutoffs, Mapping):
-            raise ValueError(f"cutoffs = {self.cutoffs!r}: expected an object of metrics and least scores")
         for metric in (*self.metrics, *self.cutoffs):
             if metric not in CUTOFFS:
                 raise ValueError(
                     f"there is no metric {metric!r}."
                     f" {nearest(metric, CUTOFFS) or 'Metrics: ' + ', '.join(CUTOFFS)}"
                 )
-        for metric, cutoff in self.cutoffs.items():
-            check_fraction(f"cutoffs.{metric}", cutoff)
         if both := sorted(set(self.keep).intersection(self.drop)):
             raise ValueError(f"{both[0]!r} is both to be kept and to be dropped")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
@@ -20,14 +21,12 @@ from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
 )
 from pytest_evalstudio.mrm.steps.topic_modeling.plot import topic_map
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, Chunk, Topic, TopicResults
-from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
+from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
 from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
+from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, VectorChoice
 from pytest_evalstudio.stats.types import Floats
-
-REDUCTIONS = ("auto", "pca", "umap")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,35 +75,21 @@ class TopicModeling:
             tried beside k-means.
     """
 
-    top_n_words: int = 10
-    min_topic_size: int = 3
-    chunk_chars: int = 500
-    overlap_chars: int = 0
-    vectors: str = "auto"
-    reduction: str = "auto"
-    umap_neighbors: int = 15
-    umap_components: int = 5
-    umap_min_dist: float = 0.0
-    hdbscan_min_cluster_size: int = 5
-    hdbscan_min_samples: int | None = None
-    hdbscan_cluster_selection_epsilon: float = 0.0
+    top_n_words: Count = 10
+    min_topic_size: Annotated[int, Field(ge=2)] = 3
+    chunk_chars: Count = 500
+    overlap_chars: Annotated[int, Field(ge=0)] = 0
+    vectors: VectorChoice = "auto"
+    reduction: Literal["auto", "pca", "umap"] = "auto"
+    umap_neighbors: Annotated[int, Field(ge=2)] = 15
+    umap_components: Annotated[int, Field(ge=2)] = 5
+    umap_min_dist: Fraction = 0.0
+    hdbscan_min_cluster_size: Annotated[int, Field(ge=2)] = 5
+    hdbscan_min_samples: Count | None = None
+    hdbscan_cluster_selection_epsilon: Annotated[float, Field(ge=0, le=1e9)] = 0.0
     configured: ClassVar[tuple[str, ...]] = ("embeddings",)
 
     def __post_init__(self) -> None:
-        least = {
-            "top_n_words": 1,
-            "min_topic_size": 2,
-            "chunk_chars": 1,
-            "overlap_chars": 0,
-            "umap_neighbors": 2,
-            "umap_components": 2,
-        }
-        check_counts(self, {**least, "hdbscan_min_cluster_size": 2, "hdbscan_min_samples": 1})
-        check_fraction("umap_min_dist", self.umap_min_dist)
-        check_fraction("hdbscan_cluster_selection_epsilon", self.hdbscan_cluster_selection_epsilon, most=1e9)
-        check_choice(self.vectors)
-        if self.reduction not in REDUCTIONS:
-            raise ValueError(f"reduction = {self.reduction!r}: expected one of {', '.join(REDUCTIONS)}")
         if self.overlap_chars >= self.chunk_chars:
             raise ValueError(
                 f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.outcomes import Severity
@@ -28,8 +30,8 @@ from pytest_evalstudio.mrm.steps.weakness_detection.results import (
     WeaknessCell,
     WeaknessResults,
 )
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction, check_names
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Level, Names
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 
@@ -57,18 +59,11 @@ class WeaknessDetection:
         min_cases: cells with fewer cases are shown and not tested.
     """
 
-    metrics: list[str] = field(default_factory=list)
-    by: list[str] = field(default_factory=list)
-    alpha: float = 0.05
-    min_cases: int = LEAST_CASES
+    metrics: Names = field(default_factory=list)
+    by: Names = field(default_factory=list)
+    alpha: Level = 0.05
+    min_cases: Annotated[int, Field(ge=2)] = LEAST_CASES
     configured: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        check_names(self, "metrics", "by")
-        check_fraction("alpha", self.alpha)
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha = {self.alpha!r}: must lie between 0 and 1, e.g. 0.05")
-        check_counts(self, {"min_cases": 2})
 
     def run(self, context: StepContext) -> StepResult:
         folder = context.artifacts(EVALUATION)

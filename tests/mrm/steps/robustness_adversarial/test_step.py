@@ -16,13 +16,14 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from toy_models import APP, answered_by
-from workbench import Bench
+from workbench import Bench, configured
 
 STEP = "robustness_adversarial"
 NOUNS = (
@@ -206,8 +207,8 @@ def test_evaluators_without_a_baseline_are_refused_before_anybody_is_asked(tmp_p
 
 @pytest.mark.parametrize("parameters", [{"count": 0}, {"alpha": 1}, {"generators": "jailbreak"}])
 def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        RobustnessAdversarial(**parameters)
+    with pytest.raises(OptionError, match=next(iter(parameters))):
+        configured(RobustnessAdversarial, parameters)
 
 
 def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> None:
