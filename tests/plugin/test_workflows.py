@@ -236,7 +236,7 @@ def test_steps_stand_in_the_record(workflow: Project) -> None:
     workflow.run()
     header, _ = workflow.record()
     step = header["steps"]["bank_workflow.json::second"]
-    assert (step["standing"], step["summary"], step["number"], step["workflow"]) == (
+    assert (step["status"], step["summary"], step["number"], step["workflow"]) == (
         "completed",
         "2 in all, 1 read",
         2,
@@ -282,7 +282,7 @@ def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) 
     assert "Scores below 0.5." in page
     assert 'alt="A cut &amp; its place"' in page
     summary = json.loads((folder / "workflow_summary.json").read_text(encoding="utf-8"))
-    assert (summary["completed"], [step["standing"] for step in summary["steps"]].count("waiting")) == (3, 1)
+    assert (summary["completed"], [step["status"] for step in summary["steps"]].count("waiting")) == (3, 1)
     assert [problem["step"] for problem in summary["problems"]] == ["Fifth"]
     assert "- **low** (Fifth): Scores below 0.5." in (folder / "workflow_summary.md").read_text(
         encoding="utf-8"

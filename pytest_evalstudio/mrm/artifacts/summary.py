@@ -91,7 +91,7 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         model=run.workflow.model,
         documents=tuple(safe_identifier(relative(document, run.path.parent)) for document in run.documents),
         seed=run.workflow.seed,
-        completed=sum(step.standing == "completed" for step in steps),
+        completed=sum(step.status == "completed" for step in steps),
         quality=_quality(run),
         steps=steps,
         problems=_problems(steps),
@@ -103,7 +103,7 @@ def _problems(steps: Sequence[StepSummary]) -> tuple[StepProblem, ...]:
     problems = [
         StepProblem(**msgspec.structs.asdict(problem), step=step.name)
         for step in steps
-        if step.standing == "completed"
+        if step.status == "completed"
         for problem in step.problems
     ]
     return tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity)))
@@ -165,7 +165,7 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
         elif step.lacks:
             text = f"needs {', '.join(step.lacks)}"
         result = f": {_plain(text)}" if text else ""
-        yield f"{step.number}. **{_plain(step.name)}** ({step.standing}){result}"
+        yield f"{step.number}. **{_plain(step.name)}** ({step.status}){result}"
         yield from (f"   - {_plain(note)}" for note in step.notes)
     yield from ("", "## Problems and what to do", "")
     for problem in summary.problems:
