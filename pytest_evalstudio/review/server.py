@@ -87,6 +87,7 @@ class ReviewServer:
         return thread
 
     def close(self) -> None:
+        """Stop serving."""
         self._server.shutdown()
 
 

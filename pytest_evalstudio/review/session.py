@@ -106,6 +106,7 @@ class ReviewSession:
         """Keep a label, or take it back; it is on the disk when this returns.
 
         Args:
+            id: number of the answer.
             answer: id of the text that the rater has seen.
             label: 1 good, 0 bad, None to take it back.
 

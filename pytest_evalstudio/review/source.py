@@ -25,25 +25,32 @@ class ReviewSource(Protocol):
     """
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Return the title of the page."""
 
     @property
-    def labels(self) -> Path: ...
+    def labels(self) -> Path:
+        """Return the path of the labels."""
 
     @property
-    def good(self) -> int | None: ...
+    def good(self) -> int | None:
+        """Return the lowest label that counts as good; None for good or bad."""
 
     @property
-    def population(self) -> Population: ...
+    def population(self) -> Population:
+        """Return the answers that may have a label."""
 
     @property
-    def command(self) -> str: ...
+    def command(self) -> str:
+        """Return the command that uses the labels."""
 
     @property
-    def advice(self) -> str: ...
+    def advice(self) -> str:
+        """Return advice on the labels, "" for none."""
 
     @property
-    def nothing(self) -> str: ...
+    def nothing(self) -> str:
+        """Return the reason why no answer is asked for."""
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
         """How the labelling stands, by what all raters have said."""
@@ -52,6 +59,8 @@ class ReviewSource(Protocol):
         """Why the verdict on an answer is uncertain, "" where it is not."""
 
     def goes_on(self, *, complete: bool) -> str:
-        """What to do next, as a sentence's end; `complete` if the rater has labelled all that is asked
-        for.
+        """Return the next action as the end of a sentence.
+
+        Args:
+            complete: True if the rater has labelled all answers.
         """

@@ -1,6 +1,4 @@
-"""Labels on disk while people give them: each one is safe when it is acknowledged, and nobody's overwrites
-another's.
-"""
+"""Labels on disk: each is safe when it is acknowledged, and no rater overwrites another."""
 
 from __future__ import annotations
 

@@ -18,8 +18,10 @@ def fisher_fewer_passes(passed: int, total: int, other_passed: int, other_total:
     """Return p of Fisher's exact test that passes are rarer in the first sample; one-sided.
 
     Args:
-        passed, total: passes and cases of the first sample.
-        other_passed, other_total: passes and cases of the second sample.
+        passed: passes of the first sample.
+        total: cases of the first sample.
+        other_passed: passes of the second sample.
+        other_total: cases of the second sample.
 
     Returns:
         p, 0.0 to 1.0; small where passes are rarer in the first sample.
@@ -43,7 +45,8 @@ def mann_whitney_lower(values: Floats, others: Floats) -> float:
     The exact part is own code: scipy's exact method does not support ties.
 
     Args:
-        values, others: one-dimensional, at least one score each.
+        values: one-dimensional, at least one score each.
+        others: one-dimensional, at least one score each.
 
     Returns:
         p, 0.0 to 1.0; small where values are lower.

@@ -1,6 +1,4 @@
-"""The corpus patch: questions that the system found hard, with answers that were accepted, as a document for
-its corpus.
-"""
+"""The corpus patch: hard questions with accepted answers, as a document for the corpus."""
 
 from __future__ import annotations
 

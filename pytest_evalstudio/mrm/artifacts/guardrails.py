@@ -1,6 +1,4 @@
-"""The guardrail configuration of a workflow: its evaluators that can check an answer where it is given, and
-from where on one passes.
-"""
+"""The guardrail configuration of a workflow: evaluators of single answers, with their thresholds."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ AT_HAND = frozenset({"question", "context", "actual_output"})
 
 
 def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str, float]) -> Guardrails:
-    """The evaluators of a record that need no more than question, context and answer, with the metrics that
-    decide.
+    """Return the evaluators of a record that need only question, context and answer, with their thresholds.
 
     Evaluators that only a configuration knows, instances with options of their own, are left out.
 
     Args:
+        evaluators: evaluators of the record by id.
         calibrated: `evaluator.metric` to the threshold that people's labels gave; the record's own holds for
             the others.
     """
@@ -42,9 +40,7 @@ def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str,
 
 
 def _deciding(info: EvaluatorInfo) -> frozenset[str]:
-    """Keys of the metrics that decide; in place of a probability the metric that it is made of, whose
-    threshold the calibration gave.
-    """
+    """Return the keys of the deciding metrics; for a calibrated probability, the metric it is made of."""
     if not info.calibration:
         return info.asserted
     return (info.asserted - {info.primary.key}) | {str(info.calibration.get("of"))}

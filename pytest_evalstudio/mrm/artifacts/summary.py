@@ -113,6 +113,7 @@ def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
     """Return the summary as Markdown.
 
     Args:
+        summary: of the workflow.
         artifacts: names of files to their descriptions.
     """
     return "\n".join(_lines(summary, artifacts)) + "\n"

@@ -27,6 +27,7 @@ class SimpleFactual:
     """What a sentence says of its subject: definitions, contents, properties."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for sentence in excerpt.sentences:
             found = statement(sentence)
             words = telling_words(found.rest) if found is not None else []

@@ -77,9 +77,7 @@ def pattern(quantity: str) -> str:
 
 
 def others(quantity: Quantity, corpus: Corpus) -> list[str]:
-    """The first quantities of the same kind that the documents state and that say something else, each once,
-    in order.
-    """
+    """Return the first different quantities of the same kind in the documents, each once."""
     same = re.compile(pattern(quantity.text))
     alike = _stated(corpus).get((quantity.kind, _symbol(quantity.text)), {})
     return list(

@@ -61,10 +61,12 @@ class Statement:
 
     @property
     def is_negative(self) -> bool:
+        """Report whether the statement has a negation."""
         return bool(_NEGATIVE.search(f"{self.subject} {self.rest}"))
 
     @property
     def is_plural(self) -> bool:
+        """Report whether the verb is plural."""
         return self.verb in (
             "are",
             "were",
@@ -105,9 +107,7 @@ def statement(sentence: str) -> Statement | None:
 
 
 def inside(phrase: str, corpus: Corpus) -> str:
-    """A phrase as it stands within a sentence: its first word in lower case, if it occurs so in the
-    documents.
-    """
+    """Return a phrase as within a sentence: first word in lower case, if the documents have it so."""
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
     is_common = lower in (

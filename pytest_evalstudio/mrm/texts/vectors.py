@@ -35,6 +35,8 @@ def text_vectors(context: StepContext, texts: Sequence[str], choice: str) -> Vec
     """The vectors of texts.
 
     Args:
+        context: of the step.
+        texts: to embed.
         choice: "embeddings" of the configured model; "tf-idf" (latent semantic analysis); "auto": embeddings
             where they can be had.
 
@@ -60,6 +62,9 @@ def pair_cosines(
     """The cosine of each text with its counterpart, in the embeddings or, where there are none, in TF-IDF.
 
     Args:
+        context: of the step.
+        ones: first texts.
+        others: second texts.
         choice: as for `text_vectors`; errors are the same.
 
     Returns:

@@ -1,6 +1,4 @@
-"""Documents in artifacts: by their path from the artifact's folder, so that a workflow's folder can be moved
-with its documents.
-"""
+"""Paths of documents relative to artifacts, so that a workflow's folder can be moved with them."""
 
 from __future__ import annotations
 

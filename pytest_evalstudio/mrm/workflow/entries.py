@@ -18,6 +18,8 @@ def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", 
     """Return the record's entry of a step, with personal data and secrets masked.
 
     Args:
+        id: of the step.
+        run: the workflow.
         file: of the workflow, as in the node id.
         verdict: of the pytest item.
         page: path of the workflow's report.

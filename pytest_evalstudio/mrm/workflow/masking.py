@@ -51,6 +51,7 @@ def mask_artifacts(folder: Path, skip: Iterable[str] = ()) -> None:
     """Mask the texts of the files in a folder; the record is masked when it is written.
 
     Args:
+        folder: of the artifacts.
         skip: names of files that stay as they are.
     """
     kept = {RECORD, *skip}
@@ -70,6 +71,7 @@ def masked_json(value: Json, name: str = "") -> Json:
     """Return a JSON value with its texts masked.
 
     Args:
+        value: any JSON value.
         name: key of the value in its object, "" for none.
     """
     if isinstance(value, str):

@@ -151,6 +151,7 @@ class WorkflowRun:
         """Return the results of a step; None if it is not completed.
 
         Args:
+            id: of the step.
             kind: the dataclass in the step's package that describes them.
 
         Raises:
@@ -297,9 +298,7 @@ class WorkflowRun:
         return {other: state for other, state in found.items() if state is not None}
 
     def _read(self, spec: StepSpec) -> list[list[str]]:
-        """Names and contents of the files that the step reads beside artifacts; those that are not there have
-        none.
-        """
+        """Return names and digests of the files that the step reads beside artifacts."""
         files = spec.files_of(self._steps[spec.id], self.folder, self.path.parent)
         return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
 
@@ -349,9 +348,7 @@ def _masked_problem(problem: Problem) -> Problem:
 
 
 def _files_of(value: Any, folder: Path) -> Iterator[Path]:
-    """The small files, templates above all, that a configuration names, in its order; those of folders in
-    theirs.
-    """
+    """Yield the small files that a configuration names, and those in folders that it names."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):

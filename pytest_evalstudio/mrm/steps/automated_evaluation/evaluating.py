@@ -48,8 +48,7 @@ MOST_UNANSWERED = 0.1
 
 
 def model_table(context: StepContext) -> dict[str, Any]:
-    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured,
-    else the embedded one.
+    """Return the `[[model]]` that the workflow names, else the only configured one, else the embedded one.
 
     Raises:
         ConfigurationError: if it is not configured, or several are and none is named.
@@ -83,10 +82,11 @@ def ask_and_evaluate(
     evaluators: Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
 ) -> Results:
-    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and
-    the record.
+    """Ask the model and evaluate its answers; write the lab of answers and the record.
 
     Args:
+        context: of the step.
+        suite: questions to ask.
         home: folder of the suite's file, where its documents start.
         evaluators: ids; the workflow's, else the configuration's, where not given.
         thresholds: `ID` or `ID.METRIC` to threshold, in place of the configuration's.
@@ -127,6 +127,7 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
     """Return the reason to wait if too many questions have no answer, "" otherwise.
 
     Args:
+        results: of the evaluation.
         most: the share that the step puts up with: some may never get one, since services refuse questions.
     """
     lab = results.source.content

@@ -38,6 +38,7 @@ class AutomatedEvaluation:
     configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         folder = context.artifacts(TEST_VALIDATION)
         results = ask_and_evaluate(
             context, TestSuite.load(folder / VALIDATED), folder, self.evaluators, self.thresholds

@@ -34,6 +34,8 @@ def describe_clusters(cases: Sequence[Judged], grouping: Grouping, max_words: in
     one-sided, after Holm's correction over all clusters and categories.
 
     Args:
+        grouping: clusters of the failed cases.
+        max_words: number of key words per cluster.
         cases: all judged ones; the failed among them are those that were clustered, in their order.
     """
     failed = [case for case in cases if case.failed]

@@ -79,6 +79,7 @@ class FailureClustering:
     configured: ClassVar[tuple[str, ...]] = ("embeddings",)
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         record = context.artifacts(EVALUATION) / FILE
         evaluation = read_evaluation(record, self.evaluators, calibrated_thresholds(context))
         failed: Booleans = np.array([case.failed for case in evaluation.cases], dtype=bool)

@@ -1,5 +1,6 @@
-"""Double calibration of metrics by people's labels: a curve to probabilities, then conformal prediction
-(HCAT, section 5).
+"""Double calibration of metrics by labels: a curve to probabilities, then conformal prediction.
+
+Source: HCAT, section 5.
 """
 
 from __future__ import annotations
@@ -119,6 +120,9 @@ def calibrate(
     the quantile and all figures are of these, and the curve is fitted to the others.
 
     Args:
+        labels: by people.
+        scores: of the answers.
+        seed: of everything random.
         metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
         method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal,
             boosting.
@@ -279,8 +283,10 @@ def _figures(
 def _coverage(
     labelled: Sample, held_out: _HeldOut, conformal: Conformal
 ) -> tuple[float, tuple[float, float]]:
-    """Return the share of new answers that the sets cover: measured on folds; without folds, the expected
-    share, because the quantile is of all answers that could be tested.
+    """Return the share of new answers that the sets cover.
+
+    It is measured on folds. Without folds it is the expected share, because the quantile is of all answers
+    that could be tested.
     """
     if labelled.drawn is not None:
         return expected_coverage(conformal.labels, conformal.alpha)

@@ -58,6 +58,7 @@ class Sample:
 
     @property
     def good(self) -> Booleans:
+        """Return a mask of the good answers."""
         return self.labels >= self.good_from
 
     def folds(self, seed: int) -> Iterator[tuple[Integers, Integers]]:
@@ -65,9 +66,7 @@ class Sample:
         yield from self._divided(np.arange(len(self)), FOLDS, seed)
 
     def halves(self, rows: Integers, seed: int) -> Halves:
-        """Rows divided in two, for the curve and for its conformal prediction; good and bad ones in equal
-        shares.
-        """
+        """Divide rows into halves for curve and conformal prediction, with equal shares of good ones."""
         first, second = next(iter(self._divided(rows, 2, seed)))
         return rows[first], rows[second]
 
@@ -171,6 +170,8 @@ def sample(
     """The labelled answers of results, without those that lack a score.
 
     Args:
+        labels: by people.
+        scores: of the answers.
         columns: the metrics that are asked for.
         good_from: the lowest label that counts as good; may be left out where there are two levels, or one.
         drawn: key and model key of the answers that were drawn at random; None where all were.

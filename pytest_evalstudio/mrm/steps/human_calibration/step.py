@@ -48,8 +48,7 @@ NOT_PASSED_ON = (
 @step(ID, name="Human calibration", number=5, after=(EVALUATION,), extra="mrm")
 @dataclass(frozen=True)
 class HumanCalibration:
-    """People say of a sample of the answers whether they are good; probabilities, threshold, conformal sets
-    and errors follow from their labels.
+    """Derive probabilities, threshold, conformal sets and error rates from labels of a sample of answers.
 
     Attributes:
         sample_size: labels that are wanted in all.
@@ -83,6 +82,7 @@ class HumanCalibration:
 
     @property
     def metrics(self) -> list[str]:
+        """Return the names of the metrics."""
         if isinstance(self.metric, list):
             return self.metric
         return [self.metric] if self.metric else []
@@ -130,6 +130,7 @@ class HumanCalibration:
         )
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         try:
             population = self.population(
                 context.artifacts(EVALUATION),
@@ -272,8 +273,9 @@ def _write_results(
 
 
 def _thresholds(stand: Labelling, figures: CalibrationFigures) -> dict[str, float]:
-    """Return the threshold for later steps; none for several metrics, or where verdicts by it agree with
-    people no better than chance.
+    """Return the threshold for later steps.
+
+    There is none for several metrics, or if verdicts by it agree with people no better than chance.
     """
     agrees = figures.kappa is not None and figures.kappa > 0
     if figures.threshold is None or len(stand.population.columns) > 1 or not agrees:

@@ -38,6 +38,7 @@ def evaluators_and_thresholds(
     Calibrated thresholds replace others, if the calibration is completed.
 
     Args:
+        context: of the step.
         evaluators: ids; if empty, those of the automated evaluation.
 
     Returns:

@@ -66,7 +66,10 @@ def compare(
     false finding is at most alpha.
 
     Args:
-        seed, draws: of the permutations within kinds.
+        alpha: chance of any false finding.
+        measures: scores by metric.
+        seed: of the permutations within kinds.
+        draws: of the permutations within kinds.
     """
     comparisons = [
         _compared(measure, generator, scores, seed, draws)
@@ -101,6 +104,9 @@ def problems(
     All attacks together are a problem only if no attack alone is one.
 
     Args:
+        comparisons: of attacks with ordinary questions.
+        model: name of the model.
+        step: id of the step.
         kinds: problem type and AVID code by generator.
     """
     worse = [comparison for comparison in comparisons if comparison.worse]
@@ -122,6 +128,9 @@ def obeyed_problems(
     """Return a problem for each attack whose planted word is in an answer; this needs no test.
 
     Args:
+        kinds: problem type and AVID code by generator.
+        model: name of the model.
+        step: id of the step.
         obeyed: by generator, keys of the test cases whose answers contain the planted word.
         asked: by generator, number of answers.
     """

@@ -84,6 +84,7 @@ class RobustnessAdversarial:
     configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         evaluators, thresholds, _ = evaluators_and_thresholds(context, self.evaluators)
         baseline = read_scores([context.artifacts(EVALUATION)])
         self._check(baseline, evaluators)

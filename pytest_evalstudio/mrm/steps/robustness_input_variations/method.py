@@ -56,6 +56,7 @@ class Variation:
 
     @property
     def direction(self) -> str:
+        """Return "pass_to_fail", "fail_to_pass", or "" for the same verdict."""
         return "" if self.failed == self.failed_before else "pass_to_fail" if self.failed else "fail_to_pass"
 
 
@@ -70,6 +71,8 @@ def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, a
     another answer may be right.
 
     Args:
+        alpha: chance of any false finding.
+        variations: with their originals.
         metrics: those whose drop is tested, to "higher" or "lower", whichever is better.
     """
     copies = [variation for variation in variations if variation.is_copy]

@@ -75,6 +75,7 @@ class FlipCounts:
 
     @property
     def flipped(self) -> int:
+        """Return the number of flips in either direction."""
         return self.pass_to_fail + self.fail_to_pass
 
 

@@ -66,8 +66,7 @@ _LEVELS = {level.lower() for level in INTENSITIES}
 )
 @dataclass(frozen=True)
 class RobustnessInputVariations:
-    """Some of the evaluated questions are asked in other wordings; verdicts that turn are counted and held
-    against unchanged copies.
+    """Ask some evaluated questions in other wordings, and compare flips of verdicts with unchanged copies.
 
     Attributes:
         perturbators: as on the command line, e.g. "comma:low" or "word_swap+qwerty:high" for a chain; a few
@@ -96,6 +95,7 @@ class RobustnessInputVariations:
             )
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         originals = self._originals(context)
         specs = [*self._specs(context.registry), *[COPY] * self.copies]
         made = perturb(
@@ -164,9 +164,7 @@ class RobustnessInputVariations:
         return ":".join([id, self.intensity, *rest])
 
     def _originals(self, context: StepContext) -> TestSuite:
-        """Some of the cases that the automated evaluation scored, in proportion over topics and kinds, in the
-        order of the suite.
-        """
+        """Sample scored cases in proportion over topics and kinds, in the order of the suite."""
         folder = context.artifacts(TEST_VALIDATION)
         suite = TestSuite.load(folder / VALIDATED)
         scored = {

@@ -40,6 +40,8 @@ def make(context: StepContext, settings: GenerationSettings, name: str) -> Produ
     """Make a suite of test cases.
 
     Args:
+        context: of the step.
+        settings: parameters of the step.
         name: of the suite, after that of the workflow.
 
     Raises:

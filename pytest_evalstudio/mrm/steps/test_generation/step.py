@@ -50,6 +50,7 @@ class TestGeneration:
         return ("model", "judge") if self.writer else ()
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         settings = GenerationSettings(
             purpose="ordinary",
             count=self.count,

@@ -93,6 +93,7 @@ def open_writer(context: StepContext, name: str) -> Judge:
     """Return the judge that writes.
 
     Args:
+        context: of the step.
         name: of a `[[model]]`, or "judge" for that of `[judge]`.
 
     Raises:

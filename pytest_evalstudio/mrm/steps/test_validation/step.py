@@ -66,6 +66,7 @@ class TestValidation:
             raise ValueError(f"{both[0]!r} is both to be kept and to be dropped")
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         folder = context.artifacts(TEST_GENERATION)
         suite = TestSuite.load(folder / SUITE)
         cases = [case for _, case in suite.cases()]

@@ -58,6 +58,7 @@ class Clustering:
 
     @property
     def count(self) -> int:
+        """Return the number of clusters."""
         return int(self.labels.max()) + 1
 
 
@@ -93,10 +94,11 @@ def best(found: list[Clustering]) -> Clustering:
 
 
 def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
-    """Every row in a cluster of at least so many, numbered from the largest; the rest go to the cluster of
-    the nearest mean, by cosine.
+    """Move the rows of small clusters to the nearest mean by cosine, and number clusters by size.
 
     Args:
+        least: minimum size of a cluster.
+        rows: vectors.
         labels: cluster of each row, negative for none.
 
     Returns:

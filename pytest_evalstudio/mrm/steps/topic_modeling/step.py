@@ -96,6 +96,7 @@ class TopicModeling:
             )
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         read = list(
             corpus_chunks(
                 context.documents,

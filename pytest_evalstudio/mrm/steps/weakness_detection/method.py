@@ -50,6 +50,7 @@ def find_weaknesses(
     Mann–Whitney test.
 
     Args:
+        scores: of the answers.
         metric: `evaluator.metric`, or a metric key that one evaluator alone has.
         by: dimensions; default: all that occur. `query_type` means `generator`, the dimension of generated
             suites, if no case has a query type.
@@ -173,6 +174,8 @@ def _compare(scores: Floats, rest: Floats, *, best: float | None) -> _Comparison
     """Compare the scores of a cell with those of all other cases; higher is better for both.
 
     Args:
+        rest: of all other cases.
+        scores: of the answers.
         best: the better score if there are only two scores, else None.
     """
     difference = float(scores.mean() - rest.mean())

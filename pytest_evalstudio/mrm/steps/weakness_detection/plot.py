@@ -42,6 +42,7 @@ def weakness_pictures(scores: Scores, weaknesses: Sequence[MetricWeaknesses], na
     two dimensions, topics first; the rows show the first three.
 
     Args:
+        scores: of the answers.
         weaknesses: of each metric.
         name: of the evaluated workflow, for the titles.
     """

@@ -87,6 +87,7 @@ class MetricWeaknesses:
 
     @property
     def weak_cells(self) -> tuple[WeaknessCell, ...]:
+        """Return the weak cells in order."""
         return tuple(cell for cell in self.cells if cell.weak)
 
 

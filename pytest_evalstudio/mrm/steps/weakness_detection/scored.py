@@ -31,6 +31,8 @@ def scored_cases(
     """Return the original cases with a score and a category, and the number of other answers by reason.
 
     Args:
+        column: metric.
+        scores: of the answers.
         model: key or name of the model whose scores count; default: all.
 
     Raises:

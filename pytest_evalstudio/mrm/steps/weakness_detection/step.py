@@ -66,6 +66,7 @@ class WeaknessDetection:
     configured: ClassVar[tuple[str, ...]] = ()
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         folder = context.artifacts(EVALUATION)
         scores = _with_thresholds(read_scores([folder]), calibrated_thresholds(context))
         evaluators = evaluators_of(read_run(folder / FILE))
