@@ -1,4 +1,4 @@
-"""Where the answers come from that people are asked about."""
+"""Sources of the answers that people label."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
 
 
 class ReviewSource(Protocol):
-    """What a review asks for, and what its labels are for.
+    """A source of answers, and the use of their labels.
 
     Attributes:
         title: of the page.
         labels: the file that labels are kept in.
         good: the lowest label that counts as good, where labels have levels; None where they are good or bad.
         population: the answers that may have a label.
-        command: what goes on with the labels.
-        advice: what to know before it does, "" for nothing.
-        nothing: why nobody is asked anything, for when there is no answer to be labelled.
+        command: uses the labels.
+        advice: on the labels, "" for none.
+        nothing: the reason why there is no answer to label.
     """
 
     @property
@@ -53,10 +53,10 @@ class ReviewSource(Protocol):
         """Return the reason why no answer is asked for."""
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
-        """How the labelling stands, by what all raters have said."""
+        """Return the state of the labelling by the labels of all raters."""
 
     def doubt(self, case: Case) -> str:
-        """Why the verdict on an answer is uncertain, "" where it is not."""
+        """Return the reason why a verdict is uncertain, "" for a certain one."""
 
     def goes_on(self, *, complete: bool) -> str:
         """Return the next action as the end of a sentence.

@@ -24,7 +24,7 @@ Rows = list[dict[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What became of labels that were put in."""
+    """Counts of stored labels: new, changed and unchanged ones."""
 
     new: int = 0
     changed: int = 0

@@ -346,8 +346,8 @@ def test_a_folder_that_holds_another_workflow_is_not_taken(workflow: Project) ->
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*/evalstudio_workflow/folder: * cannot be had: it holds the artifacts of bank_workflow.json;"
-            " name another one*"
+            "*/evalstudio_workflow/folder: * cannot be used: it holds the artifacts of bank_workflow.json;"
+            " name another folder*"
         ]
     )
     assert (workflow.folder / "bank_workflow_artifacts" / "1_first" / "step.json").read_bytes() == before
@@ -368,7 +368,9 @@ def test_a_folder_that_cannot_be_written_is_told(workflow: Project) -> None:
     workflow.write("bank_workflow_artifacts/1_first", "in the way")
     result = workflow.run("bank_workflow.json::first")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*bank_workflow.json: first: * mend it, or run what made it anew*"])
+    result.stdout.fnmatch_lines(
+        ["*bank_workflow.json: first: * correct it, or run the step that made it again*"]
+    )
     assert "Traceback" not in result.stdout.str()
 
 

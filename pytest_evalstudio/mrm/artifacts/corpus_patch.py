@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _HEADING = re.compile(r"^([ \t]*)#", re.MULTILINE)
-"""What would begin another question of the document."""
+"""Headings within answers, which would begin another question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.guardrails import Guardrails
 
 AT_HAND = frozenset({"question", "context", "actual_output"})
-"""What there is of an answer when it is given; there is no expected one."""
+"""Inputs of a guardrail; there is no expected answer."""
 
 
 def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str, float]) -> Guardrails:
@@ -31,10 +31,10 @@ def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str,
             for metric in info.metrics
             if metric.key in _deciding(info) or f"{id}.{metric.key}" in calibrated
         ]
-        own = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
-        thresholds[id] = {key: value for key, value in own.items() if math.isfinite(value)}
+        limits = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
+        thresholds[id] = {key: value for key, value in limits.items() if math.isfinite(value)}
     return Guardrails(
-        calibrated_thresholds={id: own for id, own in thresholds.items() if own},
+        calibrated_thresholds={id: limits for id, limits in thresholds.items() if limits},
         evaluator_ids=list(thresholds),
     )
 

@@ -38,7 +38,7 @@ _ANY = re.compile("|".join(rf"(?P<{kind}>(?:{pattern}))" for kind, pattern in _K
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity and where it stands in its sentence."""
+    """A quantity with its position in the sentence."""
 
     kind: Kind
     text: str

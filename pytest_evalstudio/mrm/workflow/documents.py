@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def relative(document: str, folder: Path) -> str:
-    """A document's path from a folder, with slashes; a URL stays, and so does a path on another drive."""
+    """Return a document's path from a folder, with slashes; URLs and paths on other drives stay."""
     if "://" in document:
         return document
     try:
@@ -17,5 +17,5 @@ def relative(document: str, folder: Path) -> str:
 
 
 def moved(document: str, folder: Path, to: Path) -> str:
-    """A document that is named from one folder, named from another."""
+    """Return a path from one folder as a path from another."""
     return document if "://" in document else relative(str(folder / document), to)

@@ -76,7 +76,7 @@ class WorkflowRun:
         config: what applies to the file.
 
     Raises:
-        DataError: if the file names a step or parameter that nobody knows, or a document that is not there.
+        DataError: if the file names an unknown step or parameter, or a missing document.
     """
 
     def __init__(self, workflow: Workflow, path: Path, config: Configuration, registry: Registry) -> None:
@@ -181,7 +181,7 @@ class WorkflowRun:
         except OSError as exc:
             fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
             raise DataError(
-                f"{id}: {fact}; mend it, or run what made it anew with --evalstudio-from",
+                f"{id}: {fact}; correct it, or run the step that made it again with --evalstudio-from",
                 source=str(self.path),
             ) from None
 
@@ -209,7 +209,9 @@ class WorkflowRun:
         """
         places = [*ARTIFACTS, LOCK, *(self.folder_of(spec.id).name for spec in self.specs)]
         if taken := claim(self.folder, self.path.name, places):
-            raise self._wrong("folder", f"{self.folder} cannot be had: {taken}; name another one in `folder`")
+            raise self._wrong(
+                "folder", f"{self.folder} cannot be used: {taken}; name another folder in `folder`"
+            )
 
     def _run(self, id: str, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool) -> State:
         spec = self._spec(id)
@@ -254,7 +256,7 @@ class WorkflowRun:
         return state
 
     def parameters(self, id: str) -> dict[str, Any]:
-        """A step's parameters, those that the file does not give at their defaults."""
+        """Return a step's parameters; those that the file does not give have their defaults."""
         return {name: getattr(self._steps[id], name) for name in parameters(self.registry.steps.get(id))}
 
     def _spec(self, id: str) -> StepSpec:
@@ -276,7 +278,7 @@ class WorkflowRun:
                 raise self._wrong(f"steps/{id}", str(exc)) from None
 
     def _identity(self, spec: StepSpec) -> str:
-        """Digest of all that a step depends on."""
+        """Return a digest of all inputs of a step."""
         stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
         inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
         return digest_of(
@@ -289,7 +291,7 @@ class WorkflowRun:
         return [_digest(document) for document in self.documents]
 
     def _earlier(self, spec: StepSpec) -> dict[str, State]:
-        """The completed steps whose artifacts a step works with."""
+        """Return the completed steps whose artifacts a step uses."""
         found = {
             other: read_state(self.folder_of(other))
             for other in (*spec.after, *spec.uses)
@@ -365,7 +367,7 @@ def _files_of(value: Any, folder: Path) -> Iterator[Path]:
 
 
 def _digest(document: str) -> list[str]:
-    """Name and content of a local document; the address of a remote one."""
+    """Return name and digest of a local document, or the address of a remote one."""
     if "://" in document:
         return [document]
     with open(document, "rb") as file:

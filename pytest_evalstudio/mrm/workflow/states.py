@@ -40,7 +40,7 @@ class State:
 
     Attributes:
         identity: digest of all that it depended on.
-        stamp: another one for each run; what stands on this step's artifacts depends on it.
+        stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
         artifacts: the files that it left, and their sizes in bytes.
     """

@@ -84,7 +84,7 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
         clusters: how many; None for the number of the greatest silhouette.
 
     Returns:
-        One cluster of all where none of the wanted size stand apart, or the failed cases are all the same.
+        One cluster of all if there are none of the wanted size, or the failed cases are all the same.
 
     Source: Breiman and Cutler, 2003; Sokal and Michener, 1958 (average linkage); Rousseeuw, 1987.
     """

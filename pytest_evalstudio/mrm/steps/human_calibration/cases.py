@@ -31,7 +31,7 @@ class Case:
 
     Attributes:
         model: its name.
-        context: retrieved texts, each with where it is from ("" where nobody says).
+        context: retrieved texts, each with its source, "" for an unknown one.
         scores: by the metrics that are calibrated, `evaluator.metric`.
         verdict: whether all of these pass; None where none of them has a threshold.
         answer_id: of the answer's text.
@@ -131,7 +131,7 @@ def population_of(
     Args:
         columns: metrics.
         path: the record.
-        scores: what stands in it.
+        scores: read from it.
         chosen_by: why these metrics.
     """
     cases, missing = [], 0

@@ -58,7 +58,7 @@ def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
 
 
 def _cases_per_dot(panels: Sequence[Panel]) -> int:
-    """So that no category has more dots at one end than there is room for."""
+    """Return the number of cases per dot, so that the dots of each category fit."""
     most = max(
         max(group.values.count(0.0), group.values.count(1.0)) for panel in panels for group in panel.groups
     )
