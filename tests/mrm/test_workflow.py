@@ -22,7 +22,7 @@ TF_IDF = {"topic_modeling": {"vectors": "tf-idf"}, "test_validation": {"vectors"
 
 
 @pytest.fixture
-def bank(pytester: pytest.Pytester) -> Project:
+def bank(extensions: None, pytester: pytest.Pytester) -> Project:
     project = Project(pytester)
     project.write("evalstudio.toml", CONFIG)
     shutil.copytree(DOCUMENTS, project.folder / "documents")
