@@ -14,7 +14,7 @@ EXTENSIONS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def extensions() -> None:
     """Load extension modules before pytester does.
 
