@@ -79,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.data.results import read_scores
-    from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate, describe
+    from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
+    from pytest_evalstudio.mrm.steps.human_calibration.description import describe
     from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]

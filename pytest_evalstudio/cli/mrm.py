@@ -19,7 +19,7 @@ def add_to(add: Adds) -> None:
     parser = add(
         "mrm",
         run,
-        "Tell how the steps of a model-risk-management workflow stand, or write its report and artifacts;"
+        "Show the status of the steps of a model-risk-management workflow, or write its report and artifacts;"
         " `pytest WORKFLOW` runs them.",
     )
     parser.add_argument(
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
                 {
                     "number": step.spec.number,
                     "step": step.spec.id,
-                    "standing": step.status,
+                    "status": step.status,
                     "lacks": list(step.lacks),
                     "summary": step.state.summary if step.state else "",
                     "waits": step.state.waits if step.state else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     metrics = _listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]
-    found = [
+    weaknesses = [
         find_weaknesses(
             scores,
             metric,
@@ -89,13 +90,13 @@ def run(arguments: argparse.Namespace) -> int:
         for metric in metrics
     ]
     if arguments.plots:
-        _write_pictures(Path(arguments.plots), weakness_pictures(scores, found))
+        _write_pictures(Path(arguments.plots), weakness_pictures(scores, weaknesses))
     if arguments.json:
-        print_json(found)
+        print_json([asdict(weakness) for weakness in weaknesses])
     else:
-        for number, weakness in enumerate(found):
+        for number, weakness in enumerate(weaknesses):
             say(*[""] * bool(number), *describe(weakness))
-    return FINDINGS if any(one["weak"] for one in found) else FINE
+    return FINDINGS if any(weakness.weak for weakness in weaknesses) else FINE
 
 
 def _write_pictures(folder: Path, pictures: Pictures) -> None:

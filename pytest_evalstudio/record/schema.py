@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import force_setattr
 
 SCHEMA_VERSION = 2
 """Version of these types; a record of an earlier version is read through `migrations`."""
@@ -348,12 +349,13 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     """Status of a workflow step at the end of the run.
 
     Attributes:
-        standing: completed, waiting, outdated or not run.
+        status: completed, waiting, outdated or not run.
         lacks: steps that must be completed first.
         figures: results, by names of the step's own.
         pictures: file name to SVG.
         seconds: duration of its last run.
         page: path of the workflow's report.
+        standing: earlier name of `status`, read from older records and never written.
     """
 
     workflow: str
@@ -361,7 +363,7 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     number: int
     name: str
     description: str
-    standing: str
+    status: str = ""
     lacks: tuple[str, ...]
     parameters: JsonObject
     summary: str
@@ -375,6 +377,12 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     file: str = ""
     verdict: str = ""
     page: str = ""
+    standing: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.standing is not UNSET:
+            force_setattr(self, "status", self.status or self.standing)
+            force_setattr(self, "standing", UNSET)
 
 
 class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True):

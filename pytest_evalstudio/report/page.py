@@ -20,6 +20,7 @@ from pytest_evalstudio.core.plugins.section import SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.plots.radar import goodness
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.commands import pytest_command
@@ -74,11 +75,10 @@ def render_leaderboard(content: Content, board: Leaderboard) -> str:
     return _document("leaderboard.html", content, board=board)
 
 
-def render_workflow(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> str:
+def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
     """A workflow as a page of its own.
 
     Args:
-        summary: as `mrm.artifacts.summary.summarise` gives it.
         artifacts: names of files beside the page to what they are.
     """
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
