@@ -79,13 +79,6 @@ class Project:
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout
         )
 
-    def run_here(self, *arguments: str) -> pytest.RunResult:
-        """Run pytest in this process: faster, where a process of its own is not the point.
-
-        Needs the fixture `extensions` if the run imports extension modules.
-        """
-        return self._pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
-
     def run_with_cache(self, *arguments: str) -> pytest.RunResult:
         return self._run_here(*arguments)
 

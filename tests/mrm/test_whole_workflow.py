@@ -32,7 +32,7 @@ TF_IDF = {"vectors": "tf-idf"}
 
 
 @pytest.fixture
-def bank(extensions: None, pytester: pytest.Pytester) -> Project:
+def bank(pytester: pytest.Pytester) -> Project:
     project = Project(pytester)
     project.write("evalstudio.toml", CONFIG)
     shutil.copytree(DOCUMENTS, project.folder / "documents")
@@ -82,7 +82,7 @@ def people_say(project: Project) -> int:
 
 
 def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
-    first = bank.run_here("-rs")
+    first = bank.run("-rs")
     first.assert_outcomes(passed=8, skipped=1)
     first.stdout.fnmatch_lines(
         [
@@ -95,7 +95,7 @@ def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
 
     good = people_say(bank)
     assert 10 <= good <= 19
-    bank.run_here().assert_outcomes(passed=9)
+    bank.run().assert_outcomes(passed=9)
     after = stamps(bank)
     with_thresholds = {"failure_clustering", "weakness_detection", "robustness_input_variations"}
     assert {step for step in STEPS if before[step] != after[step]} == {"human_calibration", *with_thresholds}
@@ -109,14 +109,14 @@ def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
 
     bank.run("-n", "2").assert_outcomes(passed=9)
     assert stamps(bank) == after, "nothing has changed"
-    bank.run_here("--evalstudio-from", "robustness_adversarial").assert_outcomes(passed=9)
+    bank.run("--evalstudio-from", "robustness_adversarial").assert_outcomes(passed=9)
     assert {step for step in STEPS if stamps(bank)[step] != after[step]} == {"robustness_adversarial"}
 
 
 def test_what_a_workflow_leaves(bank: Project) -> None:
-    bank.run_here()
+    bank.run()
     people_say(bank)
-    bank.run_here("-k", "human_calibration or failure or weakness or variations").assert_outcomes(
+    bank.run("-k", "human_calibration or failure or weakness or variations").assert_outcomes(
         passed=4, deselected=5
     )
     summary = json.loads((home(bank) / "workflow_summary.json").read_text(encoding="utf-8"))

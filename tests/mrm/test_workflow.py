@@ -22,7 +22,7 @@ TF_IDF = {"topic_modeling": {"vectors": "tf-idf"}, "test_validation": {"vectors"
 
 
 @pytest.fixture
-def bank(extensions: None, pytester: pytest.Pytester) -> Project:
+def bank(pytester: pytest.Pytester) -> Project:
     project = Project(pytester)
     project.write("evalstudio.toml", CONFIG)
     shutil.copytree(DOCUMENTS, project.folder / "documents")
@@ -41,7 +41,7 @@ def write(project: Project, **steps: dict[str, Any]) -> None:
 
 def run(project: Project) -> pytest.RunResult:
     """The first four steps; the later ones have tests of their own."""
-    return project.run_here("-k", " or ".join(STEPS))
+    return project.run("-k", " or ".join(STEPS))
 
 
 def artifacts(project: Project, step: str) -> Path:

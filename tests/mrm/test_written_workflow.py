@@ -47,7 +47,7 @@ def quotes(prompt: str) -> Reply:
 
 
 @pytest.fixture
-def bank(extensions: None, pytester: pytest.Pytester) -> Project:
+def bank(pytester: pytest.Pytester) -> Project:
     project = Project(pytester)
     shutil.copytree(DOCUMENTS, project.folder / "documents")
     return project
@@ -65,7 +65,7 @@ def configure(project: Project, server: OpenAIServer, **judge: Any) -> None:
 
 
 def run(project: Project, *more: str) -> pytest.RunResult:
-    return project.run_here(
+    return project.run(
         "-k", "topic_modeling or test_generation or test_validation or automated_evaluation", *more
     )
 
