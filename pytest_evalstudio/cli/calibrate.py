@@ -74,6 +74,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from dataclasses import asdict
 
     from pytest_evalstudio.core.errors import ConfigurationError, DataError

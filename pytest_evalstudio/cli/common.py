@@ -57,7 +57,7 @@ def print_json(value: Any) -> None:
 
 
 def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
-    """The configuration that applies to a file: the chosen one, else the nearest one, else the defaults."""
+    """Return the configuration of a file: the chosen one, else the nearest one, else the defaults."""
     from pytest_evalstudio.formats.config import Configuration, find_configuration, load_configuration
 
     start = Path.cwd() if is_url(suite) else Path(suite).absolute().parent
@@ -66,11 +66,12 @@ def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
 
 
 def is_url(name: str) -> bool:
+    """Return True if a name is an HTTP or HTTPS URL."""
     return name.lower().startswith(("http://", "https://"))
 
 
 def local(name: str) -> Path:
-    """The path of a file that may be given as a URL, which is fetched."""
+    """Return the path of a file; a file that is given as a URL is fetched first."""
     if not is_url(name):
         return Path(name)
     from pytest_evalstudio.engine.asking.downloads import fetch_suite
@@ -79,7 +80,7 @@ def local(name: str) -> Path:
 
 
 def read_whole(path: Path, name: str) -> TestSuite | TestLab:
-    """A sound suite or lab.
+    """Read a suite or lab without errors.
 
     Raises:
         DataError: for the first thing that is wrong with it, or if it is a data set: nobody knows whom to ask

@@ -53,6 +53,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.formats.agent_evaluation import (
         evaluation_source,
         is_evaluation_set,

@@ -51,6 +51,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.judge_check import check_judge, told
     from pytest_evalstudio.formats.labels import read_labels
 

@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     parser = Parser(
         prog="evalstudio",
         description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.",

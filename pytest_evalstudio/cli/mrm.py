@@ -34,6 +34,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun

@@ -51,6 +51,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.perturbing.cases import perturb

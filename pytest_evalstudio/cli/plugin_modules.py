@@ -52,7 +52,9 @@ def registry_for(arguments: argparse.Namespace) -> Registry:
 
 
 def _imported(name: str) -> ModuleType:
-    """Import a module by its name, or a file; the folder of a file is searched for its imports, as by pytest.
+    """Import a module by its name or file path.
+
+    The folder of a file is searched for the file's imports, as pytest does.
 
     Raises:
         ConfigurationError: if that fails.

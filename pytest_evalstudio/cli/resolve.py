@@ -47,6 +47,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.asking.downloads import base_of
     from pytest_evalstudio.engine.asking.lab_models import LabTrust
     from pytest_evalstudio.engine.completing import complete_lab

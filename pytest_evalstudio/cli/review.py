@@ -64,6 +64,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.review.session import ReviewSession
 
     path = Path(arguments.place)

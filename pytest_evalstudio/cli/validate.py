@@ -26,6 +26,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     registry = registry_for(arguments)
     worst = FINE
     for name in arguments.files:

@@ -69,6 +69,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.mrm.data.results import read_scores
     from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_weaknesses
     from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures

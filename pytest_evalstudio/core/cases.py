@@ -81,7 +81,7 @@ class Case:
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def sources(self, relationship: str) -> tuple[str, ...]:
-        """Keys of the cases that this one is linked to by a relationship of that type."""
+        """Return the keys of the cases that this case links to with the given type of relationship."""
         return tuple(link.target for link in self.relationships if link.type == relationship)
 
 

@@ -1,4 +1,4 @@
-"""Codes of outcomes: what a program may decide by, beside the text that people read."""
+"""Codes of outcomes: programs decide by codes, and people read the texts next to them."""
 
 from __future__ import annotations
 

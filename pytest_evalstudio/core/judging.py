@@ -1,6 +1,4 @@
-"""The seam of LLM judges: what evaluators ask, what they get, and how a judgement of several steps is
-written.
-"""
+"""Interface of LLM judges: questions, replies, and judgements of several steps."""
 
 from __future__ import annotations
 
@@ -75,7 +73,7 @@ class Reply:
     fault: JudgeFault | None = None
 
     def __getitem__(self, key: str) -> Any:
-        """A value of the object.
+        """Return a value of the object.
 
         Raises:
             JudgeFault: if there is none; a flow that does not catch it ends with it.
@@ -148,7 +146,7 @@ class Judge(Protocol):
     def vote(self) -> Vote: ...
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
-        """The judgement of each judge on each flow; all flows of all judges go on at the same time.
+        """Return the judgements of each judge on each flow; all flows of all judges run concurrently.
 
         Args:
             flows: makers of flows, called once for each judge.

@@ -39,7 +39,7 @@ class Metric:
     description: str = ""
 
     def passes(self, value: float, threshold: float | None = None) -> bool:
-        """Whether a value meets the threshold; equality passes."""
+        """Return True if a value meets the threshold; equality passes."""
         limit = self.threshold if threshold is None else threshold
         return value >= limit if self.better == "higher" else value <= limit
 

@@ -15,7 +15,7 @@ P = TypeVar("P")
 
 
 def attach(plugin: P, spec: object) -> P:
-    """Leave a declaration on the class or function that it belongs to."""
+    """Attach a declaration to its class or function."""
     setattr(plugin, SPEC, spec)
     return plugin
 

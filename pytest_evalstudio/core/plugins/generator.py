@@ -90,7 +90,7 @@ class GeneratorSpec:
 
 
 class Generator(Protocol):
-    """A frozen dataclass without options; the same excerpt, corpus and random numbers give the same drafts.
+    """Frozen dataclass without options; equal excerpt, corpus and random numbers give equal drafts.
 
     A class without `drafts` makes questions only where a judge writes them, by its declaration's instruction.
     """
@@ -114,8 +114,9 @@ def generator(
     instruction: str = "",
     excerpts: int = 1,
 ) -> Callable[[T], T]:
-    """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the
-    arguments.
+    """Declare a class as a generator; the first line of its docstring is its description.
+
+    See `GeneratorSpec` for the arguments.
 
     Raises:
         TypeError: if nothing makes its questions: it has neither a method `drafts` nor an instruction.

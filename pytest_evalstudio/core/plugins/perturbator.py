@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
     @classmethod
     def none(cls, reason: str) -> Change:
-        """The text does not suit: it is too short, or has nothing that could be changed."""
+        """Return a change without text: the text is too short, or has nothing that can be changed."""
         return cls(reason=reason)
 
 
