@@ -1,5 +1,6 @@
-"""Evaluation sets of Agent Evaluation: read into data sets and suites, and written from data sets, suites and
-labs.
+"""Evaluation sets of Agent Evaluation: reading, and writing from data sets, suites and labs.
+
+They are read into data sets and suites.
 
 Files are JSON or YAML (a list of objects, or that list under `eval_set`), JSON Lines, or CSV, in whose cells
 lists and objects are JSON.
@@ -88,7 +89,7 @@ class _Entry(FormatModel):
 
 
 class _Lines(Source):
-    """JSON Lines as one list: a bracket or comma stands before each line."""
+    """JSON Lines as one list: each line is preceded by a bracket or comma."""
 
     def locate(self, pointer: str) -> tuple[int, int]:
         line, column = super().locate(pointer)
@@ -117,7 +118,7 @@ def load_evaluation_set(path: str | Path) -> LlmDataset:
 
 
 def evaluation_source(path: Path, name: str = "") -> Source:
-    """The parsed text of a file that may be an evaluation set, or any other of ours.
+    """Parse a file that may be an evaluation set or any other supported format.
 
     Raises:
         DataError: if it cannot be parsed.
@@ -134,12 +135,12 @@ def evaluation_source(path: Path, name: str = "") -> Source:
 
 
 def is_evaluation_set(data: Any) -> bool:
-    """Whether parsed data has the form of one, as far as its root tells."""
+    """Return True if parsed data has the form of an evaluation set, judged by its root."""
     return isinstance(data, list) or (isinstance(data, dict) and ROOT in data)
 
 
 def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
-    """An evaluation set from a parsed file; an entry that is wrong leaves the others standing.
+    """Read an evaluation set from a parsed file; a faulty entry does not affect the others.
 
     Raises:
         DataError: if there are no entries to speak of.
@@ -172,9 +173,7 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
 
 
 def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
-    """The requests of an evaluation set as a test suite, to put to models; answers and retrieved context stay
-    behind.
-    """
+    """Return the requests of an evaluation set as a test suite, without answers and retrieved context."""
     suite = TestSuite(name=name)
     test = suite.add_test()
     first: dict[str, Row] = {}
@@ -197,7 +196,7 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
 
 
 def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[dict[str, Any]]:
-    """The entries of an evaluation set.
+    """Return the entries of an evaluation set.
 
     Of a suite they have no response; of a lab or data set all have but those whose row is an error.
 
@@ -218,7 +217,7 @@ def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str 
 
 
 def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
-    """A row as an entry of an evaluation set, without what it does not have.
+    """Return a row as an entry of an evaluation set, without the fields that it lacks.
 
     Args:
         answered: whether the row's answer is one; that of an error is none.
@@ -243,7 +242,7 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
 
 
 def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
-    """Keys that say something here and that evaluation sets do not have."""
+    """Return the keys with content that evaluation sets do not support."""
     rows = (
         _rows_of_suite(content)
         if isinstance(content, TestSuite)
@@ -299,7 +298,7 @@ def _row(source: Source, at: tuple[object, ...], data: Any, some_answered: bool)
 
 
 def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[Turn]]:
-    """The question, and the turns before it."""
+    """Return the question and the turns before it."""
     turns: list[Turn] = []
     if isinstance(request, dict) and "messages" in request:
         place: tuple[object, ...] = (*at, "messages")
@@ -341,7 +340,7 @@ def _turns(source: Source, at: tuple[object, ...], data: Any) -> list[Turn]:
 
 
 def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, Any]]:
-    """The guidelines, and the same by name where the file has names."""
+    """Return the guidelines, and the guidelines by name if the file names them."""
     if data is None:
         return [], {}
     if isinstance(data, dict):
@@ -415,7 +414,7 @@ def _chunk(content: str, uri: str) -> dict[str, str]:
 
 
 def _parse_lines(text: str, name: str) -> Source:
-    """JSON Lines; blank lines count for nothing.
+    """Parse JSON Lines; blank lines are ignored.
 
     Raises:
         DataError: naming the line that is not JSON.
@@ -438,7 +437,10 @@ def _parse_lines(text: str, name: str) -> Source:
 
 
 def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
-    """A row of CSV with its lists and objects; a request is one only where it has the form of one."""
+    """Decode the lists and objects in a row of CSV.
+
+    A request is decoded only if it has the form of one.
+    """
     found = dict(record)
     for name in _JSON_CELLS:
         cell = found.get(name, "")

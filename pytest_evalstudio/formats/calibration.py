@@ -1,5 +1,6 @@
-"""Saved calibrations: how scores become the probability that people call an answer good, as JSON that any
-version can check.
+"""Saved calibrations, which map scores to the probability that people call an answer good.
+
+They are JSON that any version can check.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class CalibratedMetric(_Part):
 
     @property
     def key(self) -> str:
-        """How commands call it: `evaluator.metric`."""
+        """Name in commands: `evaluator.metric`."""
         return f"{self.evaluator}.{self.metric}"
 
 

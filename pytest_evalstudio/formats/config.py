@@ -1,5 +1,6 @@
-"""The configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` with the same keys and no
-prefix.
+"""Configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` without that prefix.
+
+Both have the same keys.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class WeightsTable(_Table):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether somebody named the model, so that it may be fetched."""
+        """True if the user named the model, so that it may be downloaded."""
         return "model" in self.model_fields_set
 
 
@@ -276,7 +277,7 @@ class Configuration(_Table):
 
 
 def find_configuration(start: Path, stop: Path) -> Path | None:
-    """The nearest configuration file, looking in a folder and upwards.
+    """Return the nearest configuration file in a folder or its parents.
 
     Args:
         start: folder to begin with.
@@ -337,7 +338,7 @@ def configuration(data: Mapping[str, Any], *, file: str = "", folder: Path = Pat
 
 
 def _guarded(found: Configuration, path: Path) -> Configuration:
-    """With the evaluators and thresholds of a guardrail configuration where it has none of its own."""
+    """Add the evaluators and thresholds of a guardrail configuration where none are configured."""
     guardrails = read_guardrails(path)
     tables = {id: dict(options) for id, options in found.evaluator.items()}
     for id, thresholds in guardrails.calibrated_thresholds.items():

@@ -1,4 +1,4 @@
-"""Any file of ours: what kind it is, and what stands in it."""
+"""Files of all supported formats: detection of the format, and reading."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EvalFile:
 
 
 def kind_of(data: Any) -> str:
-    """The kind of a file by its root keys; "" if it is none of ours."""
+    """Return the kind of a file by its root keys, or "" for an unsupported one."""
     if not isinstance(data, dict):
         return ""
     if "evalstudio_workflow" in data:
@@ -49,7 +49,7 @@ def kind_of(data: Any) -> str:
 
 
 def read_source(path: Path, name: str = "") -> Source:
-    """The parsed text of a JSON, YAML or CSV file.
+    """Parse a JSON, YAML or CSV file.
 
     Raises:
         DataError: if it cannot be parsed.
@@ -65,7 +65,7 @@ def read_source(path: Path, name: str = "") -> Source:
 
 
 def read(source: Source) -> EvalFile:
-    """The content of a parsed file.
+    """Return the content of a parsed file.
 
     Raises:
         DataError: if it is none of our kinds, or nothing of it can be used.

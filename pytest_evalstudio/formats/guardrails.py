@@ -146,7 +146,7 @@ def read_guardrails(path: Path) -> Guardrails:
 
 
 def own_id(id: str) -> str:
-    """An evaluator's id as we call it, whoever wrote it.
+    """Return the id that this package uses for an evaluator of a guardrail configuration.
 
     Raises:
         ConfigurationError: for an evaluator of the reference engine that has no counterpart.

@@ -86,8 +86,9 @@ class JudgeTable(JudgeMember):
 
     @classmethod
     def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
-        """An evaluator's own table; vote, templates and steady are the base's where it has none, and so are
-        its judges.
+        """Return an evaluator's own table.
+
+        Judges, vote, templates and `steady` that it lacks are inherited from the base.
 
         Raises:
             ConfigurationError: if anything in it is wrong.

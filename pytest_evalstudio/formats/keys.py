@@ -15,7 +15,7 @@ them.
 
 
 def derived_key(text: str, *more: object) -> str:
-    """A key for a keyless case: the first words of its text and a digest of all that makes it what it is.
+    """Return a key for a case without one: the first words of its text, and a digest of its content.
 
     Words that may be personal data or a secret are left out: node ids are seen by everybody.
 

@@ -108,7 +108,7 @@ class TestLab(FormatModel):
 
 
 def read_lab(source: Source) -> tuple[TestLab, list[DataError]]:
-    """A lab from a parsed file; a row that is wrong leaves the others standing.
+    """Read a lab from a parsed file; a faulty row does not affect the others.
 
     Raises:
         DataError: if there is no lab to speak of.
@@ -183,7 +183,7 @@ def _read_models(source: Source, data: Any) -> list[Model]:
 
 
 def labels(models: Iterable[Model]) -> Mapping[str, str]:
-    """What each model is called on screen: its LLM's name where that is unique, else its name, else its key.
+    """Return a display name per model: the name of its LLM or its own name if unique, else its key.
 
     Returns:
         Model key to a label that no other model has.

@@ -1,5 +1,6 @@
-"""Labels that people gave to answers: a CSV file with the columns key, model_key and label, and further ones
-if need be.
+"""Labels that people gave to answers, in a CSV file with the columns key, model_key and label.
+
+Further columns are allowed.
 """
 
 from __future__ import annotations
@@ -52,13 +53,14 @@ class Label:
 
 
 def answer_id(text: str) -> str:
-    """What tells an answer's text from another one; never a number, which spreadsheets would round."""
+    """Return an id of an answer's text; it is never a number, which spreadsheets would round."""
     return f"a{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:15]}"
 
 
 def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
-    """Labels by (key, model_key): of several raters what most of them say; answers without a label, or with a
-    tie, are left out.
+    """Read labels by (key, model_key); with several raters, the majority counts.
+
+    Answers without a label, or with a tie, are left out.
 
     Args:
         levels: whether a label may be any whole number, higher for better; else it is 1 (good) or 0 (bad).
@@ -77,7 +79,7 @@ def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
 
 
 def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
-    """Every rater's labels, in order; rows without a label are left out.
+    """Return the labels of every rater, in order; rows without a label are left out.
 
     Fields may be parted by commas, semicolons or tabs, as spreadsheets in various languages write them.
 
@@ -107,8 +109,9 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept
-    spreadsheets from reading formulas.
+    """Return the names of the columns, and the rows with their line numbers.
+
+    Cells that `inert` changed in sheets of this package are restored.
 
     Raises:
         DataError: if the file is no CSV in UTF-8, or a column is missing.
@@ -137,7 +140,7 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
 
 
 def _delimiter(text: str) -> str:
-    """What parts the fields: a comma, unless with another mark the first line has the columns of labels."""
+    """Return the field delimiter: a comma, unless the first line has the columns with another one."""
     first = text.partition("\n")[0]
     return next(
         (
@@ -150,7 +153,7 @@ def _delimiter(text: str) -> str:
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """A CSV file of ours, as spreadsheets read it: UTF-8 with a mark of it, no cell a formula.
+    """Return a CSV file that spreadsheets read safely: UTF-8 with a byte-order mark, no formulas.
 
     `names` should hold ANSWER_ID, by which readers know that cells are to be read back by `plain`.
     """
@@ -163,7 +166,7 @@ def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes
 
 
 def inert(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe stands before what might be one.
+    """Return a cell that no spreadsheet reads as a formula; an apostrophe precedes a possible formula.
 
     >>> inert("=HYPERLINK(1)"), inert("plain"), inert("'quoted'")
     ("'=HYPERLINK(1)", 'plain', "''quoted'")
@@ -172,7 +175,7 @@ def inert(cell: str) -> str:
 
 
 def plain(cell: str) -> str:
-    """What `inert` was given.
+    """Undo `inert`.
 
     >>> plain("'=1"), plain("''quoted'"), plain("'tis")
     ('=1', "'quoted'", "'tis")
@@ -181,7 +184,7 @@ def plain(cell: str) -> str:
 
 
 def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identity]]:
-    """What most raters say of each answer, and the answers of which no label has the most."""
+    """Return the majority label of each answer, and the answers with a tie."""
     votes: dict[Identity, Counter[int]] = defaultdict(Counter)
     for label in labels:
         votes[label.identity][label.label] += 1

@@ -1,4 +1,4 @@
-"""The validator of options: names and values of what a configuration, a case or a workflow gives to a plugin.
+"""Validator of the options that a configuration, a case or a workflow gives to a plugin.
 
 The fields of a plugin's dataclass declare its options; their annotations are checked by pydantic. A value
 must have the declared type as TOML and JSON know it: a whole number is a number, a list is a tuple, and
@@ -154,7 +154,7 @@ def _value(adapter: _Adapter, value: Any, place: str, key: str, *, is_text: bool
 
 
 def _json(value: Any) -> str:
-    """Return a value as JSON: a list of a configuration may stand for a tuple, a text for a path.
+    """Return a value as JSON; a list of a configuration may be a tuple, and a text may be a path.
 
     Raises:
         TypeError: if it has no equivalent in JSON.

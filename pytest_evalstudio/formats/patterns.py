@@ -1,4 +1,4 @@
-"""Regular expressions of users: limits on their size, and their form for a package that knows time limits."""
+"""Regular expressions of users: size limits, and conversion for a package with time limits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|.)", re.DOTALL)
 
 @functools.lru_cache(maxsize=1024)
 def compiled(pattern: str) -> Any:
-    """The pattern for the `regex` package, which knows time limits."""
+    """Compile the pattern with the `regex` package, which supports time limits."""
     import regex
 
     if too_much := excess(pattern):
@@ -67,9 +67,7 @@ def compiled(pattern: str) -> Any:
 
 
 def _as_re_reads_it(pattern: str) -> str:
-    """The pattern with those characters escaped that `re` takes literally and `regex` does not: {e<=1} and
-    [[:alpha:]].
-    """
+    """Escape the characters that `re` takes literally and `regex` does not: {e<=1} and [[:alpha:]]."""
     out, at = [], 0
     while at < len(pattern):
         char = pattern[at]

@@ -1,4 +1,4 @@
-"""Reads JSON and YAML text into data, and knows where in the text each value stands.
+"""Reads JSON and YAML text into data, and locates each value in the text.
 
 Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax,
 invalid UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold; a date is its text.
@@ -51,12 +51,12 @@ class Source:
     _root: Any = field(default=None, init=False, repr=False)
 
     def error(self, pointer: str, message: str) -> DataError:
-        """An error at the place of a JSON pointer, with line and column where they can be found."""
+        """Return an error at a JSON pointer, with line and column if they can be determined."""
         line, column = self.locate(pointer)
         return DataError(message, source=self.name, pointer=pointer, line=line, column=column)
 
     def locate(self, pointer: str) -> tuple[int, int]:
-        """1-based line and column of the value at a JSON pointer, or of its nearest ancestor that exists."""
+        """Return the 1-based line and column of the value at a JSON pointer, or of its nearest ancestor."""
         steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
         if not self.text or self._located >= MAX_LOCATED:
             return 0, 0
@@ -69,7 +69,7 @@ class Source:
 
 
 def pointer(*steps: object) -> str:
-    """A JSON pointer (RFC 6901).
+    """Return a JSON pointer (RFC 6901).
 
     >>> pointer("tests", 0, "a/b")
     '/tests/0/a~1b'
@@ -78,7 +78,7 @@ def pointer(*steps: object) -> str:
 
 
 def read_text(path: Path, name: str = "") -> str:
-    """The text of a UTF-8 file, without its byte-order mark.
+    """Return the text of a UTF-8 file, without its byte-order mark.
 
     Raises:
         DataError: if it cannot be read, or is not UTF-8.
@@ -168,7 +168,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _second_use(text: str) -> tuple[int, str]:
-    """Position and name of the first member that repeats another of its object."""
+    """Return position and name of the first member that repeats another one of its object."""
     open_names: list[set[str]] = []
     last: re.Match[str] | None = None
     for token in _TOKENS.finditer(text):

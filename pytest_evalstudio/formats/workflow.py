@@ -1,6 +1,4 @@
-"""Workflow files: which documents and model are put through the steps of model risk management, and with
-which parameters.
-"""
+"""Workflow files: documents, model and parameters of the steps of model risk management."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ class Workflow(BaseModel):
 
 
 def read_workflow(source: Source) -> Workflow:
-    """The workflow in a parsed file.
+    """Read the workflow in a parsed file.
 
     Raises:
         DataError: at the place of the first thing that is wrong.

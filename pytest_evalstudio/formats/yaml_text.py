@@ -85,7 +85,7 @@ def locate(root: Any, steps: list[str]) -> tuple[int, int]:
 
 
 def _loader(name: str) -> Any:
-    """A loader whose errors name the file."""
+    """Return a loader whose errors name the file."""
 
     def mapping(self: Any, node: Any) -> dict[str, Any]:
         seen: set[str] = set()
@@ -133,8 +133,9 @@ def _plain_loader() -> Any:
 
 
 def _check_size(text: str, name: str, loader: Any) -> None:
-    """Refuse a text that is nested or expanded beyond the limits; sizes of anchored values are added where
-    aliases stand.
+    """Refuse a text that is nested or expanded beyond the limits.
+
+    The size of an anchored value is added at each alias.
     """
     import yaml
 
