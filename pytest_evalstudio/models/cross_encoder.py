@@ -33,8 +33,9 @@ class PairScorer:
         self._workers = workers
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The logistic function of the model's output for each pair, 0.0 to 1.0, in order; each distinct pair
-        is read once.
+        """Return the logistic function of the model's output for each pair, 0.0 to 1.0, in order.
+
+        Each distinct pair is read once.
 
         A pair beyond the model's limit is read window by window: each window of the first text with each of
         the second, the best of them counts, and the mean is weighted by the first text's tokens.
@@ -59,7 +60,7 @@ class PairScorer:
         ]
 
     def _plan(self, pair: tuple[str, str]) -> list[tuple[list[tuple[str, str]], int]]:
-        """Per window of the first text: the pairs to read, and the window's tokens."""
+        """Return, for each window of the first text, the pairs to read and the window's tokens."""
         tokenizer = self._model.tokenizer
         longest = min(self._limit() or math.inf, tokenizer.model_max_length)
         if not math.isfinite(longest) or longest > 1_000_000:

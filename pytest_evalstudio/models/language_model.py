@@ -1,5 +1,6 @@
-"""Texts to the likelihood of their tokens, by causal and sequence-to-sequence language models of
-transformers.
+"""Likelihood of the tokens of a text, by causal and sequence-to-sequence language models.
+
+The models are those of transformers.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class TextReader:
         self._workers = workers
 
     def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
-        """Logarithms of the probabilities of each passage's tokens; each distinct passage is read once.
+        """Return the log-likelihoods of each passage's tokens; each distinct passage is read once.
 
         A text begins with the tokenizer's start token, so that its first token has a probability too; to a
         sequence-to-sequence model all that stands before the text is the encoder's. Instruction, what stands
@@ -118,7 +119,7 @@ class TextReader:
         )
 
     def _predicted(self, windows: Sequence[Window]) -> Iterator[tuple[Window, list[float]]]:
-        """Windows, the longest first, with the log-likelihoods of what they predict."""
+        """Yield the windows, the longest first, with the log-likelihoods of their predicted tokens."""
         for batch in batches(windows, self._settings.batch_size):
             yield from zip(batch, self._computed(batch), strict=True)
 
@@ -160,7 +161,7 @@ class TextReader:
         }
 
     def _padded(self, rows: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
-        """Rows of tokens filled up at their ends, and where they are not filling."""
+        """Return rows of tokens padded at their ends, and the attention mask."""
         import torch
 
         longest = max(map(len, rows))
@@ -203,8 +204,9 @@ class TextReader:
 
     @functools.cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        """Model and tokenizer, loaded on first use from local files alone; code that comes with weights is
-        not run.
+        """Model and tokenizer, loaded at first use from local files only.
+
+        Code that comes with weights is not run.
         """
         try:
             with warnings.catch_warnings():
@@ -243,8 +245,9 @@ class TextReader:
 def plan_windows(
     head: tuple[int, ...], before: tuple[int, ...], text: tuple[int, ...], *, context: int, stride: int | None
 ) -> tuple[list[Window], bool]:
-    """Return windows in which each token of a text is predicted once, and whether some of them lack a part of
-    the preceding tokens.
+    """Return windows in which each token of a text is predicted once.
+
+    The second value is True if some windows lack a part of the preceding tokens.
 
     Args:
         head: first tokens of every window; at least one.
@@ -275,7 +278,7 @@ def plan_windows(
 
 
 def batches(windows: Iterable[Window], size: int) -> Iterator[list[Window]]:
-    """Windows, the longest first, in batches of a size, or less where they are long."""
+    """Yield batches of windows, the longest first; batches of long windows are smaller."""
     batch: list[Window] = []
     for window in windows:
         if batch and (len(batch) == size or (len(batch) + 1) * batch[0].tokens > _TOKENS_AT_ONCE):

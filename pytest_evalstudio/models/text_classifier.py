@@ -34,7 +34,7 @@ class LabelScorer:
         self._classifier = Classifier(weights, settings, table=table, workers=workers, open=open)
 
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
-        """Label to probability for each text, in order; each distinct text is read once.
+        """Return the probability of each label for each text; each distinct text is read once.
 
         Probabilities are of each label alone (sigmoid) where the model has one label or says that several may
         hold, else among all (softmax). A text beyond the model's limit is read window by window, and the

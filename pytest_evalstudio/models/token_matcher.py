@@ -42,8 +42,9 @@ class BertMatcher:
         self._workers = workers
 
     def match(self, pairs: Sequence[tuple[str, str]]) -> list[Numbers]:
-        """Precision, recall and F1 of each (text, reference), in order: what `bert_score.score` gives,
-        without idf and rescaling.
+        """Return precision, recall and F1 of each (text, reference), as `bert_score.score` does.
+
+        Idf weights and rescaling are not used.
 
         Each distinct text is read once; one without tokens matches nothing. One that is longer than the
         model's limit, where bert-score cuts it off, is read in windows; its tokens are then matched together.
@@ -73,7 +74,7 @@ class BertMatcher:
         return [part for part, _ in windows(self._scorer._tokenizer, text, self._limit)]
 
     def _read(self, parts: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-        """Vectors and weights of the tokens of each text; the special tokens weigh nothing."""
+        """Return vectors and weights of the tokens of each text; special tokens have no weight."""
         from bert_score.utils import get_bert_embedding
 
         scorer, size = self._scorer, self._settings.batch_size
@@ -163,7 +164,7 @@ class _Folder(str):
 
 
 def _limit_of(scorer: Any) -> int:
-    """Tokens that a model reads at once; a tokenizer may know no limit, or one beyond the model's."""
+    """Return the tokens that a model reads at once; the tokenizer's limit may be missing or too high."""
     own, positions = (
         int(scorer._tokenizer.model_max_length),
         getattr(scorer._model.config, "max_position_embeddings", None),

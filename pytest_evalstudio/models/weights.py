@@ -1,6 +1,4 @@
-"""Where the weights of a model are: a package, a local folder, or the hub's cache. Finds them without loading
-anything.
-"""
+"""Search for the weights of a model in a package, a local folder or the hub's cache; loads nothing."""
 
 from __future__ import annotations
 
@@ -67,7 +65,7 @@ class Weights:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -75,7 +73,7 @@ def file_digest(path: Path) -> str:
 def find_weights(
     model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
 ) -> Weights:
-    """Where a model is; from the hub it is fetched if that is allowed and it is not there yet.
+    """Return the location of a model; it is downloaded from the hub if allowed and not there yet.
 
     Args:
         model: a local folder, `package:NAME`, or a name on the hub.
@@ -152,7 +150,7 @@ def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
 
 
 def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> Weights:
-    """The snapshot in the hub's own cache; what is there is used without asking the network."""
+    """Return the snapshot in the hub's cache; existing files are used without the network."""
     import huggingface_hub
     from huggingface_hub.constants import HF_HUB_CACHE
 
@@ -267,7 +265,7 @@ def _missing(
 
 
 def _own_code(folder: Path) -> str:
-    """The class by which a model says that it needs code of its own; "" where the libraries know it."""
+    """Return the class for which a model needs code of its own, or "" if the libraries support it."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
