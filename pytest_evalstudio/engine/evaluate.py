@@ -144,7 +144,7 @@ def evaluate_lab(
     folder: Path,
     thresholds: Mapping[str, float] | None = None,
 ) -> Results:
-    """The same under a configuration that was read already, with models that stay open; see `evaluate`.
+    """Evaluate a lab under a parsed configuration, with models that stay open; see `evaluate`.
 
     Args:
         thresholds: `ID` or `ID.METRIC` to threshold; they win over the configuration's.
@@ -170,7 +170,7 @@ def evaluate_lab(
 
 
 def verdict_word(result: Result) -> VerdictWord:
-    """A result as the record's verdict."""
+    """Return the record's word for the verdict of a result."""
     if result.errors:
         return "error"
     if not result.applicable:

@@ -105,7 +105,7 @@ class LabBuilder:
         llm_host_configs: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         **options: Any,
     ) -> Self:
-        """A lab of several language models behind one host.
+        """Make a lab of several language models behind one host.
 
         Args:
             llm_host: id of the host.
@@ -123,7 +123,7 @@ class LabBuilder:
         return cls(llm_test_suite, tables, **options)
 
     def build(self) -> TestLab:
-        """The lab without answers: its models and unanswered rows."""
+        """Return the lab without answers: its models and unanswered rows."""
         self.lab.models = [_model(session) for session, _ in self._sessions]
         self.lab.llm_model_names = [model.llm_model_name or model.name for model in self.lab.models]
         documents = dict.fromkeys(document for test in self._suite.tests for document in test.documents)
@@ -138,8 +138,9 @@ class LabBuilder:
         return self.lab
 
     def complete_dataset(self, progress: Progress | None = None) -> TestLab:
-        """The lab with the answers of all its models; one that could not be had says why in its row's
-        `error`.
+        """Return the lab with the answers of all its models.
+
+        If an answer fails, `error` of its row says why.
         """
         self.build()
         rows = []

@@ -43,7 +43,7 @@ class Origin:
 
 
 def origin(categories: Iterable[str], known: Perturbators | None = None) -> Origin:
-    """What the categories of a perturbed case tell.
+    """Return the origin of a perturbed case according to its categories.
 
     Args:
         categories: e.g. "perturbed_by:comma:PerturbationIntensity.HIGH"; the reference engine's class names

@@ -1,4 +1,4 @@
-"""Output folders: locked while a run writes to them, with a manifest of the files that earlier runs wrote."""
+"""Output folders: locked during a run, with a manifest of the files that earlier runs wrote."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class OutputFolder:
                 raise ConfigurationError(f"{place}: {_FOREIGN}; {_OTHER_FOLDER}")
 
     def owned(self) -> frozenset[str]:
-        """Files in the folder that earlier runs wrote, as relative POSIX paths."""
+        """Return the files in the folder that earlier runs wrote, as relative POSIX paths."""
         listed = self._listed()
         names = self._of_earlier_versions() if listed is None else listed
         return frozenset(name for name in names if self._is_plain_file(name))
@@ -220,8 +220,9 @@ def _is_below(name: str, folder: str) -> bool:
 
 
 def _is_name_of_ours(name: object) -> bool:
-    """Return whether a manifest's entry can be ours: a manifest may come with files that somebody else
-    wrote.
+    """Return True if a manifest's entry can be a file of this package.
+
+    A manifest may have been copied together with files from elsewhere.
     """
     if not isinstance(name, str) or "\0" in name or "\\" in name:
         return False

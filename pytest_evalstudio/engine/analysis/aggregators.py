@@ -78,7 +78,7 @@ class ScoreAggregator:
     retrieval_alone: Sample = field(default_factory=Sample)
 
     def threshold(self, metric: Metric) -> float:
-        """What the model's mean is held against: the mean of the thresholds of its test cases."""
+        """Return the threshold of the model's mean: the mean of the thresholds of its test cases."""
         own = self.limits.get(metric.key, [])
         if not own:
             return metric.threshold
@@ -116,7 +116,7 @@ class CaseBook:
     sources: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def originals(self) -> list[int]:
-        """Per case the number of the original that it goes back to, itself where it is one."""
+        """Return, for each case, the number of its original; an original has its own number."""
         return [self._original(case) for case in range(len(self.keys))]
 
     def excerpt(self, case: int | None) -> str:
@@ -260,7 +260,7 @@ class Aggregator:
         return by_model[model]
 
     def flip_bit(self, evaluator: str, metric: str) -> int:
-        """The metric's bit in `scored_bits`, 0 for one that cannot flip."""
+        """Return the metric's bit in `scored_bits`, or 0 for a metric that cannot flip."""
         return self._bits.get((evaluator, metric), 0)
 
     def _case(self, item: Item) -> int:
@@ -418,8 +418,9 @@ class Aggregator:
 def _take_values(
     info: EvaluatorInfo, aggregator: ScoreAggregator, scores: Mapping[str, float | None], case: int
 ) -> None:
-    """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse
-    failures are.
+    """Keep the values of a row.
+
+    Rows in error have values only where errors of their kind are counted, e.g. parse failures.
     """
     aggregator.cases.append(case)
     for metric in info.metrics:
@@ -437,9 +438,9 @@ def _origin(item: Item, categories: Iterable[str]) -> Origin:
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    """The beginning of a text on one line.
+    r"""Return the beginning of a text on one line.
 
-    >>> excerpt("one\\n two", 5)
+    >>> excerpt("one\n two", 5)
     'one …'
     """
     line = " ".join(text[: 4 * limit].split())
@@ -447,7 +448,7 @@ def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
 
 
 def visible_categories(categories: Iterable[str]) -> list[str]:
-    """The categories that people gave a case, without those that perturbations added."""
+    """Return the categories that users gave a case, without those that perturbations added."""
     return [category for category in categories if not category.startswith(_HIDDEN_CATEGORIES)]
 
 

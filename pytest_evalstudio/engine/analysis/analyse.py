@@ -1,6 +1,4 @@
-"""All that a run's record says, found in one pass over it: leaderboards, problems, insights, flips, gates,
-data.
-"""
+"""Analysis of a run's record in one pass: leaderboards, problems, insights, flips, gates, data."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """A gate held against a run.
+    """Result of a gate for a run.
 
     Attributes:
         values: model key to its value, None where no row was scored.
@@ -74,7 +74,7 @@ class GateResult:
 
 
 def parse_gate(text: str) -> Gate:
-    """A gate from its text.
+    """Parse the text of a gate.
 
     Raises:
         ConfigurationError: if it is malformed; what is wrong and how to write it.
@@ -109,7 +109,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
-    """Whether a gate names what the run has.
+    """Check that the evaluator and the metric of a gate are in the run.
 
     Args:
         metrics: the run's evaluators with the keys of their metrics.

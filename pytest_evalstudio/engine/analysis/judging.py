@@ -41,7 +41,7 @@ class JudgingFigures:
 
 
 def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
-    """Of each evaluator that asks a judge, over all models."""
+    """Return the judge figures of each evaluator that asks a judge, over all models."""
     found = []
     for id, by_model in aggregator.scores.items():
         if not aggregator.evaluators[id].judge:
@@ -68,7 +68,7 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
 
 
 def budget_problems(aggregator: Aggregator) -> Iterator[Problem]:
-    """Rows that were not judged since the budget was used up."""
+    """Yield a problem for rows that were not judged because the budget was used up."""
     for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.not_asked

@@ -1,4 +1,4 @@
-"""Per evaluator: how each model did on each metric, how sure that is, and in which order they stand."""
+"""Leaderboard of each evaluator: value of each metric, confidence interval and rank of each model."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Leaderboard:
         return next((line for line in self.standings if line.model == model), None)
 
     def percentile(self, model: str, metric: str, share: float) -> float | None:
-        """The percentile of a model's rows on a metric, None where no row has a value."""
+        """Return a percentile of a model's rows on a metric, or None if no row has a value."""
         values = self.values.get(model, {}).get(metric)
         return None if values is None or not values.size else percentile(values, share)
 
@@ -94,7 +94,7 @@ class Leaderboard:
 def leaderboards(
     run: Run, items: Iterable[Item], aggregates: Mapping[str, Aggregates]
 ) -> dict[str, Leaderboard]:
-    """The leaderboards of a run, from its record's header and items in one pass."""
+    """Return the leaderboards of a run from its record's header and items, in one pass."""
     aggregator = Aggregator(run, aggregates)
     try:
         for item in items:
@@ -107,7 +107,7 @@ def leaderboards(
 def build_leaderboards(
     aggregator: Aggregator, aggregates: Mapping[str, Aggregates]
 ) -> dict[str, Leaderboard]:
-    """The leaderboards of what an aggregator counted, by evaluator id.
+    """Return the leaderboards of the aggregated items, by evaluator id.
 
     Args:
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
@@ -147,7 +147,7 @@ def _leaderboard(
 
 
 def _values(scores: ScoreAggregator | None) -> dict[str, Floats]:
-    """Values by metric, without the rows in which the metric has none."""
+    """Return the values by metric, without the rows that have none."""
     if scores is None:
         return {}
     columns = {key: np.array(column, dtype=np.float64) for key, column in scores.values.items()}
@@ -174,7 +174,7 @@ def _model_wide(
 def _figure(
     metric: Metric, values: Mapping[str, Floats], wide: ModelScore | None
 ) -> tuple[float | None, bool]:
-    """The metric's value for a model, and whether it is a model-wide figure that no mean of rows gives."""
+    """Return the metric's value for a model, and True if it is a model-wide figure, not a mean of rows."""
     mean = _mean(values.get(metric.key))
     given = None if wide is None else wide.scores.get(metric.key)
     if given is None or math.isnan(given):
@@ -190,7 +190,7 @@ def _mean(numbers: Floats | None) -> float | None:
 
 
 def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | None) -> Interval | None:
-    """Wilson's for a share of passes, else the bootstrap's."""
+    """Return Wilson's interval for a share of passes, else the bootstrap interval."""
     if info.boolean and numbers.size and bool(np.isin(numbers, (0.0, 1.0)).all()):
         return wilson_interval(int(numbers.sum()), int(numbers.size))
     return bootstrapped
@@ -246,7 +246,10 @@ def _standing(
 
 
 def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | None]:
-    """Intervals of all means but those that get Wilson's, over the same draws of original cases."""
+    """Return the bootstrap intervals of all means that do not get Wilson's interval.
+
+    All of them use the same draws of original cases.
+    """
     _, originals = np.unique(np.array(aggregator.cases.originals(), dtype=np.int64), return_inverse=True)
     clusters = int(originals.max()) + 1 if originals.size else 0
     wanted = [

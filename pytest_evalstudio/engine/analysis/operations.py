@@ -1,4 +1,4 @@
-"""Problems of the line rather than of the answers: hosts, context, cost, time, storage, too little data."""
+"""Operational problems, not problems of answers: hosts, context, cost, time, storage, too little data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_evalstudio.stats.ranking import percentile
 
 
 def operations(aggregator: Aggregator, storage_mb: float) -> Iterator[Problem]:
-    """What went wrong with the models' hosts and the data, model by model."""
+    """Yield problems of the models' hosts and of the data, model by model."""
     settings = aggregator.run.settings
     for model, counts in sorted(aggregator.models.items()):
         name = aggregator.run.model_name(model)

@@ -42,7 +42,7 @@ class Spool:
         )
 
     def rows(self, evaluator: str, model: str) -> Iterator[ScoredRow]:
-        """The kept rows of one model, in the order in which they came."""
+        """Yield the kept rows of one model, in the order in which they were added."""
         file = self._files[evaluator].get(model)
         if file is None:
             return

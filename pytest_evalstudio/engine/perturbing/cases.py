@@ -24,7 +24,7 @@ C = TypeVar("C", TestCase, Test, TestSuite, TestLab)
 
 @dataclass(frozen=True, slots=True)
 class PerturbedCopy(Generic[C]):
-    """A copy with perturbed cases beside the originals.
+    """Copy that contains the originals and their perturbed cases.
 
     Attributes:
         content: a suite or test with cases more; of a single case, a test that holds it and its
@@ -137,7 +137,7 @@ def _of_case(case: TestCase, perturber: Perturber, unique: Numbered) -> list[Tes
 
 
 def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
-    """Rows without answers, for every model of the lab, behind the unanswered rows of the originals."""
+    """Add unanswered rows for every model of the lab, after the unanswered rows of the originals."""
     rows = lab.dataset.inputs
     lab.raw_dataset = LlmDataset(inputs=[_unanswered(row) for row in rows])
     unique = {

@@ -40,12 +40,13 @@ class Step:
 
     @property
     def label(self) -> str:
-        """As records and messages name it: "comma:MEDIUM", "copy"."""
+        """Name in records and messages: "comma:MEDIUM", "copy"."""
         return f"{self.spec.id}:{self.intensity}" if self.spec.intensities else self.spec.id
 
     def perturb(self, text: str, seed: int) -> Change:
-        """The perturbator's change, with seeds of their own for each text; whatever goes wrong is a reason
-        why there is none.
+        """Return the perturbator's change, with a seed per text.
+
+        After an exception, the change has no text and names the reason.
         """
         try:
             change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
@@ -73,7 +74,7 @@ def parse_perturbations(
     judge: Callable[[], Judge] | None = None,
     allow_paths: bool = True,
 ) -> tuple[Chain, ...]:
-    """The chains that a specification asks for.
+    """Parse a specification of perturbations into chains.
 
     Args:
         options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
@@ -190,8 +191,9 @@ def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str,
 
 
 def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:
-    """Options of the command line in the types of their fields; what does not fit stays a text, which the
-    check refuses.
+    """Convert options of the command line to the types of their fields.
+
+    Values that do not fit stay text, which the option check then rejects.
     """
     hints = typing.get_type_hints(cls)
     return {key: value if hints.get(key) is str else _value(value) for key, value in options.items()}

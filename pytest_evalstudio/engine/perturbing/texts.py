@@ -37,7 +37,7 @@ class Variant:
         return tuple(Relationship(type=kind, target=original) for kind in self.relationships)
 
     def filed_under(self, categories: Iterable[str]) -> list[str]:
-        """The original's categories with those of the perturbation."""
+        """Return the original's categories and those of the perturbation."""
         return list(dict.fromkeys((*categories, *self.categories)))
 
 
@@ -53,7 +53,7 @@ class Notes:
             together.append(key)
 
     def lines(self) -> list[str]:
-        """One line per perturbator and reason."""
+        """Return one line per perturbator and reason."""
         return [_line(chain, reason, keys) for (chain, reason), keys in self.keys.items()]
 
 
@@ -81,7 +81,7 @@ class Perturber:
         self.notes = Notes()
 
     def wants(self, categories: Iterable[str], relationships: Iterable[str]) -> bool:
-        """Whether a case is to be perturbed."""
+        """Return True if a case is to be perturbed."""
         return SOURCE not in relationships and (self._where is None or self._where(categories))
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -91,7 +91,7 @@ class Perturber:
                 first.prepare(texts)
 
     def variants(self, text: str, key: str) -> list[Variant]:
-        """The variants of a text, one per chain that suits it.
+        """Return the variants of a text, one per chain that applies to it.
 
         Args:
             key: of its case, for the notes.
@@ -117,7 +117,7 @@ class Perturber:
 
 
 def put_to(chain: Chain, text: str, seed: int) -> Change:
-    """What a chain makes of a text; nothing where one of its perturbators does not suit.
+    """Apply a chain to a text; the change has no text if one of the perturbators does not apply.
 
     >>> from pytest_evalstudio.core.plugins.registry import Registry
     >>> from pytest_evalstudio.engine.perturbing.specs import parse_perturbations

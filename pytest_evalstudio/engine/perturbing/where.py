@@ -29,7 +29,7 @@ Test = Callable[[frozenset[str]], bool]
 
 
 def marker_name(category: str) -> str:
-    """A category as a marker; "" where it must not be one.
+    """Return a category as a marker name, or "" if it must not become one.
 
     >>> marker_name("Question answering"), marker_name("skip")
     ('question_answering', '')
@@ -39,8 +39,9 @@ def marker_name(category: str) -> str:
 
 
 class Where:
-    """An expression over categories: names, `and`, `or`, `not`, parentheses; a name is a category as a
-    marker.
+    """Expression over categories: names, `and`, `or`, `not`, parentheses.
+
+    A name is a category in its form as a marker.
 
     Raises:
         ConfigurationError: if it cannot be parsed.

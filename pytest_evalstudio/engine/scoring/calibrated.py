@@ -40,7 +40,7 @@ class Attached:
     of: str
 
     def describe(self) -> dict[str, Any]:
-        """What the record's header says of it."""
+        """Return the description of the calibration for the record's header."""
         saved = self.calibration
         conformal = saved.conformal
         return {
@@ -146,7 +146,7 @@ def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
 
 
 def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> Outcome:
-    """An outcome with the calibrated probability among its scores.
+    """Return an outcome with the calibrated probability among its scores.
 
     Where a metric that the calibration takes has no value the outcome is not applicable, and an error where
     its evaluator made one.
@@ -190,7 +190,7 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
 def conformal_set(
     selected: ConfiguredEvaluator, scores: Mapping[str, float | None]
 ) -> tuple[int, ...] | None:
-    """The labels that people may give, by the calibrated probability among the scores; None without one."""
+    """Return the prediction set of labels for the calibrated probability among the scores, if any."""
     chance = scores.get(PROBABILITY)
     if selected.attached is None or chance is None:
         return None
@@ -198,14 +198,14 @@ def conformal_set(
 
 
 def uncertain_words(selected: ConfiguredEvaluator, labels: tuple[int, ...] | None) -> str:
-    """That a verdict is uncertain, and why; "" where it is not."""
+    """Return why a verdict is uncertain, or "" if it is not."""
     if labels is None or selected.attached is None:
         return ""
     return doubt(labels, selected.attached.calibration.conformal.alpha)
 
 
 def doubt(labels: Sequence[int], alpha: float) -> str:
-    """That the labels which people may give leave a verdict uncertain, and why; "" where they do not.
+    """Return why a prediction set leaves a verdict uncertain, or "" if it does not.
 
     Args:
         labels: of the prediction set, 1 for good, 0 for bad.

@@ -33,9 +33,7 @@ def safe_identifier(text: str) -> str:
 
 
 def safe_description(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model's description with the values of secret names and all personal data and secrets in texts
-    masked.
-    """
+    """Return a model's description without secret values; personal data and secrets in texts are masked."""
     return {name: _safe(value, name) for name, value in description.items()}
 
 

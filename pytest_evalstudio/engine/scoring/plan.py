@@ -63,7 +63,7 @@ class ConfiguredEvaluator:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Requirements for scoring, given the options."""
         return self.spec.requirements_of(self.evaluator)
 
     @property
@@ -121,7 +121,7 @@ class Plan:
         return self._registry.perturbators
 
     def choose(self, names: Sequence[str]) -> tuple[ConfiguredEvaluator, ...]:
-        """The evaluators of those names, in that order, once each; "all" stands for every one known."""
+        """Return the named evaluators in order, without duplicates; "all" selects every known evaluator."""
         wanted = []
         for name in names:
             wanted += self._all() if name == ALL else [name]
@@ -130,7 +130,7 @@ class Plan:
         return chosen
 
     def get(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
-        """One evaluator, with options of its own on top of the configured ones.
+        """Return an evaluator; options given here take precedence over the configured ones.
 
         Raises:
             ConfigurationError: for a name or option that nobody knows.
@@ -141,7 +141,7 @@ class Plan:
         return self._made[identity]
 
     def for_case(self, choice: Mapping[str, Mapping[str, Any]] | None) -> tuple[ConfiguredEvaluator, ...]:
-        """The evaluators of a case: its own choice where it has one, else the run's."""
+        """Return the evaluators of a case: its own choice if it has one, else the run's."""
         if choice is None:
             return self.selected
         chosen = tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
@@ -149,8 +149,9 @@ class Plan:
         return chosen
 
     def _of_case(self, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options of a case, which comes from a file and must not choose what is loaded or where
-        it comes from.
+        """Return the options of a case; they must not choose what code or weights are loaded.
+
+        Cases come from files, which are not trusted.
 
         Raises:
             ConfigurationError: if they name a file that the configuration does not name, or a model or
@@ -174,7 +175,7 @@ class Plan:
         return options
 
     def alone(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
-        """One evaluator, as `get`, that is to score without any other beside it.
+        """Return one evaluator, as `get`, that is to score without other evaluators.
 
         Raises:
             ConfigurationError: also if it has a calibration that takes scores of others.
@@ -184,7 +185,7 @@ class Plan:
         return found
 
     def made(self) -> list[ConfiguredEvaluator]:
-        """Every evaluator that was asked for so far, by the run or by a case."""
+        """Return every evaluator that the run or a case has requested so far."""
         return list(self._made.values())
 
     def _all(self) -> list[str]:
@@ -212,7 +213,7 @@ class Plan:
         _check_given(cls, cls.__evalstudio__, options, place)
 
     def _declaration(self, name: str) -> tuple[EvaluatorSpec, Attached | None]:
-        """What an evaluator declares, with a calibration where the configuration gives it one."""
+        """Return an evaluator's declaration, and its calibration if the configuration has one."""
         if name not in self._declared:
             cls = self._type_of(name)
             spec = cls.__evalstudio__
@@ -275,7 +276,7 @@ class Plan:
         )
 
     def _path(self, value: Any) -> Any:
-        """A path of the configuration starts at the configuration's folder; JSON text is no path."""
+        """Resolve a path against the configuration's folder; JSON text is not a path."""
         if not isinstance(value, str) or value.lstrip().startswith("{"):
             return value
         return str(self._config.folder / value)
@@ -312,7 +313,7 @@ def _check_given(
 
 
 def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float]) -> dict[str, float]:
-    """What the calibration of a single metric makes of that metric's threshold."""
+    """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
     if attached is None:
         return {}
     found = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))

@@ -44,8 +44,10 @@ class Result:
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
 
     def decides(self, selected: ConfiguredEvaluator) -> bool:
-        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is
-        expected of the original is not expected here, and only leaks and unfairness count.
+        """Return True if an evaluator's verdict decides the item.
+
+        If a perturbation changed the meaning, the original's expectations do not apply; only leaks and
+        unfairness count then.
         """
         return (
             self.origin is None

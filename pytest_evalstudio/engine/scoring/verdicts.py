@@ -62,7 +62,7 @@ class Flip:
 
 
 def verdict(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> Verdict:
-    """The verdict of one evaluator on the repeats of one task.
+    """Return the verdict of one evaluator on the repeats of one task.
 
     One repeat in error is an error of the whole; repeats that are not applicable do not count.
     """
@@ -107,7 +107,7 @@ def flips(
     *,
     strict: bool,
 ) -> list[Flip]:
-    """Every metric that passes on one of original and perturbation and fails on the other.
+    """Return the metrics that pass on either the original or the perturbation and fail on the other.
 
     Args:
         origin: how the perturbation was made.
@@ -150,7 +150,7 @@ def flips(
 
 
 def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, Verdict]) -> Verdict | None:
-    """The original's verdict by the same evaluator; a case's own threshold does not make it another one."""
+    """Return the original's verdict by the same evaluator, regardless of a case's own threshold."""
     if selected in original:
         return original[selected]
     return next(
@@ -164,8 +164,9 @@ def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, 
 
 
 def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
-    """Metrics whose flips are looked for: those with a finite threshold; of complements only the primary
-    one.
+    """Return the metrics that are checked for flips: those with a finite threshold.
+
+    Of complementary metrics, only the primary one is checked.
     """
     if selected.spec.boolean or selected.spec.domain == "classification":
         return [selected.spec.primary]
@@ -173,7 +174,7 @@ def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
 
 
 def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
-    """A line for each metric that missed its threshold; the first says why."""
+    """Return a line for each metric that missed its threshold; the first line has the reason."""
     lines: list[str] = []
     for key in own.missed:
         metric = selected.spec.metric(key)
@@ -192,7 +193,7 @@ def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
 
 
 def number(value: float) -> str:
-    """A score as people read it: four digits after the point at most.
+    """Return a score for people: at most four digits after the point.
 
     >>> number(0.5), number(1 / 3), number(1.0)
     ('0.5', '0.3333', '1')
