@@ -1,5 +1,6 @@
-"""What the judges of Agent Evaluation said, under the names that its documents have: rows as JSON Lines, and
-figures per model.
+"""Results of the Agent Evaluation judges under the names of its documentation.
+
+Rows are JSON Lines, with figures per model.
 
 This is the one place that knows these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
@@ -83,7 +84,7 @@ class Assessment:
     aggregate: str
 
     def values(self, outcome: RowOutcome | None, chunks: int) -> JsonObject:
-        """The values of one row by their names; null where there is none.
+        """Return the values of one row by their names; null for a missing value.
 
         Args:
             outcome: as the record has it, None where the evaluator had no word on the row.
@@ -120,7 +121,7 @@ class Assessment:
 
 
 def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
-    """Those of a run's evaluators that Agent Evaluation knows.
+    """Return the evaluators of a run that Agent Evaluation supports.
 
     An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
     other has it.
@@ -144,8 +145,7 @@ def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
 
 @dataclass(slots=True)
 class AgentEvaluation:
-    """Writes the two files of a run in one pass, where such judges ran, else none; use it as a context
-    manager.
+    """Writes the two files of a run in one pass if such judges ran; use it as a context manager.
 
     Args:
         output: the report's folder; what an earlier report left of these files is removed.
@@ -245,7 +245,7 @@ def _kind(info: EvaluatorInfo) -> Kind:
 
 
 def _named(prefix: str, name: str) -> str:
-    """A prefix with another last part, in which a slash would be taken for a further one."""
+    """Return a prefix with another last part; slashes in the name are replaced."""
     return f"{prefix.rpartition('/')[0]}/{name.replace('/', '_')}"
 
 
@@ -261,5 +261,5 @@ def _entry(item: Item, row: RecordRow) -> JsonObject:
 
 
 def _word(score: Any) -> str | None:
-    """The rating of a score that came without one: that of a panel's mean is yes where most of it is."""
+    """Return the rating for a score without one: a panel's mean above 0.5 is "yes"."""
     return None if score is None else YES if float(score) > 0.5 else NO

@@ -1,4 +1,4 @@
-"""Which stretches of a text stand out, so that every character of it appears exactly once."""
+"""Highlights in a text: segments that together contain every character exactly once."""
 
 from __future__ import annotations
 

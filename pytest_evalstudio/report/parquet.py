@@ -17,7 +17,7 @@ _BOOLEANS = ("uncertain",)
 
 
 def available() -> bool:
-    """Whether pyarrow is installed."""
+    """Return True if pyarrow is installed."""
     return find_spec("pyarrow") is not None
 
 
@@ -96,7 +96,7 @@ def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:
 
 
 def _storable(value: Any) -> Any:
-    """The same value with half surrogate pairs, which UTF-8 has no form for, as their escapes."""
+    """Return a value in which half surrogate pairs, which UTF-8 cannot encode, are escapes."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):

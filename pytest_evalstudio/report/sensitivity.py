@@ -1,6 +1,4 @@
-"""Geometry of the sensitivity curves: how the flips of each model grow with the intensity of a
-perturbator.
-"""
+"""Geometry of the sensitivity curves: each model's flips by the intensity of a perturbator."""
 
 from __future__ import annotations
 
@@ -63,7 +61,7 @@ class Chart:
 
 
 def charts(found: Sequence[Sensitivity]) -> list[Chart]:
-    """A chart per perturbator that was run at two intensities or more."""
+    """Return a chart per perturbator that was run at two or more intensities."""
     grouped = [list(curves) for _, curves in groupby(found, key=lambda curve: curve.perturbator)]
     return [_chart(curves) for curves in grouped if any(len(curve.points) > 1 for curve in curves)]
 

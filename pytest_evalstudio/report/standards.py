@@ -89,7 +89,7 @@ own.
 
 
 def standards_of(keywords: Iterable[str]) -> list[Part]:
-    """The parts of standards that an evaluator serves, in the order of the standards; unknown ones last.
+    """Return the parts of standards that an evaluator serves, in the standards' order; unknown ones last.
 
     >>> [(part.standard, part.name) for part in standards_of(["evaluation-method-ngram", "sr-11-7-outcomes-analysis"])]
     [('SR 11-7', 'Outcomes analysis')]
@@ -105,7 +105,7 @@ def standards_of(keywords: Iterable[str]) -> list[Part]:
 
 
 def by_standard(parts: Sequence[Part]) -> list[tuple[str, str]]:
-    """Parts under their standards' names.
+    """Group parts by the names of their standards.
 
     >>> by_standard(standards_of(["nist-ai-rmf-safe", "nist-ai-rmf-fair", "sr-11-7-outcomes-analysis"]))
     [('NIST AI RMF', 'Safe; Fair, with harmful bias managed'), ('SR 11-7', 'Outcomes analysis')]
@@ -115,7 +115,7 @@ def by_standard(parts: Sequence[Part]) -> list[tuple[str, str]]:
 
 
 def methods_of(keywords: Iterable[str], declared: Iterable[str] = ()) -> list[str]:
-    """How an evaluator comes to its scores: what it declares, else what its keywords say.
+    """Return the methods of an evaluator: those it declares, else those of its keywords.
 
     >>> methods_of(["evaluation-type-deterministic", "evaluation-method-rule-based"])
     ['rule based']

@@ -24,8 +24,9 @@ class WeakPoint:
 
 
 def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
-    """Per metric with a threshold of its own its name and the worst answers, the worst first; metrics on
-    which all is perfect are left out.
+    """Return, for each metric with a threshold of its own, its name and the worst answers.
+
+    The worst answer comes first; metrics with perfect scores only are left out.
     """
     keys = list(columns.models)
     found = []

@@ -1,6 +1,4 @@
-"""Writes what a workflow has come to: summary, page, corpus patch, rules for the system prompt, guardrails,
-and all of it in one archive.
-"""
+"""Artifacts of a workflow: summary, page, corpus patch, prompt rules, guardrails, and an archive of them."""
 
 from __future__ import annotations
 
@@ -54,8 +52,9 @@ _PACKED = ".zip"
 
 
 def write_workflow_artifacts(run: WorkflowRun) -> Path:
-    """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason
-    for are not written.
+    """Write a workflow's artifacts into its folder and replace earlier ones.
+
+    Artifacts without content are not written.
 
     The page is deleted first and put in place last, so that an interrupted call leaves none.
 
@@ -114,13 +113,14 @@ def _write_guardrails(run: WorkflowRun) -> None:
 
 
 def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Their names alone: the files lie beside the other artifacts of the steps."""
+    """Replace the pictures by their names: the files are next to the other artifacts of the steps."""
     return {**summary, "steps": [{**step, "pictures": list(step["pictures"])} for step in summary["steps"]]}
 
 
 def _pack(run: WorkflowRun, page: Path) -> None:
-    """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs:
-    these hold the answers unmasked.
+    """Pack the artifacts, the workflow's file and the files of the steps.
+
+    Labs and the steps' own archives are left out, because they hold unmasked answers.
     """
     with Archive(run.folder / ARCHIVE) as archive:
         archive.add(run.path, run.path.name)

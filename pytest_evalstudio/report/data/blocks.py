@@ -63,7 +63,7 @@ class PageData:
         self._context_places.append(texts[1])
 
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
-        """All blocks; those that are needed first come first."""
+        """Yield all blocks, those needed first in front."""
         chosen = self.columns.selection(self._rows)
         yield _json("meta", portable(describe(analysis, self.columns, shown=len(chosen))))
         yield from self._cases(chosen)
@@ -74,7 +74,7 @@ class PageData:
             yield Block(f"texts-{number}", _letters(data))
 
     def _row_columns(self, chosen: Integers) -> list[npt.NDArray[np.generic]]:
-        """Widest numbers first, so that each column starts where its type may."""
+        """Return the columns, widest numbers first, so that each starts at an aligned offset."""
         columns = self.columns
         return [
             columns.case_numbers[chosen].astype("<u4"),
@@ -85,8 +85,9 @@ class PageData:
         ]
 
     def _cases(self, chosen: Integers) -> Iterator[Block]:
-        """Keys, files, questions, categories and originals of the cases, in slices; then the node ids that
-        cannot be guessed.
+        """Yield keys, files, questions, categories and originals of the cases, in slices.
+
+        The node ids that cannot be derived follow.
         """
         categories = sorted({name for case in self.columns.cases for name in case.categories})
         numbers = {name: number for number, name in enumerate(categories)}
@@ -105,8 +106,9 @@ class PageData:
         yield _json("names", {"slices": len(slices), "categories": categories, "nodeids": nodeids})
 
     def _scores(self, number: int, id: str, chosen: Integers) -> Block:
-        """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the sets of own
-        thresholds, and the states.
+        """Return the block of one evaluator: scores as 32-bit floats, thresholds of items, states.
+
+        A missing score is NaN.
         """
         found = self.columns.judgements[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)

@@ -53,7 +53,7 @@ class PartAggregator:
                 self._note(name, entries)
 
     def parts(self) -> list[Part]:
-        """The columns that any case fills."""
+        """Return the columns that any case fills."""
         return [
             Part(
                 name,

@@ -14,6 +14,6 @@ AT_ONCE = 20
 
 @section("insights", title="Insights", order=30)
 def insights(content: Content) -> Mapping[str, Any]:
-    """The insights as the analysis made them."""
+    """Show the insights of the analysis."""
     found = content.analysis.insights
     return {"insights": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}

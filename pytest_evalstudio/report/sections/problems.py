@@ -14,6 +14,6 @@ AT_ONCE = 20
 
 @section("problems", title="Problems", order=20)
 def problems(content: Content) -> Mapping[str, Any]:
-    """The most severe problems; how many are left out and where they are."""
+    """Show the most severe problems, how many are left out, and where they are."""
     found = content.analysis.problems
     return {"problems": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}

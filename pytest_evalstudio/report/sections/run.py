@@ -16,7 +16,7 @@ LOG_LINES = 200
 
 @section("run", title="Run", order=80)
 def run(content: Content) -> Mapping[str, Any]:
-    """Metadata of the run and the evaluators' logs in one."""
+    """Show metadata of the run and the evaluators' logs."""
     analysis = content.analysis
     log = [line for board in analysis.leaderboards.values() for line in log_lines(analysis, board)]
     return {
