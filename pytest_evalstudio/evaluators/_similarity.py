@@ -82,8 +82,9 @@ class Vectors:
 
 
 def best_columns(vectors: Vectors, first: Sequence[str], second: Sequence[str]) -> Floats:
-    """Return the best cosine of each of the first texts with any of the second; distinct pairs are computed
-    once.
+    """Return the best cosine of each of the first texts with any of the second.
+
+    Each distinct pair is computed once.
     """
     import numpy as np
 

@@ -31,8 +31,9 @@ _DIGITS = 6
 )
 @dataclass(frozen=True)
 class BertScore:
-    """Greedy cosine matches of the tokens of answer and expected answer, in their contexts, by the bert-score
-    package.
+    """Greedy cosine matches of contextual token embeddings, by the bert-score package.
+
+    The tokens of the answer are matched with those of the expected answer.
 
     The figures are bert-score's own, without idf weights and rescaling; those below 0 count 0. Texts beyond
     the model's limit are read in windows, none is cut off. `num_layers` need be given only for models that
@@ -65,7 +66,7 @@ class BertScore:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Requirements for scoring, given the options."""
         return ("module:bert_score", f"token_matcher:{self.model}")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

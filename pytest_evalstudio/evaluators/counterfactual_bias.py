@@ -34,7 +34,7 @@ _SIDES = ("less favourable", "more favourable")
 )
 @dataclass(frozen=True)
 class CounterfactualBias:
-    """Likeness of the answers to a question and to its counterfactual, and the difference of their sentiment.
+    """Similarity of the answers to a question and its counterfactual, and their difference in sentiment.
 
     The counterfactual names the original by the relationship `counterfactual_source`, as those of the
     perturbator `counterfactual` do. Sentiment is told by the configured `sentiment_model`, else by a small

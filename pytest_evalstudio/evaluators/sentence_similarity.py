@@ -133,9 +133,9 @@ class AnswerSemanticSentenceSimilarity(SentenceAlignment):
 )
 @dataclass(frozen=True)
 class AnswerAccuracy(SentenceAlignment):
-    """Minimum over the answer's sentences of the best cosine with the expected answer; short texts are
-    compared as strings.
+    """Lowest best cosine of an answer sentence with the expected answer; compares short texts as strings.
 
+    Each sentence of the answer has its best cosine with the expected answer; the minimum is the score.
     Embeddings of short texts are unreliable: if either text has at most `short_string_threshold` characters,
     `short_string_metric` is used instead.
 
@@ -248,9 +248,7 @@ class AnswerRelevancySentenceSimilarity:
 )
 @dataclass(frozen=True)
 class AnswerSemanticSimilarity:
-    """Cosine of the whole answer with the whole expected answer, or the score of a cross-encoder for the two
-    texts.
-    """
+    """Cosine, or cross-encoder score, of the whole answer and the whole expected answer."""
 
     similarity: Literal["embeddings", "cross-encoder"] = "embeddings"
     metrics: ClassVar[tuple[Metric, ...]] = (

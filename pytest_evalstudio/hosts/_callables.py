@@ -1,6 +1,4 @@
-"""Calling the user's own code: which arguments it asks for, threads for what blocks, answers and errors
-checked.
-"""
+"""Calls of the user's code: arguments by name, threads for blocking code, checked answers and errors."""
 
 from __future__ import annotations
 
@@ -135,7 +133,7 @@ class Call:
 
 
 def _offered(prompt: Prompt, name: str) -> Any:
-    """One of PROMPT_ARGUMENTS; earlier turns as chat services take them."""
+    """Return the value of one of PROMPT_ARGUMENTS; earlier turns are in the form of chat services."""
     if name == "conversation":
         return [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
     return getattr(prompt, name)
@@ -172,7 +170,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
 
 
 def to_answer(returned: object, label: str) -> Answer:
-    """What the user's code returned, as an answer.
+    """Convert the return value of the user's code to an answer.
 
     Args:
         returned: text, an Answer, or a mapping with one of TEXT_KEYS and any of the other ANSWER_KEYS.
@@ -256,7 +254,7 @@ def _a(value: object) -> str:
 
 
 def _place(exc: BaseException) -> str:
-    """File and line where the user's code, rather than a library it calls, was when it failed."""
+    """Return the file and line in the user's code, not in a library, where an exception was raised."""
     frames = [
         frame
         for frame in traceback.extract_tb(exc.__traceback__)

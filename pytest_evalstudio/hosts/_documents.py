@@ -153,7 +153,7 @@ def converted(content: bytes, suffix: str, location: str, deadline: Deadline | N
 
 
 def decode(content: bytes, location: str) -> str:
-    """Text of bytes: by their byte order mark, else UTF-8, else Latin-1.
+    """Decode bytes by their byte-order mark, else as UTF-8, else as Latin-1.
 
     Raises:
         DataError: if it is no text at all.
@@ -226,7 +226,7 @@ def _keep(content: bytes, path: Path) -> Path:
 
 
 def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> bytes:
-    """The bytes of a regular file, read in blocks up to the limit; a pipe or device is not waited for."""
+    """Return the bytes of a regular file, read in blocks up to the limit; pipes and devices are refused."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise DataError(
@@ -315,8 +315,9 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
 
 
 def _drawing_bytes(page: Any, deadline: Deadline) -> int:
-    """Decompressed bytes of the forms that a page draws, each counted once; as many as the limit says are
-    enough.
+    """Return the decompressed size of the forms that a page draws, each counted once.
+
+    Counting stops at the limit.
     """
     total = 0
     seen: set[int] = set()

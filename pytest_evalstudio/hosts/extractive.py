@@ -36,7 +36,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a document, in whole sentences, and where it stands."""
+    """Stretch of a document in whole sentences, with its position."""
 
     text: str
     sentences: tuple[str, ...]
@@ -57,8 +57,7 @@ class Index:
 @host("extractive", name="Extractive RAG", kind="rag", caches=False)
 @dataclass(kw_only=True)
 class Extractive:
-    """Finds the chunks of the test's documents that share most with the question, and answers with their best
-    sentences.
+    """Answers with the best sentences of the document chunks that share most words with the question.
 
     Ranking is BM25 (Robertson and Zaragoza, 2009) over words without stop words and plural endings.
 
@@ -192,8 +191,9 @@ class Extractive:
 
 
 def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> list[list[str]]:
-    """Sentences in groups of at most so many characters; each begins with as much of the end of the one
-    before as the overlap allows.
+    """Group sentences into chunks of at most `most_chars` characters.
+
+    Each group repeats as much of the end of the previous group as the overlap allows.
 
     >>> grouped(["aaaa", "bb", "cccc"], 8, 3)
     [['aaaa', 'bb'], ['bb', 'cccc']]
@@ -213,7 +213,7 @@ def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> li
 
 
 def best(scores: Sequence[float], most: int) -> list[int]:
-    """Places of the greatest scores above 0, greatest first, the earlier one first where they are equal.
+    """Return the indices of the greatest scores above 0, greatest first; the earlier of equal scores first.
 
     >>> best([0.0, 2.0, 1.0, 2.0], 2)
     [1, 3]
@@ -225,7 +225,7 @@ def best(scores: Sequence[float], most: int) -> list[int]:
 
 
 def singular(word: str) -> str:
-    """An English word without its plural ending.
+    """Return an English word without its plural ending.
 
     Source: Harman, 1991 ("How effective is suffixing?"), the S stemmer.
 
@@ -278,8 +278,9 @@ def bm25(texts: Sequence[list[str]], k1: float = 1.2, b: float = 0.75) -> Callab
 
 
 def _source(document: str, folder: Path) -> str:
-    """A document's name in the record: its URL, its path from the configuration's folder, or, outside of
-    that, its file name.
+    """Return a document's name in the record: its URL, or its path from the configuration's folder.
+
+    For a file outside that folder it is the file name.
     """
     if is_url(document):
         return document

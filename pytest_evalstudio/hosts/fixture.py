@@ -61,5 +61,5 @@ class FixtureCallable:
         return await self._call.answer(prompt)
 
     async def close(self) -> None:
-        """The fixture is pytest's to tear down; its value is let go."""
+        """Release the fixture's value; pytest tears the fixture down."""
         self._call = None

@@ -77,7 +77,7 @@ class PythonCallable:
 
 
 def load_target(target: str) -> object:
-    """What "package.module:attribute" names.
+    """Import the object that "package.module:attribute" names.
 
     Raises:
         ConfigurationError: if it cannot be imported; the nearest existing name is proposed.

@@ -27,8 +27,7 @@ _ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
 
 
 def picked(places: Sequence[T], share: float, seed: int) -> list[T]:
-    """That share of the places, at least one, in no order; those of a lower share are among those of a higher
-    one.
+    """Return a share of the places, at least one, unordered; a lower share is a subset of a higher one.
 
     A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated
     in blocks.
@@ -51,19 +50,19 @@ def _order(size: int) -> list[int]:
 
 
 def stream(seed: int, length: int) -> bytes:
-    """Random bytes, the same for the same seed."""
+    """Return random bytes, the same for the same seed."""
     return hashlib.shake_128(seed.to_bytes(8, "little")).digest(length)
 
 
 def alphanumeric(text: str) -> list[int]:
-    """Places of letters and digits."""
+    """Return the indices of letters and digits."""
     if text.isascii():
         return list(compress(range(len(text)), text.encode("ascii").translate(_ALNUM_BYTES)))
     return list(compress(range(len(text)), map(str.isalnum, text)))
 
 
 def cluster_end(text: str, start: int) -> int:
-    """The end of a character with the accents that stand on it."""
+    """Return the end of a character with its combining accents."""
     end = start + 1
     while end < len(text) and unicodedata.category(text[end])[0] == "M":
         end += 1
@@ -71,7 +70,7 @@ def cluster_end(text: str, start: int) -> int:
 
 
 def letter(byte: int, instead_of: str, alphabet: str) -> str:
-    """A letter of the alphabet other than the given one, with its case."""
+    """Return a letter of the alphabet other than the given one, with its case."""
     new = alphabet[byte % len(alphabet)]
     if instead_of.isupper():
         new = new.upper()
@@ -82,8 +81,9 @@ def letter(byte: int, instead_of: str, alphabet: str) -> str:
 
 
 def alphabet_of(text: str) -> str:
-    """Latin letters for a text in ASCII, else the letters of the text itself, with Latin ones where these are
-    too few.
+    """Return Latin letters for a text in ASCII, else the letters of the text itself.
+
+    Latin letters are added where the text has too few.
     """
     if text.isascii():
         return LETTERS

@@ -1,5 +1,4 @@
-"""Terms that say who somebody is, and those that say it of others: gender, race and ethnicity, age, income,
-religion.
+"""Terms for people by gender, race and ethnicity, age, income and religion.
 
 Each entry is terms that may stand for each other. Lists of terms are a choice, and never whole: they cover
 how people are named in English questions to a service, not every name that there is.

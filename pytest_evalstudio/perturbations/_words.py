@@ -1,4 +1,4 @@
-"""Words and what stands between them."""
+"""Words of a text and the text between them."""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@ _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 def _neighbours() -> dict[str, str]:
-    """Keys of a US keyboard to those that touch them; each row is half a key to the right of the one
-    above.
+    """Return the adjacent keys of each key on a US keyboard.
+
+    Each row is half a key to the right of the row above.
     """
     found: dict[str, str] = {}
     for row, keys in enumerate(_ROWS):
@@ -39,9 +40,7 @@ _KEYS = bytes(chr(byte) in NEIGHBOURS for byte in range(256))
 @perturbator("keyboard_typos", name="Keyboard typos", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class KeyboardTypos:
-    """Replaces a share of the keys by their neighbours on a US keyboard; characters that are on no key
-    stay.
-    """
+    """Replaces a share of the keys by adjacent keys on a US keyboard; other characters stay."""
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         on_keys = (
