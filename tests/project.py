@@ -67,7 +67,7 @@ class Project:
         )
 
     def run(self, *arguments: str) -> pytest.RunResult:
-        """Run pytest in this process, which saves the start of an interpreter; with `-n` in one of its own."""
+        """Run pytest in this process, which saves the start of an interpreter; with `-n`, in a new one."""
         if "-n" in arguments:
             return self.run_process(*arguments)
         return self._run_here("-p", "no:cacheprovider", *arguments)
