@@ -83,8 +83,7 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
     """Read a suite or lab without errors.
 
     Raises:
-        DataError: for the first thing that is wrong with it, or if it is a data set: nobody knows whom to ask
-            its questions.
+        DataError: for the first fault, or if it is a data set, which names no models to ask.
     """
     from pytest_evalstudio.core.errors import DataError
     from pytest_evalstudio.formats.dataset import LlmDataset

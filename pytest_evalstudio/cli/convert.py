@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _written(content: TestSuite | TestLab | LlmDataset, target: str, arguments: argparse.Namespace) -> str:
-    """Write it, and say what was written and what was not."""
+    """Write the converted content, and report what was written and what was not."""
     from pytest_evalstudio.formats.agent_evaluation import (
         export_evaluation_set,
         suite_of,

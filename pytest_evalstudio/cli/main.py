@@ -40,7 +40,7 @@ COMMANDS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; what is wrong is said on standard error, without a traceback."""
+    """Run a command; errors are printed on standard error, without a traceback."""
     arguments = parser_of_commands().parse_args(argv)
     command: Callable[[argparse.Namespace], int] = arguments.command
     try:

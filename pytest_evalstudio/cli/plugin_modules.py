@@ -1,6 +1,6 @@
 """`--plugin-module`: plugins that a conftest.py or another module of the user's registers.
 
-The command line runs no code of a folder that nobody named: the module is given explicitly.
+The command line runs no code from a folder unless the user names it: modules are given explicitly.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     registry = registry_for(arguments)
     record = record_path(arguments.record)
-    read_run(record)  # a file that is not a record leaves no folder behind
+    read_run(record)  # no folder is created for a file that is not a record
     output = Path(arguments.output)
     with OutputFolder(output).locked():
         report = build_report(record, output, registry=registry)

@@ -21,7 +21,7 @@ class EvalStudioError(Exception):
 
 
 class DataError(EvalStudioError):
-    """A file of the user's cannot be read as what it claims to be.
+    """A file of the user cannot be read in its format.
 
     Args:
         message: the fact and the remedy.

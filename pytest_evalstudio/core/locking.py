@@ -15,11 +15,11 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     The operating system releases the lock of a process that is killed.
 
     Args:
-        path: a file that stands for what is locked; it is made, and stays.
+        path: lock file; it is created, and never deleted.
         wait: whether to wait for others.
 
     Raises:
-        BlockingIOError: if another one has the lock, and nobody waits.
+        BlockingIOError: if another holder has the lock, and `wait` is False.
     """
     with open(path, "a+b") as file:
         if sys.platform == "win32":

@@ -105,7 +105,7 @@ class Likelihood:
     """Likelihood of a passage under a language model.
 
     Attributes:
-        tokens: natural logarithm of the probability of each token of the text, given all that stands before
+        tokens: natural logarithm of the probability of each token of the text, given all preceding tokens
             it.
         is_cut: whether some of them were given less than all.
     """

@@ -40,7 +40,7 @@ def complete_lab(
     trust: LabTrust = UNTRUSTED,
     progress: Progress | None = None,
 ) -> list[Row]:
-    """Ask a lab's models what they have not answered yet, and put the answers into its data set.
+    """Ask a lab's models the unanswered questions, and add the answers to its data set.
 
     Args:
         tables: `[[model]]` tables.

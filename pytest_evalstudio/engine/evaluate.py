@@ -111,11 +111,11 @@ def evaluate(
     Args:
         evaluators: ids; the configuration's, else the default choice, where not given.
         config: configuration keys, e.g. {"evaluator": {"rouge": {"threshold": 0.3}}}.
-        registry: what is known; a fresh one where not given.
+        registry: registry of plugins; by default a new one.
         folder: where relative paths of the rows and of the configuration start.
 
     Raises:
-        ConfigurationError: for a name or option that nobody knows, or an evaluator that lacks its model or
+        ConfigurationError: for an unknown name or option, or an evaluator that lacks its model or
             extra.
         DataError: for a row of a model that the lab does not have.
 

@@ -43,19 +43,19 @@ def check_judge(
 
     Args:
         path: lab or data set that has the answers.
-        evaluator: the answer is good in its eyes if its primary metric meets the threshold.
-        config: `judge`, and the evaluator's options.
-        repeats: how often more each answer is judged, past stored replies.
-        cache: folder of stored replies; None for none.
+        evaluator: id of the evaluator; it rates an answer as good if its primary metric meets the threshold.
+        config: configuration with `judge` and the evaluator's options.
+        repeats: number of additional judgements of each answer, without stored replies.
+        cache: folder of stored replies; None to store none.
 
     Returns:
         Counts; `agreement` with people, its 95 % interval (Wilson), Cohen's `kappa`; `precision` and `recall`
         for good answers and for bad ones; `flips` over repeats, over the chunks of the context in the other
         order, and over the choices of the reply in the other order: {compared, flipped, rate, interval};
-        `parse_failure_rate`; calls, tokens and US dollars per verdict. Figures that cannot be had are None.
+        `parse_failure_rate`; calls, tokens and US dollars per verdict. Unavailable figures are None.
 
     Raises:
-        ConfigurationError: if the evaluator asks no judge, or there is none.
+        ConfigurationError: if the evaluator asks no judge, or no judge is configured.
         DataError: if no label fits an answer.
     """
     if repeats < 0:

@@ -33,12 +33,12 @@ class LabBuilder:
         folder: where modules and other files of the hosts are looked for.
         documents: folder or URL where relative documents of the suite start; `folder` where not given.
         cache: folder in which answers are kept; None to keep none.
-        registry: what is known; a fresh one where not given.
+        registry: registry of plugins; by default a new one.
         runs: how often each question is asked, where a model's table does not say.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
 
     Raises:
-        ConfigurationError: if a model cannot be had, or two have one name.
+        ConfigurationError: if a model is not available, or two models have the same name.
 
     >>> suite = TestSuite(name="Sums")
     >>> _ = suite.add_test().add_case("2 + 2?", key="sum")
@@ -109,7 +109,7 @@ class LabBuilder:
 
         Args:
             llm_host: id of the host.
-            llm_model_names: what the host calls its models.
+            llm_model_names: names of the models at the host.
             llm_host_configs: host parameters per model; with several for one model, each makes a model of its
                 own.
             options: those of the class.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Called with how much of the work at hand is done, in the thread that does it."""
+    """Called with the progress of the current work, in the thread that does it."""
 
     def __call__(self, done: int, total: int, /, *, what: str = "answers") -> None: ...
 
@@ -93,7 +93,7 @@ class Pipeline:
     def evaluate(self, tasks: Sequence[EvalTask], *, progress: Progress | None = None) -> list[Result]:
         """Answer, score and judge a chunk; one result per task, in order.
 
-        Originals that are not in the chunk are scored beside it where their answers are at hand, so that the
+        Originals that are not in the chunk are scored in addition if their answers are available, so that the
         flips of their perturbations are found.
         """
         started = time.perf_counter()

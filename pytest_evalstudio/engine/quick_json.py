@@ -1,7 +1,7 @@
 """JSON by orjson for speed, with the standard library as a fallback for what orjson refuses.
 
-That is half a surrogate pair and integers beyond 64 bits. Not for values with NaN or infinities: orjson
-writes null.
+orjson refuses half a surrogate pair and integers beyond 64 bits. Do not use it for values with NaN or
+infinities, which orjson writes as null.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def read(text: bytes | str) -> Any:
     r"""Parse a JSON text.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is not valid JSON.
 
     >>> read('["\\ud83d"]') == ["\ud83d"]
     True

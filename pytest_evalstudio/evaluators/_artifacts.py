@@ -26,14 +26,14 @@ _KINDS = {
 
 
 class ArtifactFault(Exception):
-    """What is wrong with an artifact, in words that follow its name."""
+    """Fault of an artifact, as text that follows its name."""
 
 
 def check_content(path: Path) -> None:
     """Check that a file is not empty and has the format of its suffix.
 
     Raises:
-        ArtifactFault: if it is not.
+        ArtifactFault: if the check fails.
     """
     check_declared(path)
 
@@ -51,15 +51,15 @@ def check_declared(
     """Check that a file or folder meets its expectation.
 
     Args:
-        kind: file, folder, json, pdf, text or csv; "" goes by the ending.
-        min_size: bytes of a file, entries of a folder.
+        kind: file, folder, json, pdf, text or csv; "" uses the suffix.
+        min_size: minimum bytes of a file, or entries of a folder.
         json_schema: schema of a JSON file, as JsonSchema takes it.
-        fields: JSON pointer to value, of a JSON file.
-        contains: texts that must stand in it.
-        folder: where a relative path of a schema begins.
+        fields: expected values of a JSON file by JSON pointer.
+        contains: texts that it must contain.
+        folder: folder of relative paths of schemas.
 
     Raises:
-        ArtifactFault: if it is not.
+        ArtifactFault: if the check fails.
         ConfigurationError: if the schema is invalid.
     """
     try:

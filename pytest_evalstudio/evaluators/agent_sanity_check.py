@@ -1,4 +1,4 @@
-"""Agent sanity check: are the files that an agent left behind what they should be."""
+"""Agent sanity check: validity of the files that an agent wrote."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class AgentSanityCheck:
     Expectations may ask for a structure and for values.
 
     Keys of the row: `artifacts` (paths, or a folder), `expected_artifacts` (see `Expectation`), both relative
-    to the row's file. With `artifacts_dir`, a test lab's folder is searched for what the model's chat
-    messages on this case left. Nothing outside the row's folder (and `artifacts_dir`) is opened.
+    to the row's file. With `artifacts_dir`, a test lab's folder is searched for the files of the
+    model's chat messages on this case. No file outside the row's folder (and `artifacts_dir`) is opened.
     """
 
     artifacts_dir: str = ""

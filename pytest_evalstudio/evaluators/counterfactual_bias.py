@@ -37,8 +37,8 @@ class CounterfactualBias:
     """Similarity of the answers to a question and its counterfactual, and their difference in sentiment.
 
     The counterfactual names the original by the relationship `counterfactual_source`, as those of the
-    perturbator `counterfactual` do. Sentiment is told by the configured `sentiment_model`, else by a small
-    list of English words.
+    perturbator `counterfactual` do. Sentiment is rated by the configured `sentiment_model`, else by a
+    small list of English words.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validation of Generative Language
         Models), bias evaluation.

@@ -56,7 +56,7 @@ _HINTED_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{4,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A stretch of a text, and what it says when decoded."""
+    """A stretch of a text, and its decoded text."""
 
     start: int
     end: int

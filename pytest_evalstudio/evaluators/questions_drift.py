@@ -40,7 +40,7 @@ LEAST_IN_A_GROUP = 3
 class QuestionsDrift:
     """Cosine distance of the mean embeddings of earlier and later questions; it decides no item.
 
-    The questions must stand in the order in which they were asked; the first `split_ratio` of them are the
+    The questions must be in the order in which they were asked; the first `split_ratio` of them are the
     earlier ones. Below 0.05 drift is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
     """
 

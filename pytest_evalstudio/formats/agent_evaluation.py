@@ -99,11 +99,11 @@ class _Lines(Source):
 def load_evaluation_set(path: str | Path) -> LlmDataset:
     """Read an evaluation set as a data set.
 
-    Where some requests have a response, those that have none are errors of their own; where none has, nobody
-    has answered yet.
+    If some requests have a response, each request without one is an error. If no request has a response, the
+    set has not been answered yet.
 
     Raises:
-        DataError: for the first thing that is wrong with it.
+        DataError: for the first fault.
     """
     source = evaluation_source(Path(path))
     if not is_evaluation_set(source.data):
@@ -143,7 +143,7 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
     """Read an evaluation set from a parsed file; a faulty entry does not affect the others.
 
     Raises:
-        DataError: if there are no entries to speak of.
+        DataError: if there is no list of entries.
     """
     at: tuple[object, ...] = () if isinstance(source.data, list) else (ROOT,)
     entries = source.data if isinstance(source.data, list) else source.data[ROOT]
@@ -198,14 +198,14 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
 def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[dict[str, Any]]:
     """Return the entries of an evaluation set.
 
-    Of a suite they have no response; of a lab or data set all have but those whose row is an error.
+    Entries of a suite have no response; entries of a lab or data set have one, unless their row is an error.
 
     Args:
-        model: key or name of the model whose answers are written; must be given where there are several.
+        model: key or name of the model whose answers are written; required if there are several.
 
     Raises:
         DataError: if there are answers of several models and none is chosen.
-        ConfigurationError: for a model that nobody knows.
+        ConfigurationError: for an unknown model.
     """
     if isinstance(content, TestSuite):
         return [evaluation_entry(row, answered=False) for row in _rows_of_suite(content)]
@@ -220,7 +220,7 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
     """Return a row as an entry of an evaluation set, without the fields that it lacks.
 
     Args:
-        answered: whether the row's answer is one; that of an error is none.
+        answered: whether the row has an answer; a row in error has none.
     """
     turns = [turn.to_dict() for turn in row.conversation]
     chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")

@@ -54,7 +54,7 @@ class Logistic(_Part):
     """p = 1 / (1 + exp(−(intercept + Σ weight · (score − mean) / scale))).
 
     Attributes:
-        logs: whether log(1 + score) stands in the score's place, as it does for metrics without an upper end.
+        logs: whether log(1 + score) replaces the score, as for metrics without an upper end.
         cuts: only of ordinal regression: level to what stands in the intercept's place for "this level or
             better"; the lowest level has none.
     """
@@ -88,13 +88,13 @@ Curve = Annotated[Logistic | Line | Steps, Field(discriminator="kind")]
 
 
 class Conformal(_Part):
-    """What split conformal prediction found on labels that the curve was not fitted to.
+    """Result of split conformal prediction on labels that were not used to fit the curve.
 
     Attributes:
-        alpha: share of answers whose set may miss the label that people would give.
-        quantile: of the nonconformity |label − p|; a label is in the set of an answer where its nonconformity
-            is no greater.
-        labels: how many it rests on.
+        alpha: share of answers whose set may not contain the label that people would give.
+        quantile: quantile of the nonconformity |label − p|; the set of an answer has the labels whose
+            nonconformity is at most the quantile.
+        labels: number of labels used.
     """
 
     alpha: Annotated[float, Field(gt=0, lt=1)]
@@ -175,7 +175,7 @@ def load_calibration(path: Path) -> Calibration:
     """Read and check a saved calibration.
 
     Raises:
-        ConfigurationError: with file and key, if it cannot be read or is none.
+        ConfigurationError: with file and key, if it cannot be read or is not a calibration.
     """
     try:
         data = json.loads(path.read_bytes())

@@ -34,11 +34,11 @@ class PatternTimeout(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whether a text meets a condition.
+    """Result of checking a text against a condition.
 
     Attributes:
-        failed: the sub-condition that is not met, as text; "" where all is met. Of an AND its failing
-            operands, of an OR the whole OR, of a NOT what was found and where.
+        failed: text of the unmet sub-condition, "" if all is met. For an AND these are its failing operands,
+            for an OR the whole OR, for a NOT the match and its position.
     """
 
     passed: bool

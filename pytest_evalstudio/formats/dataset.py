@@ -55,7 +55,7 @@ MAX_COLUMNS = 1_000
 
 
 class Row(FormatModel):
-    """One answer of one model to one question, with what is known about it.
+    """One answer of one model to one question, with its data.
 
     Attributes:
         key: the test case's key; shared by all models that were asked the same.
@@ -66,7 +66,7 @@ class Row(FormatModel):
         usage: tokens by kind.
         conversation: the turns before the input, each with role ("system", "user" or "assistant") and
             content.
-        error: why there is no answer.
+        error: reason for a missing answer.
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset(
@@ -191,7 +191,7 @@ def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
     """Read a data set from a parsed file; a faulty row does not affect the others.
 
     Raises:
-        DataError: if there is no data set to speak of.
+        DataError: if the file as a whole is not a data set.
     """
     head = validate(
         LlmDataset, {name: value for name, value in source.data.items() if name != "inputs"}, source
@@ -284,7 +284,7 @@ def parse_csv(text: str, name: str) -> Source:
     """Parse the CSV of a data set; cells of list columns are JSON, and plain text is a list of one.
 
     Raises:
-        DataError: if it has no header, a column stands in it twice, or a row has more cells than the header.
+        DataError: if it has no header, a duplicate column, or a row with more cells than the header.
     """
     names, records = read_csv(text, name)
     if "input" not in names:
@@ -301,7 +301,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
     """Return the columns of a CSV text, and the non-empty cells of each row.
 
     Raises:
-        DataError: if a column stands in it twice, or a row has more cells than the header.
+        DataError: if it has a duplicate column, or a row with more cells than the header.
     """
     csv.field_size_limit(MAX_CELL_CHARS)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)

@@ -20,13 +20,13 @@ F = TypeVar("F", bound=FormatModel)
 
 @dataclass(slots=True)
 class EvalFile:
-    """A file that was read: its content, and what is wrong with parts of it.
+    """Parsed file: its content, and the errors of its parts.
 
     Attributes:
         kind: suite, lab or dataset.
         content: the sound part.
         errors: one for each test case or row that is left out.
-        warnings: what was repaired or looks misspelt.
+        warnings: repairs, and keys that look misspelt.
     """
 
     kind: str
@@ -68,7 +68,7 @@ def read(source: Source) -> EvalFile:
     """Return the content of a parsed file.
 
     Raises:
-        DataError: if it is none of our kinds, or nothing of it can be used.
+        DataError: if its format is unknown, or nothing of it can be used.
     """
     kind = kind_of(source.data)
     if kind == "suite":

@@ -85,11 +85,11 @@ class Guardrails(BaseModel):
     evaluator_ids: list[str] = Field(default_factory=list)
 
     def save(self, path: Path, *, reference_ids: bool = False) -> None:
-        """Write it as JSON.
+        """Write the configuration as JSON.
 
         Args:
-            reference_ids: whether evaluators stand there as the reference engine calls them; those that it
-                does not have are left out.
+            reference_ids: whether to use the evaluator ids of the reference engine; evaluators that it does
+                not have are left out.
         """
         known = (
             {id: REFERENCE + name for id, name in REFERENCE_IDS.items()}
@@ -111,10 +111,10 @@ class Guardrails(BaseModel):
 
 
 def read_guardrails(path: Path) -> Guardrails:
-    """Read a guardrail configuration; ids of the reference engine become ours.
+    """Read a guardrail configuration; ids of the reference engine are translated.
 
     Raises:
-        ConfigurationError: with the file and what is wrong.
+        ConfigurationError: with the file and the fault.
     """
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))

@@ -111,7 +111,7 @@ def read_lab(source: Source) -> tuple[TestLab, list[DataError]]:
     """Read a lab from a parsed file; a faulty row does not affect the others.
 
     Raises:
-        DataError: if there is no lab to speak of.
+        DataError: if the file as a whole is not a lab.
     """
     data = source.data
     rest = {name: value for name, value in data.items() if name not in ("dataset", "raw_dataset", "models")}

@@ -37,7 +37,7 @@ class Label:
 
     Attributes:
         label: 1 (good) or 0 (bad), or a level, higher for better.
-        rater: "" where nobody is named.
+        rater: "" for a rater without a name.
         answer_id: of the text that was labelled, "" where it is not said.
     """
 
@@ -63,11 +63,11 @@ def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
     Answers without a label, or with a tie, are left out.
 
     Args:
-        levels: whether a label may be any whole number, higher for better; else it is 1 (good) or 0 (bad).
+        levels: whether labels may be any whole numbers, higher for better; otherwise 1 (good) or 0 (bad).
 
     Raises:
-        DataError: with file, line and what is wrong, if a column is missing, a label is none, or a rater gave
-            two to one answer; if there is no label.
+        DataError: with file, line and fault, if a column is missing, a label is invalid, a rater labelled one
+            answer twice, or there is no label.
     """
     found, divided = majority(read_ratings(path, levels=levels))
     if not found:
@@ -81,10 +81,10 @@ def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
 def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
     """Return the labels of every rater, in order; rows without a label are left out.
 
-    Fields may be parted by commas, semicolons or tabs, as spreadsheets in various languages write them.
+    Fields may be separated by commas, semicolons or tabs, as spreadsheets in various languages write them.
 
     Raises:
-        DataError: as `read_labels`, but for there being none.
+        DataError: as `read_labels`, except that a file without labels is accepted.
     """
     found: dict[tuple[str, str, str], Label] = {}
     for line, row in read_rows(path)[1]:
@@ -114,9 +114,11 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     Cells that `inert` changed in sheets of this package are restored.
 
     Raises:
-        DataError: if the file is no CSV in UTF-8, or a column is missing.
+        DataError: if the file is not CSV in UTF-8, or a column is missing.
     """
-    csv.field_size_limit(LONGEST_FIELD)  # of the whole process: whoever reads CSV sets his own
+    csv.field_size_limit(
+        LONGEST_FIELD
+    )  # the limit applies to the whole process: each reader of CSV sets its own
     try:
         text = path.read_bytes().decode("utf-8-sig")
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))

@@ -67,8 +67,8 @@ def check_options(
 
     Args:
         cls: dataclass whose fields are the options.
-        also: names that are known at this place beside the class's own; their values are left out.
-        from_text: options whose values come from the environment, where a text may stand for a number.
+        also: further names that are allowed here; their values are left out.
+        from_text: options with values from the environment, where text is converted to numbers.
 
     Returns:
         The options in the types that the fields declare.
@@ -108,7 +108,7 @@ def build(cls: type[T], options: Mapping[str, Any], place: str) -> T:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Adapter:
-    """The check of one option; `check` is None where its annotation cannot be evaluated."""
+    """Check of one option; `check` is None if its annotation cannot be evaluated."""
 
     hint: Any
     check: TypeAdapter[Any] | None

@@ -1,7 +1,7 @@
 """Reads JSON and YAML text into data, and locates each value in the text.
 
-Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax,
-invalid UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold; a date is its text.
+Trailing commas and a byte-order mark are repaired. Broken syntax, invalid UTF-8, NaN, and names used twice in
+one object are errors. YAML is limited to values of JSON; a date is its text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Source:
         name: path or URL as messages show it.
         text: its text, for places in messages.
         data: the parsed value.
-        warnings: what was repaired.
+        warnings: repairs of the text.
     """
 
     name: str
@@ -103,7 +103,7 @@ def parse(text: str, name: str, *, yaml: bool = False) -> Source:
     """Parse JSON or YAML text.
 
     Raises:
-        DataError: at the place where the text stops being what it claims to be.
+        DataError: at the position where the text violates its format.
     """
     return (
         Source(name=name, text=text, data=load_yaml(text, name), yaml=True)

@@ -149,8 +149,8 @@ class _Places:
     """Positions of the cases in a file.
 
     Attributes:
-        of_keys: pointers by the keys that the file gives, those of cases with faults too.
-        of_cases: pointers by the identity of the sound cases.
+        of_keys: pointers by the keys in the file, including those of faulty cases.
+        of_cases: pointers by the identity of the valid cases.
     """
 
     of_keys: dict[str, str] = field(default_factory=dict)
@@ -161,10 +161,10 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
     """Read a suite from a parsed file; a faulty test case does not affect the others.
 
     Returns:
-        The suite of the sound test cases, keys completed, and an error for each of the others.
+        The suite of the valid test cases, with keys completed, and an error for each other case.
 
     Raises:
-        DataError: if there is no suite to speak of.
+        DataError: if the file as a whole is not a suite.
     """
     data = source.data
     head = validate(TestSuite, {name: value for name, value in data.items() if name != "tests"}, source)

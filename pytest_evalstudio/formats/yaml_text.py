@@ -14,7 +14,7 @@ from typing import Any
 from pytest_evalstudio.core.errors import DataError
 
 MAX_NODES = 500_000
-"""Values that the aliases of a file may add; a few lines of aliases of aliases can stand for billions."""
+"""Values that the aliases of a file may add; a few lines of nested aliases can expand to billions."""
 MAX_DEPTH = 200
 """Deeper YAML is not composed: the C parser would exhaust the stack and take the process with it."""
 _TAG = "tag:yaml.org,2002:"

@@ -159,7 +159,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
         if not loop.is_closed():
             try:
                 loop.call_soon_threadsafe(done.set)
-            except RuntimeError:  # the session ended while the call was running: nobody waits for it
+            except RuntimeError:  # the session ended during the call: no caller waits for it
                 return
 
     threading.Thread(target=work, name="evalstudio-call", daemon=True).start()
@@ -176,7 +176,7 @@ def to_answer(returned: object, label: str) -> Answer:
         returned: text, an Answer, or a mapping with one of TEXT_KEYS and any of the other ANSWER_KEYS.
 
     Raises:
-        HostFault: if it is none of these; the message says what is wrong with it.
+        HostFault: if it is none of these; the message names the fault.
     """
     if isinstance(returned, str):
         return Answer(text=returned)

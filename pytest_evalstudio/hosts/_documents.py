@@ -156,7 +156,7 @@ def decode(content: bytes, location: str) -> str:
     """Decode bytes by their byte-order mark, else as UTF-8, else as Latin-1.
 
     Raises:
-        DataError: if it is no text at all.
+        DataError: if it is not text.
     """
     for mark, encoding in _BOMS:
         if content.startswith(mark):

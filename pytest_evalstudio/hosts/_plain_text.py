@@ -195,7 +195,7 @@ class _Page:
 
     def tag(self, name: str, *, closes: bool) -> None:
         if name == "body" and not closes:
-            self._silent.clear()  # a head that nobody closed
+            self._silent.clear()  # an unclosed head
         if name in self.SILENT:
             if closes and name in self._silent:
                 del self._silent[self._silent.index(name) :]

@@ -21,7 +21,7 @@ class HostTools:
         split_sentences: text to (start, end) spans of its sentences.
         mask: a message to the same without the secrets of the settings; call it before a message is
             shortened.
-        timeout_s: seconds until nobody waits for an answer, or for the preparation of a corpus, any more.
+        timeout_s: timeout of an answer, and of the preparation of a corpus, in seconds.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
         trusted_hosts: "host:port" of those that may have such an address all the same, because the user named
             them.

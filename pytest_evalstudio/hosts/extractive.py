@@ -45,7 +45,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What is looked up for one corpus; `owners[i]` is the chunk that sentence i is in."""
+    """Index of one corpus; `owners[i]` is the chunk of sentence i."""
 
     chunks: tuple[Chunk, ...]
     sentences: tuple[str, ...]
@@ -62,13 +62,13 @@ class Extractive:
     Ranking is BM25 (Robertson and Zaragoza, 2009) over words without stop words and plural endings.
 
     Attributes:
-        top_k: chunks retrieved: the context.
-        answer_sentences: sentences of them that make the answer, in the order of the documents.
-        chunk_chars: length of a chunk, whole sentences; a longer sentence is a chunk of its own.
-        overlap_chars: how much of a chunk's end the next one repeats, at most, in whole sentences.
-        stem: whether "fee" finds "fees".
-        stop_words: whether the commonest English words count for nothing.
-        no_answer: what it says if no sentence shares a word with the question.
+        top_k: number of retrieved chunks, which are the context.
+        answer_sentences: number of their sentences in the answer, in the order of the documents.
+        chunk_chars: maximum length of a chunk of whole sentences; a longer sentence is a separate chunk.
+        overlap_chars: maximum overlap of consecutive chunks, in whole sentences.
+        stem: whether "fee" matches "fees".
+        stop_words: whether the most common English words are ignored.
+        no_answer: the answer if no sentence shares a word with the question.
         max_document_bytes: larger documents are errors.
     """
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.hosts._tools import HostTools
 @host("fixture", name="pytest fixture", kind="both", caches=False, runs_user_code=True)
 @dataclass(kw_only=True)
 class FixtureCallable:
-    """A pytest fixture of yours whose value is called with the prompt, as `python` calls its target.
+    """Your own pytest fixture; its value is called with the prompt, as `python` calls its target.
 
     Attributes:
         fixture: name of the fixture.
@@ -38,7 +38,7 @@ class FixtureCallable:
         """Take the fixture's value.
 
         Raises:
-            ConfigurationError: if it cannot be called with what is configured.
+            ConfigurationError: if it cannot be called with the configured arguments.
         """
         offered = {
             "model": self._name,

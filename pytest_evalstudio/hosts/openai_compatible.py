@@ -40,7 +40,7 @@ class OpenAICompatible:
         url: the service's base, e.g. "http://localhost:11434/v1".
         api_key: use "${NAME}" to take it from the environment; local services need none.
         temperature, max_tokens, seed: None for the service's own default.
-        input_usd_per_million, output_usd_per_million: prices of tokens; without both there is no cost.
+        input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
         arguments: further chat-completion arguments, passed through as they are.
         structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or
             "auto" for the first of these that the service takes.

@@ -19,7 +19,7 @@ from pytest_evalstudio.hosts._tools import HostTools
 @host("python", name="Python callable", kind="both", caches=False, runs_user_code=True)
 @dataclass(kw_only=True)
 class PythonCallable:
-    """A function of yours, sync or async, that takes the prompt and returns the answer.
+    """Your own function, sync or async, that takes the prompt and returns the answer.
 
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
@@ -40,7 +40,7 @@ class PythonCallable:
         """Import the target; the configuration's folder and the current one are importable until `close`.
 
         Raises:
-            ConfigurationError: if there is no such callable, or it cannot be called with what is configured.
+            ConfigurationError: if there is no such callable, or the configured arguments do not fit it.
         """
         self._importable = [str(tools.folder.resolve()), os.getcwd()]
         sys.path[:0] = self._importable

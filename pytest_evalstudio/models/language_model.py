@@ -67,17 +67,17 @@ class TextReader:
     def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
         """Return the log-likelihoods of each passage's tokens; each distinct passage is read once.
 
-        A text begins with the tokenizer's start token, so that its first token has a probability too; to a
-        sequence-to-sequence model all that stands before the text is the encoder's. Instruction, what stands
-        before, and the text are cut into tokens each by itself.
+        A text begins with the tokenizer's start token, so that its first token has a probability too. For a
+        sequence-to-sequence model, the encoder reads everything before the text. The instruction, the
+        preceding text, and the text are tokenized separately.
 
-        Nothing of a text is left out. What stands before it loses its beginning, but for the instruction,
-        where both together are beyond the model's context. A text that is itself longer than half the context
-        is read in windows, each filled up to the context with what comes before it, that move on by `stride`
-        tokens, half the context if that is less or nothing is said.
+        A text is always read completely. If text and preceding text exceed the model's context, the preceding
+        text, except the instruction, loses its beginning. A text longer than half the context is read in
+        windows, each filled up to the context with preceding tokens. Windows move by `stride` tokens, at most
+        and by default half the context.
 
         Raises:
-            EvaluationError: if the model cannot be loaded, is no language model, or gives no number.
+            EvaluationError: if the model cannot be loaded, is not a language model, or returns no number.
         """
         plans = {passage: self._plan(passage, stride) for passage in dict.fromkeys(passages)}
         distinct = {window for windows, _ in plans.values() for window in windows}
@@ -253,7 +253,7 @@ def plan_windows(
         head: first tokens of every window; at least one.
         before: tokens between head and text.
         context: tokens that are read at once.
-        stride: tokens by which windows move on; half the room beside the head at most.
+        stride: tokens by which windows move; at most half of the room after the head.
 
     Three tokens are read and the fourth is predicted:
 

@@ -18,9 +18,6 @@ def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> A
 
     Deprecation warnings within the libraries are suppressed, so that they do not fail a strict test run.
 
-    What the libraries deprecate within themselves is not the user's: no warning of theirs fails a strict test
-    run.
-
     Raises:
         EvaluationError: if it cannot be made.
     """

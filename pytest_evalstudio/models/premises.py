@@ -13,7 +13,7 @@ from pytest_evalstudio.models.windows import token_counts, windows
 
 Pair = tuple[str, str]
 _STEPS = 16
-"""Premise windows have one of so many sizes, so that hypotheses of about the same length share them."""
+"""Number of sizes of premise windows; hypotheses of similar length share windows of one size."""
 
 
 class Readings:

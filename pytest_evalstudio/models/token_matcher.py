@@ -153,7 +153,7 @@ class BertMatcher:
 
 
 class _Folder(str):
-    """The name of a folder; "t5" is in it only if it holds a T5: by that bert-score tells these models."""
+    """Return a folder's name with "t5" only for a T5 model; bert-score detects these models by it."""
 
     def __contains__(self, part: str) -> bool:  # type: ignore[override]
         if part != "t5":

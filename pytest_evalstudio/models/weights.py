@@ -32,7 +32,7 @@ _CONTENT = (*_WEIGHTS, ".json", ".txt", ".model")
 _FETCHED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 _PICKLED = ["*.bin"]
 _ON_THE_HUB = {"toxicity_model": "unitary/toxic-bert"}
-"""What messages name of a table whose default is no name on the hub."""
+"""Text for messages about tables whose default is not a name on the hub."""
 
 _TENSORFLOW = ("d4data/bias-detection-model",)
 _CONVERT = (
@@ -79,11 +79,11 @@ def find_weights(
         model: a local folder, `package:NAME`, or a name on the hub.
         table: the configuration's table, or an evaluator's option that names the model, for messages.
         start: where a relative folder starts.
-        fetch: whether the hub may be asked.
-        digest: of a file; one that remembers saves reading large files again.
+        fetch: whether the hub may be used.
+        digest: returns the digest of a file; a caching function saves reading large files again.
 
     Raises:
-        ConfigurationError: saying what was looked for, where, and how to get it.
+        ConfigurationError: with the model, the places searched, and the remedy.
     """
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:

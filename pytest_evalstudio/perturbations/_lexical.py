@@ -69,7 +69,7 @@ def _content(pieces: Sequence[str], text: str) -> Iterator[tuple[int, str, str, 
     Function words and names are left out.
 
     Args:
-        pieces: what stands between words, and words, in turn.
+        pieces: alternately separators and words.
     """
     words = pieces[1::2]
     lower = [*map(str.lower, words), ""]

@@ -9,7 +9,7 @@ from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, pertur
 from pytest_evalstudio.perturbations._words import WORD_LEVELS
 
 _WORD_END = re.compile(r"\w(?=\s+\S)")
-"""The end of a word that has no punctuation behind it and is not the last."""
+"""End of a word that is not followed by punctuation and is not the last."""
 
 
 @perturbator("comma", name="Comma")

@@ -53,8 +53,8 @@ class ContextualMisinformation:
     """States a false premise as a fact before the question, an attack that a good model rejects.
 
     Attributes:
-        by: "template" for one of a few templates, which needs nobody; "judge" for a premise about the
-            question's subject by a judge.
+        by: "template" for one of a few templates, which need no model; "judge" for a premise about the
+            question's subject that a judge writes.
     """
 
     by: Literal["template", "judge"] = "template"

@@ -14,7 +14,7 @@ class EncodingBase16:
     """Encodes the prompt in base16 and asks for an encoded answer, an attack on plain-text guardrails.
 
     Attributes:
-        spaces: whether a space stands between the bytes.
+        spaces: whether bytes are separated by spaces.
     """
 
     spaces: bool = False

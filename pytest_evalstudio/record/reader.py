@@ -16,7 +16,7 @@ def record_path(place: str | Path) -> Path:
     """Return the record that a path means: the file itself, or the one in a report's folder.
 
     Raises:
-        DataError: if there is none.
+        DataError: if there is no record.
     """
     path = Path(place)
     path = path / FILE if path.is_dir() else path

@@ -2,7 +2,7 @@
 
 Rows are JSON Lines, with figures per model.
 
-This is the one place that knows these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
+Only this module uses these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Assessment:
         """Return the values of one row by their names; null for a missing value.
 
         Args:
-            outcome: as the record has it, None where the evaluator had no word on the row.
-            chunks: how many were retrieved.
+            outcome: outcome in the record, None if the evaluator has none for the row.
+            chunks: number of retrieved chunks.
         """
         details: JsonObject = outcome.details if outcome is not None else {}
         score = outcome.scores.get(self.metric) if outcome is not None else None

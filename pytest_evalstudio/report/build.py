@@ -65,7 +65,7 @@ def build_report(
     more: Mapping[str, More] = NOTHING,
     registry: Registry | None = None,
 ) -> Report:
-    """Build the report of a record in a folder, in place of an earlier report of ours.
+    """Build the report of a record in a folder and replace an earlier report.
 
     The files are built aside and moved into the folder when all are complete, the page last. An interrupted
     build leaves no page of its own. The caller keeps other processes out of the folder; see
@@ -80,7 +80,7 @@ def build_report(
         registry: known evaluators and sections; a fresh one where not given.
 
     Raises:
-        DataError: if the file is no record.
+        DataError: if the file is not a record.
         ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the
             record of another run.
     """

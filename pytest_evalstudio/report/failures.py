@@ -23,7 +23,7 @@ class Text:
     """A text of a failure, cut to what a page can show.
 
     Attributes:
-        left_out: characters behind the cut.
+        left_out: number of characters after the cut.
     """
 
     segments: tuple[Segment, ...]
@@ -36,7 +36,7 @@ class Failure:
 
     Attributes:
         status: "missed" or "error".
-        score: on the primary metric, None where there is none.
+        score: score on the primary metric, or None.
         threshold: the one in force for this case.
     """
 

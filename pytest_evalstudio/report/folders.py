@@ -95,7 +95,7 @@ class Archive:
     Use it as a context manager.
 
     Args:
-        target: where it lies once all is in it; what is there before is replaced in one move.
+        target: final path of the complete archive; an earlier file is replaced in one move.
     """
 
     def __init__(self, target: Path) -> None:

@@ -79,7 +79,7 @@ def render_workflow(summary: Mapping[str, Any], artifacts: Mapping[str, str]) ->
 
     Args:
         summary: as `mrm.artifacts.summary.summarise` gives it.
-        artifacts: names of files beside the page to what they are.
+        artifacts: names of files next to the page, with their descriptions.
     """
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
     return (

@@ -37,13 +37,9 @@ KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
 UNCERTAIN = "uncertain"
-"""Column of an evaluator with a calibration: whether it leaves the answer open; in the JSON it stands in
-`outcomes`.
-"""
+"""Column of a calibrated evaluator: whether the verdict is uncertain; in JSON a part of `outcomes`."""
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
-"""What spreadsheets take for the start of a formula (OWASP, CSV injection); an empty text starts with none of
-them.
-"""
+"""Characters that spreadsheets read as the start of a formula (OWASP, CSV injection)."""
 
 
 def open_text(path: Path) -> IO[str]:

@@ -91,9 +91,7 @@ def _chart(found: Sequence[Sensitivity]) -> Chart:
 
 
 def _curve(found: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
-    aside = 6.0 * (
-        number - (of - 1) / 2
-    )  # models stand beside each other, so that no interval covers another
+    aside = 6.0 * (number - (of - 1) / 2)  # models are drawn side by side, so that no interval covers another
     marks = tuple(
         Mark(
             x=round(places[point.intensity] + aside, 2),

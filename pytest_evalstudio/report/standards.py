@@ -13,7 +13,7 @@ METHOD_PREFIX = "evaluation-method-"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a standard, and what it asks for."""
+    """Part of a standard, with its requirement."""
 
     keyword: str
     standard: str

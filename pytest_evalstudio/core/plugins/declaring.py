@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 SPEC = "__evalstudio__"
-"""Attribute in which the decorators leave the declaration for the registry."""
+"""Attribute in which the decorators store the declaration for the registry."""
 
 P = TypeVar("P")
 

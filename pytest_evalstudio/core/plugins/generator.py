@@ -32,7 +32,7 @@ class Excerpt:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """All excerpts of the documents; equal to itself alone, so that what is found out of it can be kept."""
+    """All excerpts of the documents; equal only to itself, so that results for it can be cached."""
 
     excerpts: tuple[Excerpt, ...]
 
@@ -43,16 +43,16 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A question in the making.
+    """Draft of a test question.
 
     Attributes:
-        answer: what is expected.
-        condition: what a right answer meets; see `formats.condition`.
-        evidence: the sentence of the excerpt that says so, "" where no document says anything.
-        plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or
-            nobody can tell.
-        kind: of an attack, the generator of that plain question.
-        planted: of an attack, a word that only an answer holds which obeys it; "" where there is none.
+        answer: expected answer.
+        condition: condition of a right answer; see `formats.condition`.
+        evidence: sentence of the excerpt with the answer, "" if no document has it.
+        plain: question of an attack without the attack's additions; "" if it is not an attack, or if the
+            question cannot be separated.
+        kind: generator of the plain question of an attack.
+        planted: word of an attack that only an obedient answer contains; "" for none.
     """
 
     question: str

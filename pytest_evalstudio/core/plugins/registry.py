@@ -89,7 +89,7 @@ class PluginRegistry(Generic[P, S]):
         """Return the plugin with that id.
 
         Raises:
-            ConfigurationError: if there is none; the nearest known id is named.
+            ConfigurationError: if there is no such plugin; the message names the nearest known id.
         """
         self._scan()
         if id not in self._plugins:
@@ -100,7 +100,7 @@ class PluginRegistry(Generic[P, S]):
         """Return the declaration of the plugin with that id.
 
         Raises:
-            ConfigurationError: if there is none.
+            ConfigurationError: if there is no such plugin.
         """
         spec = spec_of(self.get(id), self._spec)
         assert spec is not None  # add() refuses plugins without one

@@ -144,7 +144,7 @@ class Perturbed:
     flips: tuple[tuple[str, str, str], ...]
     """evaluator, metric, direction"""
     companion_bits: int = 0
-    """the flip bits of an original that was scored beside the run and is not in the record"""
+    """Flip bits of an original that was scored in addition to the run and is not in the record."""
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ HARDEST = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How some numbers lie; seconds or characters."""
+    """Distribution of some numbers, in seconds or characters."""
 
     n: int
     least: float
@@ -43,7 +43,7 @@ class ModelFigures:
     Attributes:
         rows: questions asked, repeats counted.
         answered: of them, those with an answer.
-        duration_s: of the answers, None where there are none.
+        duration_s: durations of the answers, None without any.
         cost: sum of the known, not negative costs; None where none is known.
         unpriced: answers whose cost is not known.
     """
@@ -128,7 +128,7 @@ def analyse(
     storage_mb: float | None = None,
     also: Iterable[Callable[[Item], None]] = (),
 ) -> Analysis:
-    """Read a record once and say what it tells.
+    """Read a record once and return its analysis.
 
     Args:
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
@@ -136,7 +136,7 @@ def analyse(
         also: called with each item of the same pass, in order.
 
     Raises:
-        DataError: if the file is no record.
+        DataError: if the file is not a record.
     """
     record = RecordReader(record_path)
     aggregator = Aggregator(record.run, aggregates)

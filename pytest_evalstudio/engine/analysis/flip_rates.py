@@ -34,13 +34,12 @@ class FlipRate:
     others count in every group.
 
     Attributes:
-        group: what the comparisons have in common.
-        name: which one of that group.
+        group: property that the comparisons share.
+        name: value of that property.
         compared: comparisons with both scores.
         rate: flips in either direction / compared.
         interval: Wilson's, 95 %.
-        meaning_kept: False where the perturbation changes what is asked, so that an answer is allowed to
-            change.
+        meaning_kept: False if the perturbation changes the question, so that the answer may change.
         noise, noise_interval: the same rate of unchanged copies: of the same metric, model or category, else
             of all; None without copies.
     """

@@ -77,7 +77,7 @@ def parse_gate(text: str) -> Gate:
     """Parse the text of a gate.
 
     Raises:
-        ConfigurationError: if it is malformed; what is wrong and how to write it.
+        ConfigurationError: if it is malformed; the message has the fault and the correct form.
 
     >>> parse_gate("p95(perplexity) <= 40").percent
     95
@@ -136,9 +136,9 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
 def evaluate_gates(
     gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]
 ) -> list[GateResult]:
-    """Hold gates against a run's leaderboards: every model that was put to the evaluator must meet it.
+    """Check gates against a run's leaderboards: every evaluated model must meet them.
 
-    A model without a scored row does not meet it, and neither does a run in which no model was put to the
+    A model without a scored row does not meet a gate, and neither does a run without a model for the
     evaluator.
 
     Args:

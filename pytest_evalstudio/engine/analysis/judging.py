@@ -23,7 +23,7 @@ class JudgingFigures:
         calls: questions, repairs among them.
         repairs: questions that asked once more for a reply that could not be read.
         unparsable: rows whose judge's reply could not be read even then.
-        cost_usd: None where the host says of no call what it costs.
+        cost_usd: None if the host reports no cost for any call.
         unpriced: calls of which it does not.
         not_asked: rows whose judge was not asked, since the budget was used up.
     """

@@ -29,10 +29,10 @@ class Cell:
     Attributes:
         value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None
             without.
-        threshold: what the value is held against: the mean of the thresholds of the model's test cases.
+        threshold: limit for the value: the mean of the thresholds of the model's test cases.
         interval: 95 %; bootstrap over original cases for means, Wilson's for shares of passes; None where
             there is none.
-        n: rows behind the value.
+        n: number of rows of the value.
         total: sum over them; of a boolean metric, the count.
         rank: 1 for the best; ties share one.
         passes: whether the value meets the threshold; None without a value or a finite threshold.

@@ -32,7 +32,7 @@ def find_problems(
     """Return the problems of a run, the most severe first.
 
     Args:
-        storage_mb: megabytes that the run's files take, held against the setting `storage.max_mb`.
+        storage_mb: size of the run's files in megabytes; `storage.max_mb` is its limit.
     """
     found = [
         *missed_means(boards),

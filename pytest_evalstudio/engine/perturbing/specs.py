@@ -1,4 +1,4 @@
-"""What is asked for: `comma:medium,word_swap:low+qwerty` as chains of perturbators.
+"""Specifications of perturbations: `comma:medium,word_swap:low+qwerty` as chains of perturbators.
 
 A comma separates perturbators, each of which makes a perturbed case of its own; a plus chains them into one.
 A perturbator is ID[:INTENSITY][:OPTION=VALUE...].
@@ -77,15 +77,15 @@ def parse_perturbations(
     """Parse a specification of perturbations into chains.
 
     Args:
-        options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
-        folder: where relative paths among them start.
-        judge: opens the judge for perturbators that have one write; None where texts must be the same in
-            every process.
+        options: options of perturbators by id: the configuration's `[perturbator.ID]` tables.
+        folder: folder of relative paths in the options.
+        judge: opens the judge for perturbators that need one; None if texts must be the same in every
+            process.
         allow_paths: whether `text` may set options that are paths; False for text from a file of test data.
 
     Raises:
-        ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks
-            what it needs.
+        ConfigurationError: for an unknown name, intensity or option, or a perturbator that lacks a
+            requirement.
 
     >>> [[step.label for step in chain] for chain in parse_perturbations("comma:medium,word_swap:low+qwerty", Registry())]
     [['comma:MEDIUM'], ['word_swap:LOW', 'qwerty:MEDIUM']]

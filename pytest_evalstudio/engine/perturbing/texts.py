@@ -1,4 +1,4 @@
-"""Chains of perturbators put to texts; what did not work is noted, not raised."""
+"""Application of chains of perturbators to texts; faults are noted, not raised."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Variant:
     """A perturbed text and how a case of it is to be filed.
 
     Attributes:
-        name: what is put behind the original's key.
+        name: suffix for the original's key.
         relationships: types of its links to the original.
     """
 
@@ -94,7 +94,7 @@ class Perturber:
         """Return the variants of a text, one per chain that applies to it.
 
         Args:
-            key: of its case, for the notes.
+            key: key of the text's case, for the notes.
         """
         found = []
         for chain in self._chains:

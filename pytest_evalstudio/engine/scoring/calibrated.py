@@ -62,7 +62,7 @@ def attach(
     """Load an evaluator's calibration.
 
     Args:
-        path: where it lies.
+        path: path of the file.
         file: as the configuration names it.
         embedder: the embedding model of this run.
 
@@ -70,7 +70,7 @@ def attach(
         It, and the evaluator's declaration with the probability as its primary metric.
 
     Raises:
-        ConfigurationError: if it cannot be read, or is none of this evaluator.
+        ConfigurationError: if it cannot be read, or belongs to another evaluator.
     """
     if spec.boolean or spec.scope == "model" or spec.aggregates:
         why = "it says passed or failed, not how much" if spec.boolean else "its figures are of a whole model"
@@ -148,11 +148,11 @@ def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
 def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> Outcome:
     """Return an outcome with the calibrated probability among its scores.
 
-    Where a metric that the calibration takes has no value the outcome is not applicable, and an error where
-    its evaluator made one.
+    If a metric of the calibration has no value, the outcome is not applicable; it is an error if the
+    metric's evaluator returned an error.
 
     Args:
-        outcomes: of the same answer, by all its evaluators, as they gave them.
+        outcomes: original outcomes of all evaluators for the same answer.
     """
     own, attached = outcomes[selected], selected.attached
     if attached is None or own.status != "score":
@@ -208,8 +208,8 @@ def doubt(labels: Sequence[int], alpha: float) -> str:
     """Return why a prediction set leaves a verdict uncertain, or "" if it does not.
 
     Args:
-        labels: of the prediction set, 1 for good, 0 for bad.
-        alpha: share of sets that may miss people's label.
+        labels: labels of the prediction set, 1 for good, 0 for bad.
+        alpha: share of sets that may not contain people's label.
 
     >>> doubt([0, 1], 0.1), doubt([1], 0.1)
     ('uncertain: both good and bad are in the 0.9 prediction set', '')

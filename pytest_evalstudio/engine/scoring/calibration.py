@@ -62,7 +62,7 @@ def sigmoid(value: float) -> float:
 def prediction_set(chance: float, quantile: float) -> tuple[int, ...]:
     """Return the labels (0 bad, 1 good) with |label − chance| ≤ quantile.
 
-    (0,) and (1,) say something; both, or none, say that a person should look.
+    (0,) and (1,) are decisive; both labels, or none, mean that a person should decide.
 
     Source: Sudjianto et al., 2024 (HCAT), section 5.2, step 3.
 
@@ -83,8 +83,8 @@ def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
     For "higher", scores from it upwards reach `chance`; for "lower", scores down to it.
 
     Returns:
-        None for several metrics, and where no score divides the answers: all reach it, none does, or the
-        curve goes against the metric's direction.
+        None for several metrics, and if no score separates the answers: all reach `chance`, none does, or
+        the curve contradicts the metric's direction.
     """
     if len(calibration.metrics) != 1:
         return None

@@ -11,9 +11,7 @@ from pytest_evalstudio.engine.asking.secrets import MASK, looks_secret
 from pytest_evalstudio.metrics.detectors import redact, redact_identifier
 
 DIGEST_CHARS = 6
-"""Enough to tell the masked keys of a file apart, too few to find out which of all phone or card numbers it
-was.
-"""
+"""Enough to distinguish the masked keys of a file, too few to identify a phone or card number."""
 
 
 @functools.lru_cache(maxsize=4096)

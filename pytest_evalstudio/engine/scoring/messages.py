@@ -1,4 +1,4 @@
-"""What a failing or broken item tells the person who reads it."""
+"""Messages of failing and broken items."""
 
 from __future__ import annotations
 

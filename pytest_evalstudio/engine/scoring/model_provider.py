@@ -39,7 +39,7 @@ _MODELS = {
 }
 """What an evaluator may require to the configuration's table for it."""
 _NAMED = ("language_model", "token_matcher")
-"""What an evaluator may require by a name that stands in its options."""
+"""Requirements of an evaluator that its options name."""
 
 
 class ModelProvider:
@@ -49,7 +49,7 @@ class ModelProvider:
         cache: folder of the caches of embeddings and of judges' replies; None to keep them in memory only.
         workers: processes that share the machine, and the limits and budget of judges.
         registry: the hosts that judges are asked by.
-        refresh: ask judges again what is stored.
+        refresh: ask judges again instead of using stored replies.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class ModelProvider:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
 
         Raises:
-            ConfigurationError: naming the evaluators, what they lack, and how to get it.
+            ConfigurationError: with the evaluators, their missing requirements, and the remedy.
         """
         lacking: dict[str, list[str]] = {}
         for one in selected:

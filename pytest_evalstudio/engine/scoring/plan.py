@@ -30,7 +30,7 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
     JUDGE_OPTION: "a case cannot choose its judge; give it to the evaluator in the configuration",
     CALIBRATION_OPTION: "a case cannot choose a calibration; give it to the evaluator in the configuration",
 }
-"""Options that stand in the configuration alone, and what to say of others."""
+"""Options that are allowed only in the configuration, and the message for other places."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class ConfiguredEvaluator:
         asserted: metrics that decide an item: the primary one, and those the user set a threshold for.
         parameters: its options, as the record shows them.
         embedder: the embedding model it uses, "" for none: thresholds hold for one model only.
-        own_judge: what it says of its judge that the configuration's does not.
+        own_judge: settings of its judge that differ from the configuration's.
         judge: its judge as the record shows it; empty for none.
         attached: the calibration that makes its primary metric a probability, None for none.
     """
@@ -76,18 +76,18 @@ class Plan:
     """The evaluators of one configuration, made once and shared by all its cases.
 
     Args:
-        registry: what is known.
+        registry: registry of plugins.
         config: file settings; its `evaluators` is the choice, its `evaluator` tables are their options.
         thresholds: `ID` or `ID.METRIC` to threshold, from the command line or a workflow; they win over the
             configuration's.
-        lacks: why an evaluator cannot be had here, "" if it can; "all" leaves out those that cannot.
+        lacks: returns why an evaluator is not available here, or ""; "all" leaves unavailable ones out.
         told_as: where the thresholds were given, for messages.
 
     Attributes:
         left_out: evaluators that "all" left out, and why.
 
     Raises:
-        ConfigurationError: for a name, option or threshold that nobody knows.
+        ConfigurationError: for an unknown name, option or threshold.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Plan:
         """Return an evaluator; options given here take precedence over the configured ones.
 
         Raises:
-            ConfigurationError: for a name or option that nobody knows.
+            ConfigurationError: for an unknown name or option.
         """
         identity = (name, json.dumps(options or {}, sort_keys=True, default=str))
         if identity not in self._made:
@@ -178,7 +178,7 @@ class Plan:
         """Return one evaluator, as `get`, that is to score without other evaluators.
 
         Raises:
-            ConfigurationError: also if it has a calibration that takes scores of others.
+            ConfigurationError: also if it has a calibration that needs scores of other evaluators.
         """
         found = self.get(name, options)
         check_together([found])

@@ -24,8 +24,8 @@ class Result:
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
         origin: how a perturbed case was made; None for an original.
-        compared_beside: evaluators that compared it with an original which is no part of this run, but was
-            scored beside it.
+        compared_beside: evaluators that compared it with an original which is not part of this run, but was
+            scored in addition.
         seconds: the task's share of the chunk's wall time.
     """
 

@@ -24,8 +24,8 @@ _SPOKEN = {
 def score(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
     """Return one outcome per case from one evaluator, in order.
 
-    A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the
-    others reach the evaluator.
+    A case without an answer is an error. A case that lacks an input of the evaluator is not applicable. Only
+    the other cases reach the evaluator.
     """
     outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]

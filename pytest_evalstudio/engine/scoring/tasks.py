@@ -31,7 +31,7 @@ class ModelInfo:
 
     Attributes:
         key: what results are grouped by.
-        label: what it is called on screen; unique in its file.
+        label: display name; unique in its file.
         runs: how often each question is asked of it.
         retrieves: whether it retrieves; None where only the context of its answers says.
         description: further fields of the record's header.
@@ -50,7 +50,7 @@ class ModelInfo:
 
 @dataclass(slots=True, eq=False)
 class EvalTask:
-    """One test case put to one model.
+    """One test case for one model.
 
     Attributes:
         case: the question; for a suite without an answer.
@@ -102,10 +102,10 @@ def tasks(
     """Return the tasks of a file, model by model, each original followed by its perturbations.
 
     Args:
-        file: what was read.
+        file: parsed file.
         folder: folder or URL where relative paths of the file start.
-        models: the models that a suite is put to; not used for labs and data sets.
-        more: makes further tasks of those in the file.
+        models: the models for a suite; not used for labs and data sets.
+        more: returns further tasks for those in the file.
     """
     content = file.content
     if isinstance(content, TestSuite):

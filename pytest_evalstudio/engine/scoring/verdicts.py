@@ -64,7 +64,7 @@ class Flip:
 def verdict(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> Verdict:
     """Return the verdict of one evaluator on the repeats of one task.
 
-    One repeat in error is an error of the whole; repeats that are not applicable do not count.
+    If one repeat is in error, the verdict is an error; repeats that are not applicable do not count.
     """
     wrong = next((outcome for outcome in outcomes if outcome.status == "error"), None)
     if wrong is not None:
@@ -110,7 +110,7 @@ def flips(
     """Return the metrics that pass on either the original or the perturbation and fail on the other.
 
     Args:
-        origin: how the perturbation was made.
+        origin: origin of the perturbation.
         strict: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
     """
     if task.source is None:

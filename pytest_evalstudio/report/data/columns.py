@@ -38,8 +38,8 @@ class Judgements:
     """Verdicts and scores of one evaluator and the items it judged; a missing score is NaN.
 
     Attributes:
-        limits: which of `limit_sets` holds for the item; 0 for the run's thresholds.
-        limit_sets: thresholds that some items have of their own, by metric; None where the run's holds.
+        limits: index in `limit_sets` for each item; 0 for the run's thresholds.
+        limit_sets: thresholds of items that have their own, by metric; None for the run's threshold.
     """
 
     metrics: tuple[Metric, ...]
@@ -57,8 +57,8 @@ class Judgements:
         """Return the threshold of an item's score.
 
         Args:
-            place: among `items`.
-            metric: its place among the evaluator's.
+            place: index in `items`.
+            metric: index among the evaluator's metrics.
         """
         own = list(self.limit_sets)[self.limits[place]][metric]
         return self.metrics[metric].threshold if own is None else own
@@ -76,7 +76,7 @@ class CaseLine:
 
 
 class Columns:
-    """Takes items of a record one by one; what it keeps of each has a fixed size but for distinct cases.
+    """Columns of the items of a record; each item takes a fixed size, except for distinct cases.
 
     Attributes:
         cases: distinct test cases as they came.
@@ -157,7 +157,7 @@ class Columns:
         Ties are in the order of the run.
 
         Args:
-            metric: its place among the evaluator's.
+            metric: index among the evaluator's metrics.
         """
         found = self.judgements[info.id]
         scores = np.array(found.scores[metric], dtype=np.float64)

@@ -54,12 +54,12 @@ class TextStore:
 
     The texts that a page needs most come first.
 
-    Three kinds of blocks: all texts of notable cases, the texts of others, the contexts of others. What of
-    one kind is beyond the whole budget is not kept at all, so that time and disk are bounded. Which texts are
-    kept depends on the record alone.
+    There are three kinds of blocks: all texts of notable cases, the texts of others, and the contexts of
+    others. Texts of one kind beyond the whole budget are not kept, so that time and disk space are bounded.
+    The kept texts depend only on the record.
 
     Args:
-        budget: compressed bytes.
+        budget: size of the kept blocks in compressed bytes.
     """
 
     KINDS = ("notable", "other", "context")
@@ -83,7 +83,7 @@ class TextStore:
         """Keep the texts of one item.
 
         Returns:
-            The place of its texts, and of its contexts where they stand apart; NOWHERE for none.
+            The place of its texts, and of its contexts if they are stored separately; NOWHERE for none.
         """
         rows = item.rows
         if not rows:

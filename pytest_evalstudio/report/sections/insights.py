@@ -1,4 +1,4 @@
-"""What is worth knowing."""
+"""Insights of the run."""
 
 from __future__ import annotations
 

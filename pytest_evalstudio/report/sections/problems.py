@@ -1,4 +1,4 @@
-"""What is wrong, the most severe first."""
+"""Problems of the run, the most severe first."""
 
 from __future__ import annotations
 

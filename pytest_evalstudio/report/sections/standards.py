@@ -1,4 +1,4 @@
-"""Which evaluators of the run serve which part of a standard, and what they found."""
+"""Evaluators of the run and their results for each part of a standard."""
 
 from __future__ import annotations
 
