@@ -1,4 +1,4 @@
-"""What the commands share: exit statuses, the configuration of a file, JSON on standard output."""
+"""Common parts of the commands: exit statuses, the configuration of a file, JSON on standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What evaluators see of the world: one answer of one model to one question."""
+"""Input of evaluators: one answer of one model to one question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One message of a conversation that went before the question.
+    """Message of a conversation before the question.
 
     Attributes:
         role: "system", "user" or "assistant".
@@ -87,7 +87,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One question as a host gets it.
+    """Question for a host.
 
     Attributes:
         text: the question.
@@ -110,7 +110,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a host said.
+    """Answer of a host.
 
     Attributes:
         context: retrieved chunks in the order of retrieval.

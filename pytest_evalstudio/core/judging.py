@@ -13,7 +13,7 @@ T = TypeVar("T")
 Vote = Literal["majority", "mean"]
 
 JUDGE = "judge"
-"""What an evaluator requires that asks a judge."""
+"""Requirement of evaluators that ask a judge."""
 
 PLACEHOLDERS: Mapping[str, str] = {
     name: text
@@ -30,10 +30,10 @@ PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a judge is asked.
+    """Question for a judge.
 
     Attributes:
-        prompt: name of the prompt's file, without its ending.
+        prompt: name of the prompt's file, without its suffix.
         texts: name to a text, or to several that are numbered from 1: all that models, documents and data
             files say. They are fenced in the prompt, as data.
         settings: name to value of what the configuration's author wrote; a part of the prompt itself.
@@ -63,10 +63,10 @@ class JudgeFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a judge said to one question.
+    """Reply of a judge to one question.
 
     Attributes:
-        content: the object, as the question's schema has it; empty where there is a fault.
+        content: the object, which follows the question's schema; empty after a fault.
         fault: reason for a missing reply.
     """
 
@@ -135,10 +135,10 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """One model that judges, or a panel of them.
+    """Judge model, or a panel of judge models.
 
     Attributes:
-        vote: how a panel's judgements become one.
+        vote: rule that combines a panel's judgements.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""What an evaluator says about a case: a score, that it has nothing to say, or that it could not."""
+"""Outcome of an evaluator for a case: a score, "not applicable", or an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number that an evaluator gives, and how to read it.
+    """Metric of an evaluator, with its direction, range and threshold.
 
     Attributes:
         key: machine name in every export.

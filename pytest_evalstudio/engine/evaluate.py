@@ -38,7 +38,7 @@ from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """What evaluators found in a lab.
+    """Results of evaluators for a lab.
 
     Attributes:
         items: one result per case and model, in the order of the lab.

@@ -1,4 +1,4 @@
-"""From a suite to a lab: its models asked, their answers as rows."""
+"""Construction of labs: the questions of a suite and the answers of models as rows."""
 
 from __future__ import annotations
 

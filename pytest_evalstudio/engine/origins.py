@@ -31,7 +31,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a perturbed case was made.
+    """Origin of a perturbed case.
 
     Attributes:
         by: "id:LEVEL" of each perturbator in order, the level upper case; "id" where it has none.

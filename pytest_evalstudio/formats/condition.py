@@ -23,7 +23,7 @@ from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.formats.patterns import compiled, end_of_class, excess, shortened
 
 TIMEOUT_S = 2.0
-"""What one search of one regular expression may take unless the caller says otherwise."""
+"""Default time limit of one search of one regular expression, in seconds."""
 MAX_DEPTH = 100
 _EXCERPT_CHARS = 100
 
@@ -120,7 +120,7 @@ class Regexp(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Not(Condition):
-    """What must not be."""
+    """Negation of a condition."""
 
     operand: Condition
 
@@ -139,7 +139,7 @@ class Not(Condition):
 
 @dataclass(frozen=True, slots=True)
 class And(Condition):
-    """What must all be."""
+    """Conjunction of conditions."""
 
     operands: tuple[Condition, ...]
 
@@ -161,7 +161,7 @@ class And(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Or(Condition):
-    """What must be in one way at least."""
+    """Disjunction of conditions."""
 
     operands: tuple[Condition, ...]
 

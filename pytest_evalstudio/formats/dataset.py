@@ -59,7 +59,7 @@ class Row(FormatModel):
 
     Attributes:
         key: the test case's key; shared by all models that were asked the same.
-        actual_duration: seconds.
+        actual_duration: duration of the answer in seconds.
         cost: US dollars, None where it is not known.
         context_sources: a URI per chunk.
         run: repeat number, 1 for the first.

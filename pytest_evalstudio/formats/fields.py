@@ -1,4 +1,4 @@
-"""What the models of all formats share: lenient fields, canonical writing, errors with places."""
+"""Common parts of all formats: lenient fields, canonical output, errors with positions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ Relationships = Annotated[list[Relationship], BeforeValidator(_list)]
 
 
 class Turn(FormatModel):
-    """One message of a conversation that went before the question."""
+    """Message of a conversation before the question."""
 
     role: Literal["system", "user", "assistant"]
     content: str

@@ -72,7 +72,7 @@ _OF_MODULES = {name.partition(".")[0]: id for id, name in REFERENCE_IDS.items()}
 
 
 class Guardrails(BaseModel):
-    """Which evaluators check answers, and from where on an answer passes.
+    """Guardrail configuration: evaluators that check answers, and their thresholds.
 
     Attributes:
         calibrated_thresholds: evaluator id to metric key to threshold.
@@ -106,7 +106,7 @@ class Guardrails(BaseModel):
 
     @property
     def evaluators(self) -> list[str]:
-        """All ids, each once, in order."""
+        """Distinct ids, in order."""
         return list(dict.fromkeys([*self.evaluator_ids, *self.calibrated_thresholds]))
 
 

@@ -15,11 +15,11 @@ WHOLE_RUN = ("max_cost", "max_calls")
 
 
 class JudgeMember(BaseModel):
-    """One model that judges. Keys other than these are the host's parameters and limits.
+    """Judge model; further keys are the host's parameters and limits.
 
     Attributes:
-        host: the host that is asked.
-        model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
+        host: host of the judge.
+        model: name of a `[[model]]` to use instead of a host; further keys override its own.
     """
 
     model_config = ConfigDict(extra="allow", protected_namespaces=())
@@ -43,15 +43,15 @@ class JudgeTable(JudgeMember):
     """The judge of a configuration.
 
     Attributes:
-        host: the host that is asked; its parameters and limits are further keys.
-        model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
+        host: host of the judge; its parameters and limits are further keys.
+        model: name of a `[[model]]` to use instead of a host; further keys override its own.
         panel: several judges, each with `host` or `model`; they vote.
-        vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged)
-            or "mean".
-        templates: folder of prompts that are used in place of those of the same name.
-        steady: whether the host is set to temperature 0 and a seed, where it has them.
-        max_cost: US dollars of judging in a run; then no more is asked.
-        max_calls: questions to judges in a run.
+        vote: rule that combines a panel's verdicts: "majority" (of yes and no; a tie fails; scores are
+            averaged) or "mean".
+        templates: folder of prompts that replace those of the same name.
+        steady: whether to set temperature 0 and a seed, if the host supports them.
+        max_cost: US dollars for judging in a run; beyond it no question is asked.
+        max_calls: maximum number of questions to judges in a run.
     """
 
     panel: list[JudgeMember] = Field(default_factory=list)

@@ -33,7 +33,7 @@ _FORMULA = tuple("=+-@\t\r\n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """What one person said of one answer.
+    """Label of one person for one answer.
 
     Attributes:
         label: 1 (good) or 0 (bad), or a level, higher for better.

@@ -1,4 +1,4 @@
-"""What `evalstudio init` writes: a suite over one document, and a configuration."""
+"""Files that `evalstudio init` writes: a suite over one document, and a configuration."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ Choice = Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(_choice)]
 
 
 class TestCase(FormatModel):
-    """One question and what a good answer must be like.
+    """Question with its expectations of an answer.
 
     Attributes:
         condition: boolean expression over the answer; see `formats.condition`.

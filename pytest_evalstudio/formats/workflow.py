@@ -14,7 +14,7 @@ ROOT = "evalstudio_workflow"
 
 
 class Workflow(BaseModel):
-    """What a workflow file says under `evalstudio_workflow`.
+    """Content of a workflow file under `evalstudio_workflow`.
 
     Attributes:
         model: name of the `[[model]]` that is validated; the only configured one, else the embedded

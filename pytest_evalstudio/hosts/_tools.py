@@ -1,4 +1,4 @@
-"""What the engine lends a host."""
+"""Tools that the engine provides to hosts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTools:
-    """What a host may need and cannot know; a host that wants it has a method `open(tools)`.
+    """Environment of a host; a host that needs it has a method `open(tools)`.
 
     `open` is called once, before the first prompt; there a host checks its parameters and raises
     ConfigurationError.

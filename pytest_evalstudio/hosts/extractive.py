@@ -20,9 +20,7 @@ from pytest_evalstudio.hosts._tools import HostTools
 
 _WORD = re.compile(r"\w+(?:[.,']\w+)*")
 SHARE_OF_TIMEOUT = 0.9
-"""Of `timeout_s`, what a document may take: its own message comes before that of the timeout, which is tried
-again.
-"""
+"""Share of `timeout_s` for a document: its own error comes before the timeout, which is retried."""
 
 STOP_WORDS = frozenset(
     _WORD.findall(

@@ -17,11 +17,11 @@ _STEPS = 16
 
 
 class Readings:
-    """What to read of (premise, hypothesis) pairs.
+    """Parts of (premise, hypothesis) pairs that a model reads.
 
     Args:
         tokenizer: of the model.
-        room: tokens of a pair that the model reads, the special ones left out; None for no limit.
+        room: tokens of a pair that the model reads, without special tokens; None for no limit.
     """
 
     def __init__(self, tokenizer: Any, room: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Which characters of a text are changed, and into what."""
+"""Selection of characters to change, and their replacements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTHING_TO_CHANGE = "it has no letter or digit"
 
 _BLOCK = 1024
 _NUMBERS = list(range(_BLOCK))
-"""One object per number for all orders."""
+"""Shared integer objects for all orders."""
 _ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
 
 

@@ -1,4 +1,4 @@
-"""What English words are and how they are bent: by WordNet, suffixes and neighbours."""
+"""Parts of speech and inflection of English words, by WordNet, suffixes and neighbours."""
 
 from __future__ import annotations
 

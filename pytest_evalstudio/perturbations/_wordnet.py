@@ -38,12 +38,12 @@ _COMMON = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What a word can be.
+    """Sense of a word.
 
     Attributes:
         part: n, v, a or r.
         base: its dictionary form.
-        count: how often its senses of that part of speech were seen in WordNet's tagged texts.
+        count: frequency of its senses of that part of speech in WordNet's tagged texts.
         synonyms, antonyms: in dictionary form, the most usual first.
     """
 

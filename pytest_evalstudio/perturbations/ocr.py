@@ -1,4 +1,4 @@
-"""What a scanner misreads."""
+"""Typical scanning errors."""
 
 from __future__ import annotations
 

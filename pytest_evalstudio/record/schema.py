@@ -38,7 +38,7 @@ class Link(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One earlier turn of a conversation."""
+    """Earlier turn of a conversation."""
 
     role: str
     content: str
@@ -114,11 +114,11 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One answer of a model to one question: a repeat of an item.
+    """Answer of a model to a question: one repeat of an item.
 
     Attributes:
         run: number of the repeat, 1 for the first.
-        actual_duration: seconds of the request that succeeded.
+        actual_duration: seconds of the successful request.
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
@@ -212,7 +212,7 @@ class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
-    """One test case for one model, or one check of a test written in Python.
+    """Item: one test case for one model, or one check of a test written in Python.
 
     Attributes:
         index: place in the run, from 0.
@@ -458,4 +458,4 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
 
 
 Line = Run | Item | Tables
-"""One line of a record's file."""
+"""Line of a record's file."""

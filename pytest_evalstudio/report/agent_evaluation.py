@@ -69,10 +69,10 @@ class _Aggregator:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """One evaluator of a run under its name there.
+    """Evaluator of a run under its name in Agent Evaluation.
 
     Attributes:
-        prefix: what the names of its values begin with.
+        prefix: common prefix of the names of its values.
         metric: key of the score that is averaged.
         aggregate: name of its figure over all rows.
     """

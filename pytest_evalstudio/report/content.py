@@ -1,4 +1,4 @@
-"""What the page is made of."""
+"""Content of the page."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One test case that an evaluator failed or could not judge.
+    """Test case that an evaluator failed or could not score.
 
     Attributes:
         status: "missed" or "error".

@@ -1,4 +1,4 @@
-"""Where each evaluator's files go, what describes them, and how they are packed."""
+"""Folders of each evaluator's files, their descriptions, and the archive."""
 
 from __future__ import annotations
 

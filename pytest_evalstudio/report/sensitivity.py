@@ -10,7 +10,7 @@ from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.engine.analysis.flip_rates import Sensitivity
 
 WIDTH, HEIGHT = 420.0, 200.0
-"""Of the plotting area, in the chart's own units."""
+"""Size of the plotting area in the chart's own units."""
 MODELS = 6
 """Curves of one chart; the table has those of all models."""
 _STEPS = (0.1, 0.2, 0.5, 1.0)
@@ -18,7 +18,7 @@ _STEPS = (0.1, 0.2, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One intensity of one model: its place, and the ends of its interval."""
+    """Point of a curve: the coordinates of one intensity, and the ends of its interval."""
 
     x: float
     y: float
@@ -29,10 +29,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One model.
+    """Curve of one model.
 
     Attributes:
-        path: the points as SVG has them.
+        path: the points as an SVG path.
     """
 
     name: str
@@ -42,11 +42,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One perturbator: the curves of its models.
+    """Chart of one perturbator with the curves of all models.
 
     Attributes:
-        levels: places of the intensities on the axis, with their names.
-        ticks: places of shares on the other axis, with the shares.
+        levels: positions of the intensities on the axis, with their names.
+        ticks: positions of shares on the other axis, with the shares.
         noise: the height of the highest flip rate of unchanged copies, None without copies.
         left_out: models beyond the first.
     """

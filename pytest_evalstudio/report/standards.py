@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 PREFIXES: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 11-7"}
-"""What keywords of standards begin with."""
+"""Prefixes of the keywords of standards."""
 
 METHOD_PREFIX = "evaluation-method-"
 

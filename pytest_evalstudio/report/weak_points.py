@@ -1,4 +1,4 @@
-"""Where the models are weakest: the lowest scores on each metric, with the questions that got them."""
+"""Weak points of the models: the lowest scores on each metric, with their questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class WeakPoint:
-    """One answer with a low score."""
+    """Answer with a low score."""
 
     question: str
     key: str

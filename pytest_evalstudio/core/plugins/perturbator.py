@@ -19,7 +19,7 @@ from pytest_evalstudio.core.plugins.declaring import (
 
 Intensity = Literal["VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
 INTENSITIES: tuple[Intensity, ...] = ("VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
-"""From the fewest edits to the most."""
+"""Intensities, from the fewest edits to the most."""
 DEFAULT_INTENSITY: Intensity = "MEDIUM"
 DEFAULT_SEED = 20_250_101
 

@@ -1,4 +1,4 @@
-"""One pass over a run's items that keeps numbers, and of the texts only short excerpts."""
+"""Aggregation of a run's items in one pass; only numbers and short excerpts of texts are kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXCERPT_CHARS = 200
 FIRST_KEYS = 10
 FIRST_TEXTS = 3
 LISTED = 1_000
-"""How many flips, and how many findings, become problems of their own."""
+"""Maximum number of flips, and of findings, that are reported as separate problems."""
 
 FaultKind = Literal["nan", "judge", "other"]
 _FAULT_KINDS: Mapping[str, FaultKind] = {
@@ -52,7 +52,7 @@ class Sample:
 
 @dataclass(slots=True)
 class ScoreAggregator:
-    """What one evaluator said of one model's rows; a metric without a value in a row holds a NaN there.
+    """Scores of one evaluator for one model's rows; a missing value is NaN.
 
     Attributes:
         limits: by metric, the thresholds of test cases that have one of their own.
@@ -88,7 +88,7 @@ class ScoreAggregator:
 
 @dataclass(slots=True)
 class ModelAggregator:
-    """How one model worked, whatever it said."""
+    """Operation of one model, independent of its answers."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     rows: int = 0

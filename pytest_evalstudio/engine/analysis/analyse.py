@@ -38,11 +38,11 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFigures:
-    """How one model worked.
+    """Operation of one model.
 
     Attributes:
-        rows: questions asked, repeats counted.
-        answered: of them, those with an answer.
+        rows: number of questions asked, including repeats.
+        answered: number of questions with an answer.
         duration_s: durations of the answers, None without any.
         cost: sum of the known, not negative costs; None where none is known.
         unpriced: answers whose cost is not known.
@@ -64,12 +64,12 @@ class ModelFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFigures:
-    """What the run's data look like.
+    """Size and composition of the run's data.
 
     Attributes:
         items: test cases times models.
         cases: distinct test cases.
-        rows: answers asked for, repeats counted.
+        rows: number of requested answers, including repeats.
         perturbed: distinct cases that are perturbations of others.
         lengths: characters, by kind of text.
         categories: distinct cases per category that people gave.

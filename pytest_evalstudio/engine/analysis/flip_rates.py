@@ -73,10 +73,10 @@ class SensitivityPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """How a model's flips grow with the intensity of one perturbator.
+    """A model's flips by the intensity of one perturbator.
 
     Attributes:
-        model: its key.
+        model: key of the model.
         points: in the order of the intensities; at least one.
         noise: the model's flip rate on unchanged copies, None without any.
     """

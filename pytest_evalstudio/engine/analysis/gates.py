@@ -35,12 +35,12 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One condition.
+    """Condition that every model must meet.
 
     Attributes:
-        text: as the user wrote it.
+        text: text of the user.
         metric: "" for the evaluator's primary one.
-        percent: of a percentile, 1 to 99; else 0.
+        percent: percentage of a percentile, 1 to 99; else 0.
         sign: >=, <=, > or <.
     """
 

@@ -1,4 +1,4 @@
-"""What judging took: calls, tokens and cost, apart from those of the models that were judged."""
+"""Usage of judges: calls, tokens and cost, separate from the usage of the judged models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingFigures:
-    """What one evaluator's judging takes, whether replies were stored or asked for in this run.
+    """Judge usage of one evaluator, including replies that were stored before this run.
 
     Evaluators that ask the same questions share the replies, so that a run takes no more, and often less,
     than the sum over its evaluators.

@@ -24,7 +24,7 @@ _ENTRIES_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One model on one metric.
+    """Figure of one model on one metric.
 
     Attributes:
         value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One model's line of a leaderboard; rows are answers, verdicts are test cases (repeats in one).
+    """Line of one model; rows count answers, verdicts count test cases (with all repeats).
 
     Attributes:
         uncertain: verdicts that a calibration leaves open: people may call the answer good or bad.
@@ -75,7 +75,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard:
-    """All models under one evaluator, the best on its primary metric first."""
+    """Ranking of all models by one evaluator, the best on its primary metric first."""
 
     evaluator: EvaluatorInfo
     standings: tuple[Standing, ...]

@@ -15,10 +15,10 @@ Kind = Literal["bool", "classification", "heatmap"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorInfo:
-    """What the header says of one evaluator.
+    """Description of one evaluator in the header.
 
     Attributes:
-        id: its name in this run; an instance of its own has another one than its type.
+        id: name in this run; differs from the type for a named instance.
         asserted: keys of the metrics that decide items.
         embedder: the embedding model that its scores and thresholds are of, "" for none.
         judge: models, vote and versions of the prompts that its scores come from; empty for none.

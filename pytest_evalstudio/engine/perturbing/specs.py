@@ -32,7 +32,7 @@ from pytest_evalstudio.formats.options import build, check_options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One perturbator of a chain, with its options and intensity."""
+    """Perturbator of a chain, with its options and intensity."""
 
     spec: PerturbatorSpec
     perturbator: Perturbator

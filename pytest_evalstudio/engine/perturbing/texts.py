@@ -43,7 +43,7 @@ class Variant:
 
 @dataclass(slots=True)
 class Notes:
-    """Which cases were not perturbed, by perturbator and reason."""
+    """Notes on cases that were not perturbed, by perturbator and reason."""
 
     keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""Which cases are meant: the expression language of pytest's `-m` over the categories of a case."""
+"""Selection of cases: the expression language of pytest's `-m` for the categories of a case."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _MODELS = {
     "bias_model": "bias_model",
     "sentiment_model": "sentiment_model",
 }
-"""What an evaluator may require to the configuration's table for it."""
+"""Requirements of evaluators, with the configuration's table of each."""
 _NAMED = ("language_model", "token_matcher")
 """Requirements of an evaluator that its options name."""
 

@@ -1,4 +1,4 @@
-"""Which evaluators judge a case, with which parameters and thresholds."""
+"""Evaluators of a case, with their parameters and thresholds."""
 
 from __future__ import annotations
 

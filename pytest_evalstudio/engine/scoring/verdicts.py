@@ -1,4 +1,4 @@
-"""From outcomes to verdicts: thresholds, repeats, flips, and what a failure says."""
+"""Verdicts from outcomes: thresholds, repeats, flips, and texts of failures."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ CASES_IN_BLOCK = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of data.
+    """Block of data in the page.
 
     Attributes:
-        id: of its element.
-        data: base64 of gzip; letters that mean nothing in HTML.
+        id: id of its element.
+        data: base64 of gzip, without characters that are special in HTML.
     """
 
     id: str

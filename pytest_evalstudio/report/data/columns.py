@@ -18,7 +18,7 @@ from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartAggregator
 
 STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
-"""What an evaluator means for an item, by code; "scored" is a score that no threshold judges."""
+"""States of an evaluator's result for an item, by code; "scored" is a score without a threshold."""
 
 VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
 PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})

@@ -24,7 +24,7 @@ BLOCK_ENTRIES = 1 << 10
 """Entries that a block can have; an entry's place is its block's number times this, plus its place there."""
 
 ENTRY_CHARS = 250
-"""Of an entry, about, besides question, answer and contexts."""
+"""Approximate size of an entry without question, answer and contexts."""
 
 NOWHERE = (1 << 32) - 1
 BUDGET = 12_000_000

@@ -1,4 +1,4 @@
-"""All test cases in a table to search and filter."""
+"""Table of all test cases, with search and filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much perturbed questions change the verdicts."""
+"""Effect of perturbed questions on the verdicts."""
 
 from __future__ import annotations
 

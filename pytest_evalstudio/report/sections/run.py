@@ -1,4 +1,4 @@
-"""How the run was made: parameters, settings, versions, log."""
+"""Provenance of the run: parameters, settings, versions, log."""
 
 from __future__ import annotations
 
