@@ -19,7 +19,7 @@ def add_to(add: Adds) -> None:
     parser = add(
         "calibrate",
         run,
-        "Calibrate metrics by labels that people gave: threshold, probabilities, conformal sets, errors.",
+        "Calibrate metrics with human labels: threshold, probabilities, conformal sets, errors.",
     )
     parser.add_argument(
         "results",
@@ -36,7 +36,7 @@ def add_to(add: Adds) -> None:
         "--metric",
         required=True,
         metavar="KEY[,KEY...]",
-        help="METRIC or EVALUATOR.METRIC; several make one score",
+        help="METRIC or EVALUATOR.METRIC; several are combined into one score",
     )
     parser.add_argument(
         "--method",
@@ -55,7 +55,7 @@ def add_to(add: Adds) -> None:
         "--good",
         type=int,
         metavar="LEVEL",
-        help="the lowest level that counts as good, where labels have more than two",
+        help="the lowest level that counts as good, for labels with more than two levels",
     )
     parser.add_argument(
         "--seed",

@@ -93,5 +93,5 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
     if file.errors:
         raise file.errors[0]
     if isinstance(file.content, LlmDataset):
-        raise DataError("is a data set, which does not say whom to ask: give a suite or a lab", source=name)
+        raise DataError("is a data set, which names no models to ask: give a suite or a lab", source=name)
     return file.content

@@ -24,8 +24,8 @@ def add_to(add: Adds) -> None:
     parser = add(
         "convert",
         run,
-        "Make a suite or data set of an evaluation set of Agent Evaluation, or an evaluation set of one of"
-        " these.",
+        "Convert an evaluation set of Agent Evaluation to a suite or data set, or one of these to an"
+        " evaluation set.",
     )
     parser.add_argument(
         "file",
@@ -48,7 +48,7 @@ def add_to(add: Adds) -> None:
         "--model",
         default="",
         metavar="NAME",
-        help="of a lab with several models the one whose answers are written",
+        help="model whose answers are written, for a lab with several models",
     )
 
 

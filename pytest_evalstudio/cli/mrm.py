@@ -19,13 +19,13 @@ def add_to(add: Adds) -> None:
     parser = add(
         "mrm",
         run,
-        "Tell how the steps of a model-risk-management workflow stand, or write its report and artifacts;"
+        "Show the status of the steps of a model-risk-management workflow, or write its report and artifacts;"
         " `pytest WORKFLOW` runs them.",
     )
     parser.add_argument(
         "action",
         choices=["status", "report"],
-        help="status: one line for each step; report: page, summary and the other artifacts anew",
+        help="status: one line for each step; report: write page, summary and the other artifacts again",
     )
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")

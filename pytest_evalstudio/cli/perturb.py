@@ -32,7 +32,10 @@ def add_to(add: Adds) -> None:
         ),
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="another one gives other cases (default: the configuration's)"
+        "--seed",
+        type=int,
+        metavar="N",
+        help="a different seed gives different cases (default: the configuration's)",
     )
     parser.add_argument(
         "--where",

@@ -80,7 +80,9 @@ def _file(path: Path) -> ModuleType:
     """Import a file under its own name."""
     spec = importlib.util.spec_from_file_location(path.stem, path.absolute())
     if spec is None or spec.loader is None:
-        raise ConfigurationError(f"{OPTION} {path}: is no Python file; give a file or the name of a module")
+        raise ConfigurationError(
+            f"{OPTION} {path}: is not a Python file; give a file or the name of a module"
+        )
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

@@ -77,10 +77,10 @@ class LabBuilder:
             for table in models:
                 settings = {key: value for key, value in table.items() if key not in ("name", "runs")}
                 if "name" not in table:
-                    raise ConfigurationError("a model has no name; give each a `name` of its own")
+                    raise ConfigurationError("a model has no name; give each model a `name`")
                 name = str(table["name"])
                 if any(session.name == name for session, _ in self._sessions):
-                    raise ConfigurationError(f"two models are named {name!r}; give each a name of its own")
+                    raise ConfigurationError(f"two models are named {name!r}; give each model a unique name")
                 session = open_model(
                     name,
                     settings,

@@ -67,7 +67,7 @@ class Vectors:
         import numpy as np
 
         if embedder is None:
-            raise EvaluationError("there is no embedder to ask")
+            raise EvaluationError("no embedder is configured")
         self._places = {text: place for place, text in enumerate(sorted(set(texts)))}
         self._matrix = np.asarray(embedder.encode(list(self._places)), dtype=np.float64)
 

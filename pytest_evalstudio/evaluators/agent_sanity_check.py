@@ -94,7 +94,7 @@ class AgentSanityCheck:
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         if not results:
-            return Outcome.not_applicable("the declared folders hold no artifacts")
+            return Outcome.not_applicable("the declared folders contain no artifacts")
         broken = {name: fault for name, fault in results.items() if fault}
         findings = tuple(
             Finding(
@@ -206,12 +206,12 @@ def _expected(folder: str, expectations: Sequence[Expectation]) -> Iterator[tupl
 def _matches(root: Path, expected: Expectation) -> tuple[list[Path], str]:
     pattern = expected.path
     if _escapes(root, pattern.split("*")[0]):
-        return [], "lies outside the folder of the test"
+        return [], "is outside the folder of the test"
     if any(char in pattern for char in _GLOB):
         try:
             found = sorted(path for path in root.glob(pattern) if inside(root, path))
         except (ValueError, NotImplementedError, OSError) as exc:
-            return [], f"is no usable pattern: {exc}"
+            return [], f"is not a valid pattern: {exc}"
         return found[:_MAX_FILES], "" if found else "nothing matches"
     path = root / pattern
     return ([path], "") if path.exists() else ([], "is missing")
@@ -227,7 +227,7 @@ def _escapes(root: Path, declared: str) -> bool:
 def _checked(root: Path, declared: str) -> Iterator[tuple[str, str]]:
     """Yield a declared path, or all files of a declared folder, each with its fault."""
     if _escapes(root, declared):
-        yield declared, "lies outside the folder of the test"
+        yield declared, "is outside the folder of the test"
         return
     path = root / declared
     if not path.exists():
@@ -256,7 +256,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def _fault(root: Path, path: Path, expected: Expectation | None = None) -> str:
     """Return the fault of a file or folder, or "" if there is none."""
     if not inside(root, path):
-        return "lies outside the folder of the test"
+        return "is outside the folder of the test"
     try:
         if expected is None:
             check_content(path)

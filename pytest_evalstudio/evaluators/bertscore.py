@@ -48,12 +48,12 @@ class BertScore:
         Metric(
             "bertscore_precision",
             "BERTScore precision",
-            description="Mean over the answer's tokens of the best cosine with an expected one.",
+            description="Mean over the answer's tokens of the best cosine with an expected token.",
         ),
         Metric(
             "bertscore_recall",
             "BERTScore recall",
-            description="Mean over the expected tokens of the best cosine with one of the answer.",
+            description="Mean over the expected tokens of the best cosine with a token of the answer.",
         ),
         Metric(
             "bertscore_f1", "BERTScore F1", primary=True, description="Harmonic mean of precision and recall."
@@ -76,7 +76,7 @@ class BertScore:
         found: dict[tuple[str, str], Outcome] = {}
         if pairs:
             if tools.token_matcher is None:
-                raise EvaluationError("there is no model of bert-score to ask")
+                raise EvaluationError("no model of bert-score is configured")
             matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
             found = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
         return [

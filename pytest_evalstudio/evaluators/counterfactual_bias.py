@@ -78,7 +78,7 @@ class CounterfactualBias:
         if is_empty(case):
             return worst(self.metrics)
         if case.counterpart is None:
-            return Outcome.not_applicable("there is no other answer to compare with")
+            return Outcome.not_applicable("the case has no answer to compare with")
         if is_empty(case.counterpart):
             return worst(
                 self.metrics, f"{EMPTY_ANSWER} of {case.counterpart.key!r}, with which it is compared"

@@ -176,7 +176,7 @@ class DocumentRecall:
             return "no expected documents"
         if any(name.strip() for name in case.context_sources):
             return ""
-        return "the host does not say where its chunks come from" if case.context else "no context"
+        return "the host does not report the sources of its chunks" if case.context else "no context"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [self._score(case) for case in cases]

@@ -286,5 +286,5 @@ class AnswerSemanticSimilarity:
             vectors = Vectors((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
         if tools.cross_encoder is None:
-            raise EvaluationError("there is no cross-encoder to ask")
+            raise EvaluationError("no cross-encoder is configured")
         return [round(min(1.0, max(0.0, value)), 6) for value in tools.cross_encoder.score(pairs)]

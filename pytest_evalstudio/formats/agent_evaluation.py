@@ -108,7 +108,8 @@ def load_evaluation_set(path: str | Path) -> LlmDataset:
     source = evaluation_source(Path(path))
     if not is_evaluation_set(source.data):
         raise DataError(
-            f"is no evaluation set: a list of objects with `request`, or that list under `{ROOT}`",
+            f"is not an evaluation set: expected a list of objects with `request`, or that list under"
+            f" `{ROOT}`",
             source=str(path),
         )
     dataset, errors = read_evaluation_set(source)
@@ -329,7 +330,7 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
     if not question.strip():
         raise source.error(pointer(*at), "the request is blank; write the question")
     if isinstance(request, dict) and (lost := sorted(map(str, set(request) - known))):
-        source.warnings.append(f"{source.name} {pointer(*at)}: {', '.join(lost)}: not kept of a request")
+        source.warnings.append(f"{source.name} {pointer(*at)}: {', '.join(lost)}: dropped from a request")
     return question, turns
 
 
@@ -373,7 +374,7 @@ def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None
             lost.add("content")
         if lost:
             source.warnings.append(
-                f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: not kept of a document"
+                f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: dropped from a document"
             )
 
 

@@ -163,7 +163,7 @@ def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:
         raise ValueError(
             "curve: steps have one p more than x"
             if isinstance(curve, Steps)
-            else "curve: x and p must be of one length"
+            else "curve: x and p must have the same length"
         )
     if any(one >= other for one, other in pairwise(curve.x)):
         raise ValueError("curve.x: must rise")
@@ -184,7 +184,7 @@ def load_calibration(path: Path) -> Calibration:
     except (ValueError, RecursionError) as exc:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or MARK not in data:
-        raise ConfigurationError(f"{path}: is no calibration; `evalstudio calibrate … -o FILE` writes one")
+        raise ConfigurationError(f"{path}: is not a calibration; `evalstudio calibrate … -o FILE` writes one")
     if data[MARK] != VERSION:
         raise ConfigurationError(
             f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION}. Calibrate"

@@ -110,7 +110,7 @@ class Regexp(Condition):
             found = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:
             raise PatternTimeout(
-                f"{shortened(str(self))} took longer than {timeout_s:g} s; make the pattern simpler"
+                f"{shortened(str(self))} took longer than {timeout_s:g} s; simplify the pattern"
             ) from None
         return None if found is None else (found.start(), found.end())
 
@@ -298,7 +298,7 @@ class _Parser:
             return self._regexp()
         word = _TOKEN.match(self.text, self.at)
         if char in "'“”„«‘’" and char:
-            raise self._fault('strings stand in straight double quotes: "…"')
+            raise self._fault('strings must be in straight double quotes: "…"')
         if word and word[0] == "not":
             raise self._fault("operators are upper case: NOT")
         raise self._fault("expected a string or regexp(...)" + (f" after {self.after}" if self.after else ""))

@@ -253,7 +253,7 @@ def _unique(
         if identity in places:
             earlier = pointer(*at, places[identity])
             message = (
-                f"{row.key!r} of model {row.model_key!r} already stands in {earlier}; (key, model_key, run)"
+                f"{row.key!r} of model {row.model_key!r} is already used by {earlier}; (key, model_key, run)"
                 " must be unique, number repeats by `run`"
             )
             errors.append(source.error(pointer(*at, index, "key"), message))
@@ -310,7 +310,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
         names = list(reader.fieldnames or ())
         if len(names) > MAX_COLUMNS:
             raise DataError(
-                f"has more than {MAX_COLUMNS:,} columns; leave out those that are not needed",
+                f"has more than {MAX_COLUMNS:,} columns; remove those that are not needed",
                 source=name,
                 line=1,
                 column=1,
@@ -319,7 +319,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
         for column in names:
             if column in seen:
                 raise DataError(
-                    f"the column {column!r} stands twice in the header; keep one",
+                    f"the column {column!r} is duplicated in the header; keep one",
                     source=name,
                     line=1,
                     column=1,

@@ -80,7 +80,7 @@ def read(source: Source) -> EvalFile:
     if kind == "dataset":
         dataset, errors = read_dataset(source)
         return EvalFile(kind, dataset, errors, source.warnings)
-    found = "is a workflow, which holds no test cases" if kind == "workflow" else "is no file of ours"
+    found = "is a workflow, which has no test cases" if kind == "workflow" else "has no supported format"
     raise DataError(f"{found}: {EXPECTED}", source=source.name)
 
 

@@ -124,7 +124,7 @@ def read_guardrails(path: Path) -> Guardrails:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or not data.keys() & {"calibrated_thresholds", "evaluator_ids"}:
         raise ConfigurationError(
-            f"{path}: is no guardrail configuration: it has neither 'calibrated_thresholds' nor"
+            f"{path}: is not a guardrail configuration: it has neither 'calibrated_thresholds' nor"
             " 'evaluator_ids'"
         )
     try:
@@ -160,5 +160,5 @@ def own_id(id: str) -> str:
         return id
     module = id.removeprefix(REFERENCE).partition(".")[0]
     if module not in _OF_MODULES:
-        raise ConfigurationError(f"there is no counterpart of {id!r}; remove it")
+        raise ConfigurationError(f"{id!r} has no counterpart in this package; remove it")
     return _OF_MODULES[module]

@@ -95,7 +95,7 @@ class JudgeTable(JudgeMember):
         """
         for key in WHOLE_RUN:
             if key in own:
-                raise ConfigurationError(f"judge.{key}: is a limit of the whole run; it stands in [judge]")
+                raise ConfigurationError(f"judge.{key}: is a limit of the whole run; set it in [judge]")
         inherited: dict[str, Any] = {}
         if base is not None:
             inherited = {

@@ -204,11 +204,12 @@ def _label(text: str, place: str, *, levels: bool) -> int:
     text = text.removesuffix(".0") if levels else _WORDS.get(text.casefold(), text.removesuffix(".0"))
     if levels and not _LEVEL.fullmatch(text):
         raise DataError(
-            f"{place}: label {text!r} is no whole number; labels are 1 (good) and 0 (bad), or levels such as"
-            " 1 to 5, higher for better"
+            f"{place}: label {text!r} is not a whole number; labels are 1 (good) and 0 (bad), or levels such"
+            " as 1 to 5, higher for better"
         )
     if not levels and text not in ("0", "1"):
         raise DataError(
-            f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are read, too"
+            f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are also"
+            " accepted"
         )
     return int(text)

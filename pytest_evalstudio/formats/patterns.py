@@ -18,10 +18,10 @@ def excess(pattern: str) -> str:
     """Return how a pattern is larger than it may be, "" if it is not.
 
     >>> excess("(" * 11 + ")" * 11)
-    'its groups are nested more than 10 deep; make it simpler'
+    'its groups are nested more than 10 deep; simplify it'
     """
     if len(pattern) > MAX_PATTERN_CHARS:
-        return f"it has more than {MAX_PATTERN_CHARS:,} characters; make it shorter"
+        return f"it has more than {MAX_PATTERN_CHARS:,} characters; shorten it"
     depth, at = 0, 0
     while at < len(pattern):
         char = pattern[at]
@@ -32,7 +32,7 @@ def excess(pattern: str) -> str:
         elif char in "()":
             depth += 1 if char == "(" else -1
             if depth > MAX_PATTERN_DEPTH:
-                return f"its groups are nested more than {MAX_PATTERN_DEPTH} deep; make it simpler"
+                return f"its groups are nested more than {MAX_PATTERN_DEPTH} deep; simplify it"
         at += 1
     return ""
 

@@ -146,7 +146,7 @@ def _load_json(text: str, name: str) -> Any:
         position, key = _second_use(text)
         line, column = _line_column(text, position)
         raise DataError(
-            f"the name {key!r} stands twice in one object; keep one", source=name, line=line, column=column
+            f"the name {key!r} is duplicated in one object; keep one", source=name, line=line, column=column
         ) from None
     except RecursionError:
         raise DataError("is nested too deeply to be read", source=name) from None

@@ -47,7 +47,7 @@ def read_workflow(source: Source) -> Workflow:
     """
     for key in source.data:
         if key not in (ROOT, "$schema"):
-            raise source.error(pointer(key), f"unknown key; everything stands under {ROOT!r}")
+            raise source.error(pointer(key), f"unknown key; all keys must be under {ROOT!r}")
     if ROOT not in source.data:
         raise source.error("", f"is not a workflow: it has no key {ROOT!r}")
     data: Any = source.data[ROOT]

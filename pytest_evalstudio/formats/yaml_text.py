@@ -92,7 +92,7 @@ def _loader(name: str) -> Any:
         for key, _ in node.value:
             if key.value in seen:
                 at = key.start_mark
-                message = f"the name {key.value!r} stands twice in one object; keep one"
+                message = f"the name {key.value!r} is duplicated in one object; keep one"
                 raise DataError(message, source=name, line=at.line + 1, column=at.column + 1)
             seen.add(key.value)
         return dict(self.construct_mapping(node, deep=True))
@@ -155,7 +155,7 @@ def _check_size(text: str, name: str, loader: Any) -> None:
             if any(entry[0] == event.anchor for entry in open_values):
                 raise _at(
                     event,
-                    f"the alias *{event.anchor} stands in the value that it means; write the value out",
+                    f"the alias *{event.anchor} is inside the value that it refers to; write the value out",
                     name,
                 )
             added += sizes.get(event.anchor, 1)
@@ -167,7 +167,7 @@ def _check_size(text: str, name: str, loader: Any) -> None:
         if added > MAX_NODES:
             raise _at(
                 event,
-                f"the aliases stand for more than {MAX_NODES:,} values; write fewer aliases of aliases",
+                f"the aliases expand to more than {MAX_NODES:,} values; write fewer aliases of aliases",
                 name,
             )
         if len(open_values) - 1 > MAX_DEPTH or len(open_values) + open_values[-1][2] > MAX_DEPTH + 2:

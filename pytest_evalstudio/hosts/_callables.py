@@ -58,7 +58,7 @@ class Call:
         """
         if not callable(function):
             raise ConfigurationError(
-                f"{label} is no callable but {_a(function)}; name a function that takes the prompt"
+                f"{label} is not callable but {_a(function)}; name a function that takes the prompt"
             )
         if inspect.isclass(function):
             raise ConfigurationError(
@@ -92,7 +92,7 @@ class Call:
         for name, one in by_name.items():
             if one.default is one.empty and name not in available and name not in PROMPT_ARGUMENTS:
                 raise ConfigurationError(
-                    f"{label} asks for {name!r}, which nobody gives it; configure it under `parameters`, or"
+                    f"{label} asks for {name!r}, which is not provided; configure it under `parameters`, or"
                     f" give it a default. Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
                 )
         fixed = {

@@ -108,7 +108,7 @@ class OpenAICompatible:
         except openai.APITimeoutError as exc:
             raise HostFault(f"{self.url} did not answer in time", retry=True) from exc
         except openai.APIResponseValidationError as exc:
-            raise HostFault(f"{self.url} sent a reply that is no chat completion") from exc
+            raise HostFault(f"{self.url} sent a reply that is not a chat completion") from exc
         except openai.APIConnectionError as exc:
             if isinstance(exc.__cause__, HostFault):
                 raise exc.__cause__ from None
@@ -118,7 +118,7 @@ class OpenAICompatible:
         except TypeError as exc:
             raise HostFault(f"{exc}; check arguments") from exc
         except ValueError as exc:
-            raise HostFault(f"{self.url} sent a reply that is no JSON: {exc}") from exc
+            raise HostFault(f"{self.url} sent a reply that is not JSON: {exc}") from exc
         return self._read(reply)
 
     async def close(self) -> None:
@@ -187,8 +187,8 @@ class OpenAICompatible:
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
             target = f"{request.url.scheme}://{request.url.netloc.decode()}"
             raise HostFault(
-                f"{self.url} redirects to {target}, which is not asked; if it is the service, give its"
-                " address as url"
+                f"{self.url} redirects to {target}, which gets no request; if it is the service, set"
+                " its address as url"
             )
 
     def _status_fault(self, exc: APIStatusError) -> HostFault:

@@ -91,8 +91,7 @@ def load_target(target: str) -> object:
         missing = exc.name or module_name
         if module_name == missing or module_name.startswith(missing + "."):
             remedy = (
-                "it is looked for beside the configuration, in the current folder and among installed"
-                " packages"
+                "it is searched next to the configuration, in the current folder and among installed packages"
             )
             raise ConfigurationError(f"target {target!r}: no module named {missing!r}; {remedy}") from exc
         raise ConfigurationError(

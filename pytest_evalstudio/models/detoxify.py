@@ -166,7 +166,7 @@ def _missing(
         f'(2) from the hub, a classifier with the same labels: {TABLE}.model = "unitary/toxic-bert"; '
         f"(3) from a local folder, with a classifier or one checkpoint of detoxify's (*{CHECKPOINT}, which is"
         " unpickled: trusted files only) "
-        f'beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
+        f'next to config.json and tokenizer: {TABLE}.model = "path/to/folder".'
     )
     return missing_model(f"{TABLE}.model", model, fact, remedies=remedies, brief=brief, kind=kind)
 

@@ -225,7 +225,7 @@ class TextReader:
                     config = AutoConfig.from_pretrained(str(self._weights.folder), **source)
                     if not any(name.endswith(_KINDS) for name in config.architectures or [_KINDS[0]]):
                         raise EvaluationError(
-                            f"{', '.join(config.architectures)} is no language model; one ends in"
+                            f"{', '.join(config.architectures)} is not a language model; one ends in"
                             f" {', '.join(_KINDS)}"
                         )
                     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM

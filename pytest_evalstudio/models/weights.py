@@ -240,7 +240,7 @@ def _missing(
         (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
     )
     hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, known)
-    note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
+    note = f" {hub} has weights for TensorFlow only: {_CONVERT}" if hub in _TENSORFLOW else ""
     hub = "ORG/NAME" if note else hub
     revision = f" --revision {pinned}" if hub == known and pinned else ""
     ways = [
@@ -257,8 +257,8 @@ def _missing(
         )
     else:
         ways.append(
-            f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and"
-            " that folder copied here"
+            f"offline: `hf download {hub}{revision} --local-dir path/to/folder` on a machine with a network,"
+            " then copy that folder here"
         )
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
     return missing_model(setting, model, fact, remedies=f"{numbered}.{note}", brief=brief, kind=kind)
@@ -280,13 +280,13 @@ def _own_code(folder: Path) -> str:
 def _checked(weights: Weights, table: str) -> Weights:
     if code := _own_code(weights.folder):
         fact = (
-            f"{weights.folder} is a model of the type {code!r}, which brings code of its own; such code is"
+            f"{weights.folder} is a model of the type {code!r}, which needs its own code; such code is"
             " not run"
         )
         remedy = (
             " (HHEM 2; HHEM 1.0 needs none: revision = 'hhem-1.0-open')" if code.startswith("HHEM") else ""
         )
         raise _missing(
-            table, weights.name, fact + remedy, brief="the model brings code of its own, which is not run"
+            table, weights.name, fact + remedy, brief="the model needs its own code, which is not run"
         )
     return weights

@@ -19,7 +19,7 @@ def lacks(folder: str) -> str:
     """Return what is missing if WordNet is not available, or "" if it is."""
     if find_wordnet(folder):
         return ""
-    return f"{folder}: there is no WordNet in it; the folder must hold data.noun" if folder else HOW_TO_GET
+    return f"{folder}: does not contain WordNet; the folder must contain data.noun" if folder else HOW_TO_GET
 
 
 def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Change:

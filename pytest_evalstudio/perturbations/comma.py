@@ -22,7 +22,7 @@ class Comma:
         ends = [found.end() for found in _WORD_END.finditer(text)][every - 1 :: every]
         if not ends:
             return Change.none(
-                f"it has fewer than {every} words before its last one that no punctuation follows"
+                f"it has fewer than {every} words, except the last, that no punctuation follows"
             )
         return Change(
             ",".join([text[start:end] for start, end in zip([0, *ends], [*ends, None], strict=True)]),

@@ -48,7 +48,7 @@ class KeyboardTypos:
         )
         candidates = list(compress(range(len(text)), on_keys))
         if not candidates:
-            return Change.none("none of its characters has a key of its own on a US keyboard")
+            return Change.none("none of its characters is on a US keyboard")
         places = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):

@@ -119,7 +119,7 @@ class RecordReader:
         line = self._line(raw, number)
         if not isinstance(line, Item):
             raise self._damaged(
-                number, "is not an item; a finished record has one header and then items alone"
+                number, "is not an item; a finished record has one header, followed by items only"
             )
         return line
 

@@ -115,7 +115,7 @@ def _check_record(output: Path, record: Path, run: Run) -> None:
         return
     if read_run(other).run_id != run.run_id:
         raise ConfigurationError(
-            f"{output}: holds the record of another run; choose another folder for this report"
+            f"{output}: contains the record of another run; choose another folder for this report"
         )
 
 

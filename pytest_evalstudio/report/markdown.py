@@ -47,7 +47,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
     ]
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
     if run.interrupted:
-        lines += ["", "The run was interrupted: the figures are of what had finished."]
+        lines += ["", "The run was interrupted: the figures cover the finished items only."]
     if analysis.gates:
         lines += [
             "",

@@ -26,7 +26,7 @@ PARTS: tuple[Part, ...] = (
         "nist-ai-rmf-valid-and-reliable",
         "NIST AI RMF",
         "Valid and reliable",
-        "The system does what it is for, accurately and robustly, again and again.",
+        "The system does its task accurately, robustly and repeatedly.",
     ),
     Part(
         "nist-ai-rmf-safe",
@@ -44,19 +44,19 @@ PARTS: tuple[Part, ...] = (
         "nist-ai-rmf-accountable-and-transparent",
         "NIST AI RMF",
         "Accountable and transparent",
-        "Those who deal with it can learn what it does and who answers for it.",
+        "Users can learn what the system does and who is accountable for it.",
     ),
     Part(
         "nist-ai-rmf-explainable-and-interpretable",
         "NIST AI RMF",
         "Explainable and interpretable",
-        "How it works and what its outputs mean can be made plain.",
+        "Its operation and the meaning of its outputs can be explained.",
     ),
     Part(
         "nist-ai-rmf-privacy-enhanced",
         "NIST AI RMF",
         "Privacy-enhanced",
-        "Personal data stay confidential and under the control of those whom they concern.",
+        "Personal data stay confidential and under the control of the persons concerned.",
     ),
     Part(
         "nist-ai-rmf-fair",

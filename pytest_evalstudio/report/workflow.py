@@ -45,7 +45,7 @@ _WHAT = {
     ),
     PATCH: "hard questions with accepted answers, for the corpus",
     EXTENSION: "rules for the end of the system prompt, against the problems found",
-    GUARDRAILS: "evaluators and thresholds that check answers where they are given",
+    GUARDRAILS: "evaluators and thresholds that check answers at run time",
     REFERENCE_GUARDRAILS: "the same with the evaluator ids of the reference engine",
 }
 _PACKED = ".zip"

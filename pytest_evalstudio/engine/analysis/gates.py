@@ -85,12 +85,12 @@ def parse_gate(text: str) -> Gate:
     sign = _SIGN.search(text)
     left, number = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
     if sign is None or "=" in left or len(number.split()) != 1:
-        raise _malformed(text, "there is no comparison with a number")
+        raise _malformed(text, "a comparison with a number is missing")
     if not _NUMBER.match(number) or not math.isfinite(float(number)):
-        raise _malformed(text, f"{number!r} is no number")
+        raise _malformed(text, f"{number!r} is not a number")
     term = _TERM.match(left)
     if term is None:
-        raise _malformed(text, f"{left!r} is no term" if left else "the term before the sign is missing")
+        raise _malformed(text, f"{left!r} is not a term" if left else "the term before the sign is missing")
     function, percent = _function(text, term["function"])
     name = _NAME.match(term["plain"] or term["inner"] or "")
     if name is None:

@@ -121,7 +121,7 @@ def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
             "lowest_cost": cheap.value,
             "highest_cost": dear.value,
         },
-        actions="Where the leaderboards show no difference that matters, take the cheaper one.",
+        actions="If the leaderboards show no relevant difference, choose the cheaper model.",
     )
 
 
@@ -153,7 +153,7 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
             },
             actions=(
                 "Check the prompt, the expected answer and the condition first; if they are right, look for"
-                " what the answers have in common."
+                " a common property of the answers."
             ),
         )
     if by_all:
@@ -167,7 +167,7 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
             insight_type="weak_point",
             attributes={"evaluator": info.id, "count": len(keys), "test_case_keys": keys[:FIRST_KEYS]},
             actions=(
-                "A prompt that no model answers tells nothing about which one is better: mend it, or add what"
+                "A prompt that no model answers does not show which model is better: correct it, or add what"
                 " the models lack."
             ),
         )
@@ -205,8 +205,8 @@ def least_grounded(aggregator: Aggregator) -> Iterator[Insight]:
                 **row_attributes(lowest.model, name, [lowest.key]),
             },
             actions=(
-                "See whether the context could have supported it: if so the model made it up, if not the"
-                " retrieval missed a chunk."
+                "Check whether the context has the required information: if it has, the model invented the"
+                " sentence; if not, the retrieval missed a chunk."
             ),
         )
 
@@ -234,8 +234,8 @@ def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
                         **row_attributes(model, name, sample.keys),
                     },
                     actions=(
-                        "Such answers come from the model's own memory and change with the model: mend the"
-                        " retrieval."
+                        "Such answers come from the model's training data and change with the model: improve"
+                        " the retrieval."
                     ),
                 )
 
@@ -263,8 +263,8 @@ def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
             "noise": most.noise,
         },
         actions=(
-            "Run it at other intensities to see where the models break, and look at the flipped cases: what"
-            " do they share?"
+            "Run it at other intensities to see where the models break, and search the flipped"
+            " cases for a common property."
         ),
     )
 
@@ -293,7 +293,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             best,
             ranked[0][1],
             insight_type,
-            "Compare the intervals: where they overlap widely, the lead may be chance.",
+            "Compare the intervals: if they overlap widely, the lead may be due to chance.",
         )
     if ranked[-1][0] != ranked[-2][0]:
         yield _extreme(
@@ -303,7 +303,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             worst,
             ranked[-1][1],
             insight_type,
-            "Its failures, lowest score first, show what it lacks.",
+            "Its failures, lowest score first, show its weaknesses.",
         )
 
 

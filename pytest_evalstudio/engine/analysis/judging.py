@@ -89,7 +89,7 @@ def budget_problems(aggregator: Aggregator) -> Iterator[Problem]:
                     **row_attributes(model, name, sample.keys),
                 },
                 actions=(
-                    "Raise judge.max_calls or judge.max_cost, or judge fewer cases; what was judged is stored"
-                    " and not paid for again."
+                    "Raise judge.max_calls or judge.max_cost, or judge fewer cases; existing replies are"
+                    " stored and not paid for again."
                 ),
             )

@@ -108,7 +108,7 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                         "score": cell.value,
                     },
                     actions=(
-                        f"Read the failures of {info.name}, lowest score first: what do they share? Then"
+                        f"Read the failures of {info.name}, lowest score first, for a common cause. Then"
                         " compare with the other models."
                     ),
                 )
@@ -197,13 +197,13 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
             "Such rows count as errors, not as scores. Report the texts to the evaluator's author.",
         ),
         "judge": (
-            "had no usable word of its judge for",
+            "had no usable reply of its judge for",
             (
                 "Look at the judge's replies in the reasons; try a stronger judge model, or a larger output"
                 " limit."
             ),
         ),
-        "other": ("could not judge", "Read the reason, mend it, and run the cases again."),
+        "other": ("could not judge", "Read the reason, correct it, and run the cases again."),
     }
     for id, by_model in aggregator.scores.items():
         info = aggregator.evaluators[id]
@@ -247,7 +247,7 @@ def nothing_encoded(aggregator: Aggregator) -> Iterator[Problem]:
                 avid="P0100",
                 attributes={"evaluator": id, **row_attributes(model, name, sample.keys)},
                 actions=(
-                    "Perturb the suite with encoding_base16 or encoding_base64, so that answers come encoded."
+                    "Perturb the suite with encoding_base16 or encoding_base64, so that answers are encoded."
                 ),
             )
 
@@ -310,7 +310,7 @@ def _flips_in_sum(
         problem_type="robustness",
         avid="P0200",
         attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
-        actions="The table of flip rates shows them by perturbator and intensity; the record holds each one.",
+        actions="The table of flip rates shows them by perturbator and intensity; the record has all.",
     )
 
 

@@ -132,7 +132,7 @@ def _step(
     name, *rest = (part.strip() for part in text.split(":"))
     if not name:
         raise ConfigurationError(
-            "a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','"
+            "a perturbator is missing next to '+'; write ID[:INTENSITY], joined by '+' or ','"
         )
     spec = registry.perturbators.spec(name)
     given = {

@@ -89,8 +89,7 @@ class Where:
             self._depth += 1
             if self._depth > MAX_DEPTH:
                 raise ConfigurationError(
-                    f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; make it"
-                    " simpler"
+                    f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; simplify it"
                 )
             inner = self._either()
             if not self._take(")"):

@@ -43,7 +43,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         linked = case.sources(selected.spec.compares)
         return Outcome.not_applicable(
             (
-                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand"
+                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not available"
                 if linked
                 else f"it has no {selected.spec.compares}"
             ),
@@ -135,13 +135,13 @@ def _checked(selected: ConfiguredEvaluator, found: object) -> Outcome:
     """Return an outcome with the declared metrics only, and with scores as Python numbers."""
     if not isinstance(found, Outcome):
         return Outcome.error(
-            f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome",
+            f"evaluator {selected.id} gave {type(found).__name__} instead of an Outcome",
             OutcomeCode.OUTCOME_INVALID,
         )
     for key in found.scores:
         if selected.spec.metric(key) is None:
             return Outcome.error(
-                f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics",
+                f"evaluator {selected.id} gave a score for {key!r}, which is not one of its metrics",
                 OutcomeCode.OUTCOME_INVALID,
             )
     if all(value is None or type(value) in (float, int) for value in found.scores.values()):
