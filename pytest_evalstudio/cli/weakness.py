@@ -37,8 +37,8 @@ def add_to(add: Adds) -> None:
         default="",
         metavar="NAME[,NAME...]",
         help=(
-            "dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' where"
-            " cases have this one only (default: all)"
+            "dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' if"
+            " cases have only this dimension (default: all)"
         ),
     )
     parser.add_argument(
