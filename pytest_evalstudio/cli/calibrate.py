@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{path}: no label counts: {outdated} are of answers whose text has changed since{others}; label"
             " them again"
         )
-    found = calibrate(
+    calibration = calibrate(
         scores,
         labels,
         metrics,
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(
             {
-                **asdict(found.figures),
+                **asdict(calibration.figures),
                 "divided": [list(identity) for identity in divided],
                 "outdated": outdated,
             }
@@ -119,9 +119,9 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"left out: {outdated} labels of answers whose text has changed since")
         if divided:
             say(f"left out: {len(divided)} answers on which raters are divided")
-        say(*describe(found.figures))
+        say(*describe(calibration.figures))
     if arguments.output:
-        found.save(Path(arguments.output))
+        calibration.save(Path(arguments.output))
         if not arguments.json:
             say(f"wrote {arguments.output}")
     return FINE

@@ -42,13 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.workflow)
     workflow = read_workflow(read_source(path))
-    found = WorkflowRun(
+    workflow_run = WorkflowRun(
         workflow, path, configuration_for(arguments.workflow, arguments.config), registry_for(arguments)
     )
     if arguments.action == "report":
-        say(str(write_workflow_artifacts(found)))
+        say(str(write_workflow_artifacts(workflow_run)))
         return FINE
-    steps = list(found.statuses())
+    steps = list(workflow_run.statuses())
     if arguments.json:
         print_json(
             [
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
                     "summary": step.state.summary if step.state else "",
                     "waits": step.state.waits if step.state else "",
                     "finished": step.state.finished if step.state else None,
-                    "artifacts": str(found.folder_of(step.spec.id)),
+                    "artifacts": str(workflow_run.folder_of(step.spec.id)),
                 }
                 for step in steps
             ]

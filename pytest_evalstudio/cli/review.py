@@ -104,13 +104,13 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
             " labelled, and where, in its steps.human_calibration"
         )
     path = Path(arguments.place)
-    found = WorkflowRun(
+    workflow_run = WorkflowRun(
         read_workflow(read_source(path)),
         path,
         configuration_for(arguments.place, arguments.config),
         registry_for(arguments),
     )
-    return WorkflowSample(found, f"pytest {arguments.place}")
+    return WorkflowSample(workflow_run, f"pytest {arguments.place}")
 
 
 def _report(arguments: argparse.Namespace) -> ReviewSource:

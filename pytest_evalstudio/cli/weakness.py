@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     metrics = _listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]
-    found = [
+    cells = [
         find_weaknesses(
             scores,
             metric,
@@ -90,13 +90,13 @@ def run(arguments: argparse.Namespace) -> int:
         for metric in metrics
     ]
     if arguments.plots:
-        _write_pictures(Path(arguments.plots), weakness_pictures(scores, found))
+        _write_pictures(Path(arguments.plots), weakness_pictures(scores, cells))
     if arguments.json:
-        print_json(found)
+        print_json(cells)
     else:
-        for number, weakness in enumerate(found):
+        for number, weakness in enumerate(cells):
             say(*[""] * bool(number), *describe(weakness))
-    return FINDINGS if any(one["weak"] for one in found) else FINE
+    return FINDINGS if any(one["weak"] for one in cells) else FINE
 
 
 def _write_pictures(folder: Path, pictures: Pictures) -> None:
@@ -106,9 +106,9 @@ def _write_pictures(folder: Path, pictures: Pictures) -> None:
             (folder / name).write_text(picture, encoding="utf-8")
     except OSError as exc:
         raise ConfigurationError(f"{folder}: pictures cannot be written here: {exc.strerror}") from None
-    told = f"{len(pictures.files)} pictures in {folder}"
+    summary_line = f"{len(pictures.files)} pictures in {folder}"
     without = f"; no pictures of their own: {', '.join(pictures.left_out)}" if pictures.left_out else ""
-    say(told + without, error=True)
+    say(summary_line + without, error=True)
 
 
 def _listed(names: str) -> list[str]:

@@ -156,17 +156,17 @@ def evaluate_lab(
         check_models(lab)
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
-    found = tasks(file, folder)
+    evaluated_tasks = tasks(file, folder)
     pipeline = Pipeline.under(config, plan, provider)
-    used = dict.fromkeys(selected for task in found for selected in pipeline.selected_for(task))
+    used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))
     grouped = any(selected.spec.scope == "group" for selected in used)
     provider.open(config, used)
     by_task = {
         id(result.task): result
-        for chunk in cut(found, _itself, place_of=lambda task: 0, by_question=grouped)
+        for chunk in cut(evaluated_tasks, _itself, place_of=lambda task: 0, by_question=grouped)
         for result in pipeline.evaluate(chunk)
     }
-    return Results(tuple(by_task[id(task)] for task in found), plan, config, file)
+    return Results(tuple(by_task[id(task)] for task in evaluated_tasks), plan, config, file)
 
 
 def verdict_word(result: Result) -> VerdictWord:

@@ -227,7 +227,7 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
     chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")
     more = dict(row.model_extra or {})
     named = more.pop(BY_NAME, None)
-    found = {
+    entry = {
         "request_id": row.key,
         "request": {"messages": [*turns, {"role": "user", "content": row.input}]} if turns else row.input,
         "response": row.actual_output if answered and not row.error else None,
@@ -239,7 +239,7 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
             (named if isinstance(named, dict) and _flat(named) == row.guidelines else row.guidelines) or None
         ),
     }
-    return {name: value for name, value in found.items() if value is not None} | more
+    return {name: value for name, value in entry.items() if value is not None} | more
 
 
 def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
@@ -384,9 +384,9 @@ def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list
     if model and model not in known:
         raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
     if not model and len(keys) > 1:
-        found = ", ".join(names.get(key, key) for key in keys)
+        known = ", ".join(names.get(key, key) for key in keys)
         raise DataError(
-            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {found}"
+            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {known}"
         )
     return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
 
@@ -428,12 +428,12 @@ def _parse_lines(text: str, name: str) -> Source:
             joined.append("")
             continue
         try:
-            one = parse(line, name)
+            entry = parse(line, name)
         except DataError as exc:
             raise DataError(exc.message, source=name, line=number, column=exc.column) from None
-        warnings += one.warnings
-        joined.append(("," if entries else "[") + one.text)
-        entries.append(one.data)
+        warnings += entry.warnings
+        joined.append(("," if entries else "[") + entry.text)
+        entries.append(entry.data)
     return _Lines(name=name, text="\n".join(joined) + "]", data=entries, warnings=warnings)
 
 
@@ -442,9 +442,9 @@ def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
 
     A request is decoded only if it has the form of one.
     """
-    found = dict(record)
+    row = dict(record)
     for name in _JSON_CELLS:
-        cell = found.get(name, "")
+        cell = row.get(name, "")
         if cell[:1] not in ("[", "{") or (name == "request" and cell[:1] == "["):
             continue
         try:
@@ -452,5 +452,5 @@ def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
         except (ValueError, RecursionError):
             continue
         if name != "request" or (isinstance(value, dict) and {"messages", "query"} & set(value)):
-            found[name] = value
-    return found
+            row[name] = value
+    return row

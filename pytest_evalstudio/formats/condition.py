@@ -107,12 +107,12 @@ class Regexp(Condition):
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         try:
-            found = compiled(self.pattern).search(text, timeout=timeout_s)
+            match = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:
             raise PatternTimeout(
                 f"{shortened(str(self))} took longer than {timeout_s:g} s; simplify the pattern"
             ) from None
-        return None if found is None else (found.start(), found.end())
+        return None if match is None else (match.start(), match.end())
 
     def __str__(self) -> str:
         return f'regexp("{_escaped(self.pattern)}")'

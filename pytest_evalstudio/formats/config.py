@@ -330,11 +330,15 @@ def configuration(data: Mapping[str, Any], *, file: str = "", folder: Path = Pat
         if name in data:
             raise ConfigurationError(f"{file or 'configuration'}: {name}: unknown key; remove it")
     try:
-        found = Configuration.model_validate({**data, "file": file, "folder": folder})
+        configuration = Configuration.model_validate({**data, "file": file, "folder": folder})
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
-    _check_names(found)
-    return found if found.guardrails is None else _guarded(found, found.folder / found.guardrails)
+    _check_names(configuration)
+    return (
+        configuration
+        if configuration.guardrails is None
+        else _guarded(configuration, configuration.folder / configuration.guardrails)
+    )
 
 
 def _guarded(found: Configuration, path: Path) -> Configuration:
@@ -342,9 +346,9 @@ def _guarded(found: Configuration, path: Path) -> Configuration:
     guardrails = read_guardrails(path)
     tables = {id: dict(options) for id, options in found.evaluator.items()}
     for id, thresholds in guardrails.calibrated_thresholds.items():
-        own = tables.setdefault(id, {})
-        if "threshold" not in own and "calibration" not in own:
-            own["thresholds"] = {**thresholds, **own.get("thresholds", {})}
+        table = tables.setdefault(id, {})
+        if "threshold" not in table and "calibration" not in table:
+            table["thresholds"] = {**thresholds, **table.get("thresholds", {})}
     evaluators = guardrails.evaluators if found.evaluators is None else found.evaluators
     return found.model_copy(update={"evaluator": tables, "evaluators": evaluators})
 

@@ -80,8 +80,8 @@ def read(source: Source) -> EvalFile:
     if kind == "dataset":
         dataset, errors = read_dataset(source)
         return EvalFile(kind, dataset, errors, source.warnings)
-    found = "is a workflow, which has no test cases" if kind == "workflow" else "has no supported format"
-    raise DataError(f"{found}: {EXPECTED}", source=source.name)
+    fault = "is a workflow, which has no test cases" if kind == "workflow" else "has no supported format"
+    raise DataError(f"{fault}: {EXPECTED}", source=source.name)
 
 
 def load(path: str | Path, model: type[F]) -> F:
@@ -90,9 +90,9 @@ def load(path: str | Path, model: type[F]) -> F:
     Raises:
         DataError: for the first thing that is wrong with it.
     """
-    found = read(read_source(Path(path)))
-    if found.errors:
-        raise found.errors[0]
-    if not isinstance(found.content, model):
-        raise DataError(f"is a {found.kind}, not a {model.__name__}: {EXPECTED}", source=str(path))
-    return found.content
+    file = read(read_source(Path(path)))
+    if file.errors:
+        raise file.errors[0]
+    if not isinstance(file.content, model):
+        raise DataError(f"is a {file.kind}, not a {model.__name__}: {EXPECTED}", source=str(path))
+    return file.content

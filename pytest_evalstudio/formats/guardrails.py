@@ -128,7 +128,7 @@ def read_guardrails(path: Path) -> Guardrails:
             " 'evaluator_ids'"
         )
     try:
-        found = Guardrails.model_validate(data)
+        guardrails = Guardrails.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
         raise ConfigurationError(
@@ -137,9 +137,9 @@ def read_guardrails(path: Path) -> Guardrails:
     try:
         return Guardrails(
             calibrated_thresholds={
-                own_id(id): metrics for id, metrics in found.calibrated_thresholds.items()
+                own_id(id): metrics for id, metrics in guardrails.calibrated_thresholds.items()
             },
-            evaluator_ids=[own_id(id) for id in found.evaluator_ids],
+            evaluator_ids=[own_id(id) for id in guardrails.evaluator_ids],
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{path}: {exc}") from None

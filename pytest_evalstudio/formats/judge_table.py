@@ -109,11 +109,11 @@ class JudgeTable(JudgeMember):
                     **(base.model_extra or {}),
                 }
         try:
-            found = cls.model_validate({**inherited, **own})
+            table = cls.model_validate({**inherited, **own})
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
             place = ".".join(str(step) for step in error["loc"])
             raise ConfigurationError(f"judge{'.' + place if place else ''}: {fact(error)}") from None
-        if not found.members:
+        if not table.members:
             raise ConfigurationError("judge: needs host, model or panel")
-        return found
+        return table

@@ -192,7 +192,7 @@ def labels(models: Iterable[Model]) -> Mapping[str, str]:
     by_llm = [model.llm_model_name for model in models]
     by_name = [model.name for model in models]
     unique = Numbered()
-    found = {}
+    display_names = {}
     for model in models:
         if model.llm_model_name and by_llm.count(model.llm_model_name) == 1:
             label = model.llm_model_name
@@ -200,5 +200,5 @@ def labels(models: Iterable[Model]) -> Mapping[str, str]:
             label = model.name
         else:
             label = model.key
-        found[model.key] = unique(label)
-    return found
+        display_names[model.key] = unique(label)
+    return display_names

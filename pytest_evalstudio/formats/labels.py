@@ -86,7 +86,7 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
     Raises:
         DataError: as `read_labels`, except that a file without labels is accepted.
     """
-    found: dict[tuple[str, str, str], Label] = {}
+    labels: dict[tuple[str, str, str], Label] = {}
     for line, row in read_rows(path)[1]:
         text = row["label"].strip()
         if not text:
@@ -99,13 +99,13 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
             rater=row.get(RATER, "").strip(),
             answer_id=row.get(ANSWER_ID, "").strip(),
         )
-        if found.setdefault((*label.identity, label.rater), label).label != label.label:
+        if labels.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
             raise DataError(
                 f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up;"
                 " keep one"
             )
-    return list(found.values())
+    return list(labels.values())
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:

@@ -131,8 +131,8 @@ def _parse_json(text: str, name: str) -> Source:
 
 def _load_json(text: str, name: str) -> Any:
     def reject(constant: str) -> Any:
-        found = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
-        line, column = _line_column(text, found.start())
+        constant_match = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
+        line, column = _line_column(text, constant_match.start())
         raise DataError(
             f"{constant} is not a JSON number; leave the value out or write null",
             source=name,
@@ -161,10 +161,10 @@ class _NameTwice(Exception):
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise _NameTwice
-    return found
+    return members
 
 
 def _second_use(text: str) -> tuple[int, str]:

@@ -52,7 +52,7 @@ def read_workflow(source: Source) -> Workflow:
         raise source.error("", f"is not a workflow: it has no key {ROOT!r}")
     data: Any = source.data[ROOT]
     try:
-        found = Workflow.model_validate(data)
+        workflow = Workflow.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
         place = pointer(ROOT, *error["loc"])
@@ -63,9 +63,9 @@ def read_workflow(source: Source) -> Workflow:
                 place, f"unknown key. {nearest(name, known) or 'Known keys: ' + ', '.join(known)}"
             ) from None
         raise source.error(place, fact(error)) from None
-    for id, parameters in found.steps.items():
+    for id, parameters in workflow.steps.items():
         if not isinstance(parameters, dict):
             raise source.error(
                 pointer(ROOT, "steps", id), f"expected an object of parameters, found {shown(parameters)}"
             )
-    return found
+    return workflow

@@ -131,12 +131,12 @@ def _split(target: str) -> tuple[str, int]:
 
 def _resolved(host: str, port: int, *, unknown_is_fine: bool = False) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
         if unknown_is_fine:
             return []
         raise
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in infos))
 
 
 def _refuse_private(target: str, addresses: Collection[str]) -> None:

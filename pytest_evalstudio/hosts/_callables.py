@@ -260,12 +260,12 @@ def _place(exc: BaseException) -> str:
         for frame in traceback.extract_tb(exc.__traceback__)
         if Path(frame.filename).parent != _OWN_FOLDER
     ]
-    own = [
+    user_frames = [
         frame
         for frame in frames
         if not frame.filename.startswith(_FOREIGN_FOLDERS) and not frame.filename.startswith("<")
     ]
-    for frame in reversed(own or frames):
+    for frame in reversed(user_frames or frames):
         return f"{_short(frame.filename)}:{frame.lineno}"
     return "at its call"
 

@@ -152,7 +152,7 @@ class Extractive:
         )
 
     def _chunks(self, document: str, tools: HostTools, downloads: Path) -> list[Chunk]:
-        found = []
+        chunks = []
         parts = read_document(
             document,
             downloads=downloads,
@@ -168,11 +168,11 @@ class Extractive:
                 for paragraph in part.text.split("\n\n")
                 for sentence in (paragraph[start:end] for start, end in tools.split_sentences(paragraph))
             ]
-            found += [
+            chunks += [
                 Chunk(" ".join(group), tuple(group), source)
                 for group in grouped(sentences, self.chunk_chars, self.overlap_chars)
             ]
-        return found
+        return chunks
 
     def _downloads(self, tools: HostTools) -> Path:
         if tools.downloads is not None:

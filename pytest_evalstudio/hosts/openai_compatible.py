@@ -290,8 +290,8 @@ def _refuses_form(exc: APIStatusError) -> bool:
 
 def _usage(reply: Any) -> dict[str, int]:
     usage = getattr(reply, "usage", None)
-    found = {
+    details = {
         "input_tokens": getattr(usage, "prompt_tokens", None),
         "output_tokens": getattr(usage, "completion_tokens", None),
     }
-    return {name: count for name, count in found.items() if isinstance(count, int)}
+    return {name: count for name, count in details.items() if isinstance(count, int)}

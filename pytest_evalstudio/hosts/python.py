@@ -86,7 +86,7 @@ def load_target(target: str) -> object:
     if not (module_name and colon and path):
         raise ConfigurationError(f"target {target!r} is not of the form 'package.module:callable'")
     try:
-        found: object = importlib.import_module(module_name)
+        target_object: object = importlib.import_module(module_name)
     except ModuleNotFoundError as exc:
         missing = exc.name or module_name
         if module_name == missing or module_name.startswith(missing + "."):
@@ -103,11 +103,11 @@ def load_target(target: str) -> object:
         ) from exc
     owner = f"module {module_name!r}"
     for name in path.split("."):
-        if not hasattr(found, name):
-            public = [known for known in dir(found) if not known.startswith("_")]
+        if not hasattr(target_object, name):
+            public = [known for known in dir(target_object) if not known.startswith("_")]
             raise ConfigurationError(
                 f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip()
             )
-        found = getattr(found, name)
+        target_object = getattr(target_object, name)
         owner = repr(name)
-    return found
+    return target_object

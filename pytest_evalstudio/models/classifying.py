@@ -119,7 +119,7 @@ class Classifier:
         tokenizer = opened.tokenizer
         size = self._settings.batch_size if tokenizer.pad_token is not None else 1
         order = sorted(range(len(parts)), key=lambda place: (-_chars(parts[place]), parts[place]))
-        found = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
+        logits = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
         for start in range(0, len(order), size):
             batch = order[start : start + size]
             encoded = tokenizer(
@@ -130,12 +130,12 @@ class Classifier:
                 return_tensors="pt",
             )
             with torch.inference_mode():
-                found[batch] = opened.model(**encoded.to(opened.model.device)).logits.float().cpu().numpy()
-        if not np.isfinite(found).all():
+                logits[batch] = opened.model(**encoded.to(opened.model.device)).logits.float().cpu().numpy()
+        if not np.isfinite(logits).all():
             raise EvaluationError(
                 f"the model {self.name} gave no number for a text; try {self._table}.dtype = 'float32'"
             )
-        return found
+        return logits
 
     @functools.cached_property
     def opened(self) -> Opened:

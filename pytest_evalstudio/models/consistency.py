@@ -48,6 +48,6 @@ class ConsistencyScorer:
         clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
         plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
-        found = dict(zip(parts, sigmoid(self._classifier.logits(parts))[:, 0].tolist(), strict=True))
-        whole = {pair: min(max(found[part] for part in row) for row in plan) for pair, plan in plans.items()}
+        scores = dict(zip(parts, sigmoid(self._classifier.logits(parts))[:, 0].tolist(), strict=True))
+        whole = {pair: min(max(scores[part] for part in row) for row in plan) for pair, plan in plans.items()}
         return [whole[pair] for pair in clean]

@@ -53,9 +53,9 @@ class PairScorer:
             {part for plan in plans.values() for row, _ in plan for part in row},
             key=lambda part: (-len(part[0]) - len(part[1]), part),
         )
-        found = dict(zip(parts, self._scores(parts), strict=True))
+        scores = dict(zip(parts, self._scores(parts), strict=True))
         return [
-            _mean([(max(found[part] for part in row), tokens) for row, tokens in plans[pair]])
+            _mean([(max(scores[part] for part in row), tokens) for row, tokens in plans[pair]])
             for pair in clean
         ]
 
@@ -77,8 +77,8 @@ class PairScorer:
         name = (
             "max_seq_length" if hasattr(type(self._model), "max_seq_length") else "max_length"
         )  # its older name
-        found: int | None = getattr(self._model, name)
-        return found
+        limit: int | None = getattr(self._model, name)
+        return limit
 
     def _scores(self, parts: Sequence[tuple[str, str]]) -> list[float]:
         import torch

@@ -81,12 +81,12 @@ class TextReader:
         """
         plans = {passage: self._plan(passage, stride) for passage in dict.fromkeys(passages)}
         distinct = {window for windows, _ in plans.values() for window in windows}
-        found = dict(
+        likelihoods = dict(
             self._predicted(sorted(distinct, key=lambda window: (-window.tokens, window.ids, window.source)))
         )
         read = {
             passage: Likelihood(
-                tokens=tuple(value for window in windows for value in found[window]), is_cut=is_cut
+                tokens=tuple(value for window in windows for value in likelihoods[window]), is_cut=is_cut
             )
             for passage, (windows, is_cut) in plans.items()
         }

@@ -58,9 +58,10 @@ class EntailmentJudge:
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
         logits = self._classifier.logits(parts)[:, order]
         head = None if self._classifier.head is None else self._classifier.head[order]
-        found = dict(zip(parts, _judged(logits, head), strict=True))
+        entailments = dict(zip(parts, _judged(logits, head), strict=True))
         whole = {
-            pair: least([most([found[part] for part in row]) for row in plan]) for pair, plan in plans.items()
+            pair: least([most([entailments[part] for part in row]) for row in plan])
+            for pair, plan in plans.items()
         }
         return [whole[pair] for pair in clean]
 

@@ -50,14 +50,14 @@ class LabelScorer:
         parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
         opened = self._classifier.opened
         logits = self._classifier.logits(parts)
-        found = dict(
+        probabilities = dict(
             zip(parts, (sigmoid(logits) if opened.independent else softmax(logits)).tolist(), strict=True)
         )
         whole = {
             text: dict(
                 zip(
                     opened.labels,
-                    (max(values) for values in zip(*(found[part] for part in plan), strict=True)),
+                    (max(values) for values in zip(*(probabilities[part] for part in plan), strict=True)),
                     strict=True,
                 )
             )

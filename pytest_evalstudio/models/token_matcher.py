@@ -62,11 +62,11 @@ class BertMatcher:
         read = self._read(
             sorted({part for parts in cut.values() for part in parts}, key=lambda part: (-len(part), part))
         )
-        found = {
+        scores = {
             pair: self._matched([read[part] for part in cut[pair[0]]], [read[part] for part in cut[pair[1]]])
             for pair in set(clean)
         }
-        return [found[pair] for pair in clean]
+        return [scores[pair] for pair in clean]
 
     def _windows(self, text: str) -> list[str]:
         if 2 * len(text.encode()) <= self._limit:
@@ -80,15 +80,15 @@ class BertMatcher:
         scorer, size = self._scorer, self._settings.batch_size
         weights: dict[int, float] = defaultdict(lambda: 1.0)
         weights |= dict.fromkeys((scorer._tokenizer.sep_token_id, scorer._tokenizer.cls_token_id), 0.0)
-        found = {}
+        embedded = {}
         for start in range(0, len(parts), size):
             batch = parts[start : start + size]
             vectors, mask, heavy = get_bert_embedding(
                 batch, scorer._model, scorer._tokenizer, weights, device=scorer.device
             )
             for part, rows, length, own in zip(batch, vectors, mask.sum(dim=1).tolist(), heavy, strict=True):
-                found[part] = rows[:length].float().cpu(), own[:length].cpu()
-        return found
+                embedded[part] = rows[:length].float().cpu(), own[:length].cpu()
+        return embedded
 
     def _matched(self, text: Sequence[tuple[Any, Any]], reference: Sequence[tuple[Any, Any]]) -> Numbers:
         import torch

@@ -119,10 +119,10 @@ def _packaged(model: str, table: str, digest: Digest) -> Weights:
             f"the package has no file {file}; install it again",
             brief="the package is incomplete",
         )
-    found = digest(file)
-    if found != expected:
+    actual = digest(file)
+    if actual != expected:
         fact = (
-            f"{file} is not the file that was checked (SHA-256 {found}, expected {expected}); it is not"
+            f"{file} is not the file that was checked (SHA-256 {actual}, expected {expected}); it is not"
             " loaded"
         )
         raise _missing(table, model, fact, brief="the package's model is not the file that was checked")
@@ -160,10 +160,10 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
     )
 
     def snapshot(patterns: list[str], *, local: bool) -> Path:
-        found = huggingface_hub.snapshot_download(
+        snapshot = huggingface_hub.snapshot_download(
             model, revision=revision, allow_patterns=patterns, local_files_only=local
         )
-        return Path(found)
+        return Path(snapshot)
 
     def complete(folder: Path) -> bool:
         return any(path.suffix in _WEIGHTS for path in folder.rglob("*")) and any(

@@ -26,10 +26,10 @@ def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
         tokenizer: of the model; one without offsets has the text halved until its parts fit.
         limit: tokens without the special ones; at least 1.
     """
-    found: list[tuple[str, int]] = []
+    parts: list[tuple[str, int]] = []
     for part in _cut(tokenizer, text, limit) if tokenizer.is_fast else [text]:
-        found += _halved(tokenizer, part, limit)
-    return found
+        parts += _halved(tokenizer, part, limit)
+    return parts
 
 
 def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:

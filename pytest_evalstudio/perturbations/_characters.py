@@ -32,14 +32,14 @@ def picked(places: Sequence[T], share: float, seed: int) -> list[T]:
     A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated
     in blocks.
     """
-    found: list[T] = []
+    chosen: list[T] = []
     for start in range(0, len(places), _BLOCK):
         block = places[start : start + _BLOCK] if len(places) > _BLOCK else places
         size = len(block)
         number = max(1, round(share * size))
         shift = (seed + start) % size
-        found += [block[place - shift] for place in _order(size)[:number]]
-    return found
+        chosen += [block[place - shift] for place in _order(size)[:number]]
+    return chosen
 
 
 @lru_cache(maxsize=_BLOCK)
@@ -87,5 +87,5 @@ def alphabet_of(text: str) -> str:
     """
     if text.isascii():
         return LETTERS
-    own = {char for char in text if char.isalpha() and not char.isupper()}
-    return "".join(sorted(own if len(own) > 1 else own.union(LETTERS)))
+    letters = {char for char in text if char.isalpha() and not char.isupper()}
+    return "".join(sorted(letters if len(letters) > 1 else letters.union(LETTERS)))

@@ -74,10 +74,10 @@ class WordNet:
         Args:
             word: in lower case.
         """
-        found = self._known.get(word)
-        if found is None:
-            found = self._known[word] = dict(self._senses(word)) if word.isascii() and word.isalpha() else {}
-        return found
+        senses = self._known.get(word)
+        if senses is None:
+            senses = self._known[word] = dict(self._senses(word)) if word.isascii() and word.isalpha() else {}
+        return senses
 
     def _senses(self, word: str) -> Iterator[tuple[str, Sense]]:
         for part in PARTS:

@@ -88,11 +88,11 @@ def _reader(group: str, words: frozenset[str]) -> tuple[re.Pattern[str], dict[st
     for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())):
         for term in terms:
             others.setdefault(term.lower(), tuple(other for other in terms if other != term))
-    found = [
+    patterns = [
         _any(TERMS[group], words),
         rf"(?:{_any(BEFORE_PEOPLE.get(group, ()), words)})(?=\s+(?:{PEOPLE})\b)",
     ]
-    arms = [f"(?P<term>{'|'.join(found)})"]
+    arms = [f"(?P<term>{'|'.join(patterns)})"]
     arms += [_YEARS] if words & _AGES else [r"(?P<years>(?!))"]
     arms += [_PRONOUN] if words & _PRONOUNS else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
     return re.compile(

@@ -16,7 +16,7 @@ def _neighbours() -> dict[str, str]:
 
     Each row is half a key to the right of the row above.
     """
-    found: dict[str, str] = {}
+    neighbours: dict[str, str] = {}
     for row, keys in enumerate(_ROWS):
         for column, key in enumerate(keys):
             near = [
@@ -27,10 +27,10 @@ def _neighbours() -> dict[str, str]:
                 (row + 1, column - 1),
                 (row + 1, column),
             ]
-            found[key] = "".join(
+            neighbours[key] = "".join(
                 _ROWS[r][c] for r, c in near if 0 <= r < len(_ROWS) and 0 <= c < len(_ROWS[r])
             )
-    return found | {key.upper(): near.upper() for key, near in found.items() if key.isalpha()}
+    return neighbours | {key.upper(): near.upper() for key, near in neighbours.items() if key.isalpha()}
 
 
 NEIGHBOURS = _neighbours()

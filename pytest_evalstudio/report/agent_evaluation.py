@@ -95,17 +95,17 @@ class Assessment:
         fault = outcome.reason if outcome is not None and outcome.status == "error" else None
         if self.kind == "recall":
             return {self.prefix: score}
-        found: JsonObject
+        fields: JsonObject
         if self.kind == "chunks":
-            found = {
+            fields = {
                 "ratings": None,
                 "rationales": None,
                 "error_messages": None if fault is None else [fault] * max(1, chunks),
                 "precision": score,
             }
         else:
-            found = {"rating": _word(score), "rationale": None, "error_message": fault}
-        return {f"{self.prefix}/{name}": details.get(name, value) for name, value in found.items()}
+            fields = {"rating": _word(score), "rationale": None, "error_message": fault}
+        return {f"{self.prefix}/{name}": details.get(name, value) for name, value in fields.items()}
 
     def counted(self, aggregator: _Aggregator, outcome: RowOutcome) -> None:
         """Count one outcome in."""
@@ -126,21 +126,21 @@ def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
     An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
     other has it.
     """
-    found: dict[str, Assessment] = {}
+    assessments_by_id: dict[str, Assessment] = {}
     for id, info in evaluators.items():
         wanted = _prefix(info)
         if wanted is None:
             continue
         kind = _kind(info)
-        prefix = wanted if wanted not in found else _named(wanted, id)
+        prefix = wanted if wanted not in assessments_by_id else _named(wanted, id)
         if kind == "recall":
             aggregate = f"{prefix}/average"
         elif kind == "chunks":
             aggregate = f"{prefix}/precision/average"
         else:
             aggregate = f"{prefix}/rating/{'average' if info.type == _AVERAGED else 'percentage'}"
-        found[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
-    return list(found.values())
+        assessments_by_id[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
+    return list(assessments_by_id.values())
 
 
 @dataclass(slots=True)

@@ -86,11 +86,11 @@ def _write_artifacts(run: WorkflowRun) -> Path:
         for name, what in _WHAT.items()
         if name in (SUMMARY, SUMMARY_DATA) or (run.folder / name).is_file()
     }
-    told = {
+    report_fields = {
         "rules": [{"title": one.rule.title, "problems": list(one.problems)} for one in rules],
         "artifacts": artifacts,
     }
-    write_json(run.folder / SUMMARY_DATA, {**_without_pictures(summary), **told})
+    write_json(run.folder / SUMMARY_DATA, {**_without_pictures(summary), **report_fields})
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
     _write_text(draft, render_workflow(summary, artifacts))
@@ -102,14 +102,14 @@ def _write_artifacts(run: WorkflowRun) -> Path:
 def _write_guardrails(run: WorkflowRun) -> None:
     if not run.is_completed(EVALUATION):
         return
-    found = guardrails(
+    configuration = guardrails(
         evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
         calibrated_thresholds(run.completed_figures()),
     )
-    if found.evaluator_ids:
-        found.save(run.folder / GUARDRAILS)
-    if any(id in REFERENCE_IDS for id in found.evaluator_ids):
-        found.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
+    if configuration.evaluator_ids:
+        configuration.save(run.folder / GUARDRAILS)
+    if any(id in REFERENCE_IDS for id in configuration.evaluator_ids):
+        configuration.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
 
 
 def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,11 +79,11 @@ class ScoreAggregator:
 
     def threshold(self, metric: Metric) -> float:
         """Return the threshold of the model's mean: the mean of the thresholds of its test cases."""
-        own = self.limits.get(metric.key, [])
-        if not own:
+        case_limits = self.limits.get(metric.key, [])
+        if not case_limits:
             return metric.threshold
-        rest = self.verdicts - len(own)
-        return (math.fsum(own) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
+        rest = self.verdicts - len(case_limits)
+        return (math.fsum(case_limits) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
 
 
 @dataclass(slots=True)

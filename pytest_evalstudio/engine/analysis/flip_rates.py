@@ -115,9 +115,9 @@ def flip_rates(aggregator: Aggregator) -> tuple[FlipRate, ...]:
     noise: dict[_Place, _Count] = {}
     for entry, pair, direction in comparisons(aggregator):
         label = "+".join(entry.origin.by) or "unknown"
-        own = counts.setdefault(("perturbator", label), _Count())
-        own.add(direction)
-        own.meaning_kept = entry.origin.meaning_kept
+        count = counts.setdefault(("perturbator", label), _Count())
+        count.add(direction)
+        count.meaning_kept = entry.origin.meaning_kept
         if is_copy(entry) or entry.origin.meaning_kept:
             into = noise if is_copy(entry) else counts
             for place in _places(aggregator, entry, pair):
@@ -180,10 +180,10 @@ def _comparable(aggregator: Aggregator, entry: Perturbed) -> int:
 
     For an original that is not in the record, the bits that the record of the perturbed case keeps are used.
     """
-    own = aggregator.scored_bits.get((entry.case, entry.model), 0)
+    case_bits = aggregator.scored_bits.get((entry.case, entry.model), 0)
     source = aggregator.cases.ids.get(aggregator.cases.sources.get(entry.case, ("", "")))
     there = None if source is None else aggregator.scored_bits.get((source, entry.model))
-    return own & (entry.companion_bits if there is None else there)
+    return case_bits & (entry.companion_bits if there is None else there)
 
 
 def _places(aggregator: Aggregator, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_Place]:

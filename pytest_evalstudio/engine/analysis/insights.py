@@ -158,10 +158,10 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
         )
     if by_all:
         keys = [aggregator.cases.keys[case][1] for case in by_all]
-        one = len(keys) == 1
+        is_single = len(keys) == 1
         yield Insight(
             description=(
-                f"{info.name}: {len(keys)} {'prompt is' if one else 'prompts are'} answered by no model"
+                f"{info.name}: {len(keys)} {'prompt is' if is_single else 'prompts are'} answered by no model"
                 f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''})."
             ),
             insight_type="weak_point",

@@ -42,7 +42,7 @@ class JudgingFigures:
 
 def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
     """Return the judge figures of each evaluator that asks a judge, over all models."""
-    found = []
+    figures = []
     for id, by_model in aggregator.scores.items():
         if not aggregator.evaluators[id].judge:
             continue
@@ -50,7 +50,7 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
         for scores in by_model.values():
             taken.update(scores.judging)
         calls, unpriced = int(taken["calls"]), int(taken["unpriced"])
-        found.append(
+        figures.append(
             JudgingFigures(
                 evaluator=id,
                 rows=sum(scores.scored + scores.errors for scores in by_model.values()),
@@ -64,7 +64,7 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
                 not_asked=sum(scores.not_asked.count for scores in by_model.values()),
             )
         )
-    return tuple(found)
+    return tuple(figures)
 
 
 def budget_problems(aggregator: Aggregator) -> Iterator[Problem]:

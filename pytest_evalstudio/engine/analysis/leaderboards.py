@@ -259,7 +259,7 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
         for key, column in sorted(scores.values.items())
         if len(column) and not _is_share(info, column)
     ]
-    found: dict[tuple[str, str, str], Interval | None] = {}
+    intervals: dict[tuple[str, str, str], Interval | None] = {}
     width = max(1, _ENTRIES_AT_ONCE // max(1, clusters))
     for start in range(0, len(wanted), width):
         batch = wanted[start : start + width]
@@ -271,8 +271,8 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
             groups = originals[np.array(scores.cases, dtype=np.int64)[given]]
             sums[:, place] = np.bincount(groups, weights=numbers[given], minlength=clusters)
             counts[:, place] = np.bincount(groups, minlength=clusters)
-        found.update(zip(batch, cluster_bootstrap_intervals(sums, counts), strict=True))
-    return found
+        intervals.update(zip(batch, cluster_bootstrap_intervals(sums, counts), strict=True))
+    return intervals
 
 
 def _is_share(info: EvaluatorInfo, column: Iterable[float]) -> bool:

@@ -34,7 +34,7 @@ def find_problems(
     Args:
         storage_mb: size of the run's files in megabytes; `storage.max_mb` is its limit.
     """
-    found = [
+    problems = [
         *missed_means(boards),
         *findings(aggregator),
         *flips(aggregator),
@@ -46,7 +46,7 @@ def find_problems(
     ]
     unique = {
         (problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem
-        for problem in found
+        for problem in problems
     }
     return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
 

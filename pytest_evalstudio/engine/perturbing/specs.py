@@ -168,8 +168,8 @@ def _step(
 
 def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
     known = {level.lower(): level for level in spec.intensities}
-    found = known.get(word.lower())
-    if found is None:
+    intensity = known.get(word.lower())
+    if intensity is None:
         listed = f"It has {', '.join(known)}" if known else "It has none; leave it out"
         raise ConfigurationError(
             " ".join(
@@ -179,7 +179,7 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
                 )
             )
         )
-    return found
+    return intensity
 
 
 def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str, folder: Path) -> Perturbator:

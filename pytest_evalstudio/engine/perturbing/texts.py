@@ -96,7 +96,7 @@ class Perturber:
         Args:
             key: key of the text's case, for the notes.
         """
-        found = []
+        variants = []
         for chain in self._chains:
             change = put_to(chain, text, self._seed)
             if change.reason:
@@ -105,7 +105,7 @@ class Perturber:
             marks = [f"{PREFIX}{step.spec.id}:PerturbationIntensity.{step.intensity}" for step in chain]
             links = dict.fromkeys((SOURCE, *(kind for step in chain for kind in step.spec.relationships)))
             name = "-".join(step.label.replace(":", "-") for step in chain).lower()
-            found.append(
+            variants.append(
                 Variant(
                     text=change.text,
                     name=name,
@@ -113,7 +113,7 @@ class Perturber:
                     relationships=tuple(links),
                 )
             )
-        return found
+        return variants
 
 
 def put_to(chain: Chain, text: str, seed: int) -> Change:

@@ -96,11 +96,11 @@ class Where:
                 raise self._wrong()
             self._depth -= 1
             return inner
-        found = self._tokens[self._at] if self._at < len(self._tokens) else None
-        if found is None or not found[1] or found[1] in ("and", "or"):
+        token = self._tokens[self._at] if self._at < len(self._tokens) else None
+        if token is None or not token[1] or token[1] in ("and", "or"):
             raise self._wrong()
         self._at += 1
-        name = marker_name(found[1])
+        name = marker_name(token[1])
         return lambda names: name in names
 
     def _take(self, word: str) -> bool:

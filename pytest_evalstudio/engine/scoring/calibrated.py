@@ -76,10 +76,10 @@ def attach(
         why = "it says passed or failed, not how much" if spec.boolean else "its figures are of a whole model"
         raise ConfigurationError(f"evaluator {id} cannot have a calibration: {why}")
     calibration = load_calibration(path)
-    own = [metric for metric in calibration.metrics if metric.evaluator == id]
-    if not own:
+    own_metrics = [metric for metric in calibration.metrics if metric.evaluator == id]
+    if not own_metrics:
         raise ConfigurationError(f"{file} calibrates {', '.join(calibration.keys)}, and no metric of {id}")
-    for metric in own:
+    for metric in own_metrics:
         check_metric(spec, metric.metric, metric.better, file)
     for metric in calibration.metrics:
         if metric.embedder and metric.embedder != embedder:

@@ -41,12 +41,12 @@ def misses(result: Result) -> list[str]:
 
 def doubts(result: Result) -> list[str]:
     """Return a line for each verdict that a calibration calls uncertain, passing ones included."""
-    found = []
+    lines = []
     for selected, own in result.verdicts.items():
         if words := uncertain_words(selected, own.conformal_set):
             chance = own.scores[selected.spec.primary.key]
-            found.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
-    return found
+            lines.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
+    return lines
 
 
 def flip_line(flip: Flip) -> str:

@@ -180,9 +180,9 @@ class Plan:
         Raises:
             ConfigurationError: also if it has a calibration that needs scores of other evaluators.
         """
-        found = self.get(name, options)
-        check_together([found])
-        return found
+        configured = self.get(name, options)
+        check_together([configured])
+        return configured
 
     def made(self) -> list[ConfiguredEvaluator]:
         """Return every evaluator that the run or a case has requested so far."""
@@ -282,8 +282,10 @@ class Plan:
         return str(self._config.folder / value)
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
-        found = self._thresholds.get(name, {})
-        return {metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()}
+        thresholds = self._thresholds.get(name, {})
+        return {
+            metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in thresholds.items()
+        }
 
 
 def _check_given(
@@ -316,5 +318,5 @@ def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float])
     """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
     if attached is None:
         return {}
-    found = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
-    return {} if found is None else {attached.calibration.metrics[0].metric: found}
+    limit = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
+    return {} if limit is None else {attached.calibration.metrics[0].metric: limit}

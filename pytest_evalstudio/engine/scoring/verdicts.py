@@ -115,7 +115,7 @@ def flips(
     """
     if task.source is None:
         return []
-    found = []
+    flips_of_task = []
     for selected, own in verdicts.items():
         before = _same(selected, original)
         if before is None or own.status != "score" or before.status != "score":
@@ -129,7 +129,7 @@ def flips(
             if old is None or new is None or metric.passes(old, threshold) == metric.passes(new, threshold):
                 continue
             direction: Direction = "fail_to_pass" if metric.passes(new, threshold) else "pass_to_fail"
-            found.append(
+            flips_of_task.append(
                 Flip(
                     evaluator=selected.id,
                     metric=metric.key,
@@ -146,7 +146,7 @@ def flips(
                     and metric.key in selected.asserted,
                 )
             )
-    return found
+    return flips_of_task
 
 
 def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, Verdict]) -> Verdict | None:

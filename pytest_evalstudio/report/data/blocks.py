@@ -110,17 +110,17 @@ class PageData:
 
         A missing score is NaN.
         """
-        found = self.columns.judgements[id]
+        judgements = self.columns.judgements[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)
-        where[np.array(found.items, dtype=np.int64)] = np.arange(len(found.items))
+        where[np.array(judgements.items, dtype=np.int64)] = np.arange(len(judgements.items))
         rows = where[chosen]
         known = rows >= 0
         states = np.zeros(len(chosen), dtype=np.uint8)
-        states[known] = np.array(found.states, dtype=np.uint8)[rows[known]]
+        states[known] = np.array(judgements.states, dtype=np.uint8)[rows[known]]
         limits = np.zeros(len(chosen), dtype="<u2")
-        limits[known] = np.array(found.limits, dtype="<u2")[rows[known]]
+        limits[known] = np.array(judgements.limits, dtype="<u2")[rows[known]]
         scores = []
-        for column in found.scores:
+        for column in judgements.scores:
             values = np.full(len(chosen), np.nan, dtype="<f4")
             with np.errstate(over="ignore"):
                 values[known] = np.array(column, dtype=np.float64)[rows[known]]

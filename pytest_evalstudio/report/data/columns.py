@@ -60,8 +60,8 @@ class Judgements:
             place: index in `items`.
             metric: index among the evaluator's metrics.
         """
-        own = list(self.limit_sets)[self.limits[place]][metric]
-        return self.metrics[metric].threshold if own is None else own
+        case_limit = list(self.limit_sets)[self.limits[place]][metric]
+        return self.metrics[metric].threshold if case_limit is None else case_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +159,15 @@ class Columns:
         Args:
             metric: index among the evaluator's metrics.
         """
-        found = self.judgements[info.id]
-        scores = np.array(found.scores[metric], dtype=np.float64)
+        judgements = self.judgements[info.id]
+        scores = np.array(judgements.scores[metric], dtype=np.float64)
         known = np.flatnonzero(~np.isnan(scores))
         badness = scores[known] if info.metrics[metric].better == "higher" else -scores[known]
         worst = known[np.argsort(badness, kind="stable")[:count]]
-        return [(found.items[place], float(scores[place]), found.threshold(place, metric)) for place in worst]
+        return [
+            (judgements.items[place], float(scores[place]), judgements.threshold(place, metric))
+            for place in worst
+        ]
 
     def failed(self) -> list[int]:
         """Return the items that failed or broke, in the order of the run, without expected failures."""

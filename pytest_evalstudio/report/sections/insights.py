@@ -15,5 +15,9 @@ AT_ONCE = 20
 @section("insights", title="Insights", order=30)
 def insights(content: Content) -> Mapping[str, Any]:
     """Show the insights of the analysis."""
-    found = content.analysis.insights
-    return {"insights": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}
+    all_insights = content.analysis.insights
+    return {
+        "insights": all_insights[:SHOWN],
+        "at_once": AT_ONCE,
+        "left_out": max(0, len(all_insights) - SHOWN),
+    }

@@ -15,5 +15,9 @@ AT_ONCE = 20
 @section("problems", title="Problems", order=20)
 def problems(content: Content) -> Mapping[str, Any]:
     """Show the most severe problems, how many are left out, and where they are."""
-    found = content.analysis.problems
-    return {"problems": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}
+    all_problems = content.analysis.problems
+    return {
+        "problems": all_problems[:SHOWN],
+        "at_once": AT_ONCE,
+        "left_out": max(0, len(all_problems) - SHOWN),
+    }
