@@ -384,9 +384,9 @@ def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list
     if model and model not in known:
         raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
     if not model and len(keys) > 1:
-        known = ", ".join(names.get(key, key) for key in keys)
+        listed = ", ".join(names.get(key, key) for key in keys)
         raise DataError(
-            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {known}"
+            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {listed}"
         )
     return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
 
