@@ -39,7 +39,7 @@ class Link(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One earlier turn of a conversation."""
+    """Earlier turn of a conversation."""
 
     role: str
     content: str
@@ -95,7 +95,7 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one evaluator for one answer.
 
     Attributes:
-        code: why there is no score, or what a score stands for; see `core.codes.OutcomeCode`. "" for an
+        code: reason for a missing score, or meaning of a score; see `core.codes.OutcomeCode`. "" for an
             ordinary score.
         reason: the same in words, for people.
         scores: metric key to value; None where that metric alone is not applicable.
@@ -115,15 +115,15 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One answer of a model to one question: a repeat of an item.
+    """Answer of a model to a question: one repeat of an item.
 
     Attributes:
         run: number of the repeat, 1 for the first.
-        actual_duration: seconds of the request that succeeded.
+        actual_duration: seconds of the successful request.
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
-        error: why there is no answer, "" where there is one.
+        error: reason for a missing answer, "" if there is an answer.
         is_rag: whether the model retrieves.
         outcomes: evaluator id to its outcome.
     """
@@ -213,7 +213,7 @@ class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
-    """One test case put to one model, or one check of a test written in Python.
+    """Item: one test case for one model, or one check of a test written in Python.
 
     Attributes:
         index: place in the run, from 0.
@@ -422,7 +422,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     """The header of a record.
 
     Attributes:
-        created, finished: ISO 8601 with time zone; `finished` is None while the run goes on, or where it was
+        created, finished: ISO 8601 with time zone; `finished` is None during the run, and after it was
             killed.
         gates: model-wide conditions, as the user wrote them.
         evaluators, models: by id and key.
@@ -466,4 +466,4 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
 
 
 Line = Run | Item | Tables
-"""One line of a record's file."""
+"""Line of a record's file."""

@@ -19,8 +19,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 
 
 def escaped(text: str, limit: int = 400) -> str:
-    r"""A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction
-    change.
+    r"""Return a text as plain Markdown: no markup, HTML, links, mentions or hidden direction changes.
 
     >>> escaped("a|b <script> @team [x](http://y)")
     'a\\|b &lt;script> &#64;team \\[x\\](http&#58;//y)'
@@ -33,7 +32,7 @@ def escaped(text: str, limit: int = 400) -> str:
 
 
 def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
-    """The run in one screen.
+    """Summarise the run on one screen.
 
     Args:
         failed: node ids of the items that failed or broke.
@@ -48,7 +47,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
     ]
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
     if run.interrupted:
-        lines += ["", "The run was interrupted: the figures are of what had finished."]
+        lines += ["", "The run was interrupted: the figures cover the finished items only."]
     if analysis.gates:
         lines += [
             "",
@@ -75,7 +74,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
 
 
 def leaderboard(board: Leaderboard) -> str:
-    """A leaderboard as a table: value, 95 % interval, and how many rows it rests on."""
+    """Return a leaderboard as a table: value, 95 % interval and number of rows."""
     info = board.evaluator
     head = [
         "Rank",
@@ -109,7 +108,7 @@ def leaderboard(board: Leaderboard) -> str:
 
 
 def figure(cell: Cell, *, boolean: bool) -> str:
-    """A cell in words: value with interval, of a boolean metric count and percentage."""
+    """Return a cell as text: value with interval; for a boolean metric, count and percentage."""
     if cell.value is None:
         return "–"
     between = f" ({rounded(cell.interval[0])}–{rounded(cell.interval[1])})" if cell.interval else ""
@@ -120,7 +119,7 @@ def figure(cell: Cell, *, boolean: bool) -> str:
 
 
 def _failures(failed: Sequence[str]) -> Iterator[str]:
-    """How to run the first failures again."""
+    """Yield the commands that run the first failures again."""
     for nodeid in failed[:FAILURES_SHOWN]:
         command = pytest_command(nodeid)
         yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"
@@ -129,7 +128,7 @@ def _failures(failed: Sequence[str]) -> Iterator[str]:
 
 
 def code(text: str) -> str:
-    """A text in one line as code, whatever backticks it has.
+    """Return a text on one line as code, whatever backticks it has.
 
     >>> code("a`b")
     '``a`b``'

@@ -1,6 +1,4 @@
-"""Writes what a workflow has come to: summary, page, corpus patch, rules for the system prompt, guardrails,
-and all of it in one archive.
-"""
+"""Artifacts of a workflow: summary, page, corpus patch, prompt rules, guardrails, and an archive of them."""
 
 from __future__ import annotations
 
@@ -50,15 +48,16 @@ _WHAT = {
     ),
     PATCH: "hard questions with accepted answers, for the corpus",
     EXTENSION: "rules for the end of the system prompt, against the problems found",
-    GUARDRAILS: "evaluators and thresholds that check answers where they are given",
+    GUARDRAILS: "evaluators and thresholds that check answers at run time",
     REFERENCE_GUARDRAILS: "the same with the evaluator ids of the reference engine",
 }
 _PACKED = ".zip"
 
 
 def write_workflow_artifacts(run: WorkflowRun) -> Path:
-    """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason
-    for are not written.
+    """Write a workflow's artifacts into its folder and replace earlier ones.
+
+    Artifacts without content are not written.
 
     The page is deleted first and put in place last, so that an interrupted call leaves none.
 
@@ -108,14 +107,14 @@ def _write_artifacts(run: WorkflowRun) -> Path:
 def _write_guardrails(run: WorkflowRun) -> None:
     if not run.is_completed(EVALUATION):
         return
-    found = guardrails(
+    configuration = guardrails(
         evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
         calibrated_thresholds(run),
     )
-    if found.evaluator_ids:
-        found.save(run.folder / GUARDRAILS)
-    if any(id in REFERENCE_IDS for id in found.evaluator_ids):
-        found.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
+    if configuration.evaluator_ids:
+        configuration.save(run.folder / GUARDRAILS)
+    if any(id in REFERENCE_IDS for id in configuration.evaluator_ids):
+        configuration.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
 
 
 def _without_pictures(step: StepSummary) -> dict[str, Any]:
