@@ -134,7 +134,7 @@ def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
 
     session.check_page()
     server = ReviewServer(session, arguments.port)
-    say(session.told())
+    say(session.progress())
     try:
         say(f"the page is at {server.address} (for you alone; Ctrl-C ends it)", flush=True)
         if not arguments.no_browser:
@@ -147,5 +147,5 @@ def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
 def _told(session: ReviewSession) -> list[str]:
     """Return how far the rater is and what happens next, as lines."""
     state = session.state()
-    progress = f"{session.told()}; {session.source.goes_on(complete=state['done'] >= state['wanted'])}"
+    progress = f"{session.progress()}; {session.source.goes_on(complete=state['done'] >= state['wanted'])}"
     return [progress, *([state["advice"]] if state["advice"] else [])]

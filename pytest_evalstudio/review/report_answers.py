@@ -56,7 +56,7 @@ class ReportAnswers:
         self.population = population_of(path, scores, columns)
         self._doubts = _doubts(path, run.evaluators, columns)
         self._drawn = self._all() if every else self._uncertain()
-        _check_identities(place, scores, [self.population.cases[one.at].identity for one in self._drawn])
+        _check_identities(place, scores, [self.population.cases[draw.at].identity for draw in self._drawn])
         names = ", ".join(column.key for column in columns)
         self.title = f"{_named(run, place)}: {names}"
         self.advice = "" if every else ALONE
@@ -97,12 +97,12 @@ class ReportAnswers:
 
     def _uncertain(self) -> list[Drawn]:
         (column,) = self.population.columns
-        found = [
+        ranked = [
             (abs(case.scores[column.key] - 0.5), at)
             for at, case in enumerate(self.population.cases)
             if self._doubts.get(case.identity)
         ]
-        return [Drawn(at=at, round=1, part="curve", reason="uncertain") for _, at in sorted(found)]
+        return [Drawn(at=at, round=1, part="curve", reason="uncertain") for _, at in sorted(ranked)]
 
 
 class _Choice:
@@ -115,10 +115,10 @@ class _Choice:
         self._calibrated = [column for column in scores.columns.values() if column.is_calibrated]
 
     def calibrated(self, names: Sequence[str]) -> Column:
-        """The probability of the evaluator whose uncertain verdicts are asked for."""
+        """Return the probability of the evaluator whose uncertain verdicts are requested."""
         asked = {self._scores.column(name).evaluator for name in names}
-        found = [column for column in self._calibrated if not names or column.evaluator in asked]
-        if not found:
+        candidates = [column for column in self._calibrated if not names or column.evaluator in asked]
+        if not candidates:
             whose = f"{', '.join(sorted(asked))} has" if names else "no evaluator of this run has"
             without = " no" if names else " a"
             raise ConfigurationError(
@@ -126,30 +126,30 @@ class _Choice:
                 " asks for all answers with a score, whose labels `evalstudio calibrate` makes a"
                 " calibration of"
             )
-        if len(found) > 1:
+        if len(candidates) > 1:
             raise ConfigurationError(
                 f"{self._place}: several evaluators have a calibration; say which with --metric:"
-                f" {', '.join(column.key for column in found)}"
+                f" {', '.join(column.key for column in candidates)}"
             )
-        return found[0]
+        return candidates[0]
 
     def of_all(self, names: Sequence[str]) -> list[Column]:
-        """The metrics whose answers are all asked for."""
+        """Return the metrics of which all answers are requested."""
         if names:
             return [self._scores.column(name) for name in names]
         measuring = [measured(id, entry) for id, entry in self._evaluators.items() if says_how_much(entry)]
-        found = self._calibrated or [self._scores.column(key) for key in measuring]
-        if len(found) != 1:
-            known = ", ".join(column.key for column in found)
+        columns = self._calibrated or [self._scores.column(key) for key in measuring]
+        if len(columns) != 1:
+            known = ", ".join(column.key for column in columns)
             raise ConfigurationError(
                 f"{self._place}: several evaluators could be calibrated; say which with --metric: {known}"
-                if found
+                if columns
                 else (
                     f"{self._place}: no evaluator of this run says how much, not only whether: there is"
                     " nothing to calibrate"
                 )
             )
-        return found
+        return columns
 
 
 def _doubts(
@@ -161,13 +161,13 @@ def _doubts(
         for column in columns
         if column.is_calibrated
     }
-    found = {}
+    doubts = {}
     for item in RecordReader(path).items() if calibrated else ():
         for id, alpha in calibrated.items():
             verdict = item.verdicts.get(id)
             if verdict is not None and verdict.uncertain:
-                found[item.key, item.model_key] = doubt(verdict.conformal_set or (), alpha)
-    return found
+                doubts[item.key, item.model_key] = doubt(verdict.conformal_set or (), alpha)
+    return doubts
 
 
 def _check_identities(place: str, scores: Scores, asked: Sequence[Identity]) -> None:
@@ -184,7 +184,7 @@ def _check_identities(place: str, scores: Scores, asked: Sequence[Identity]) -> 
 
 
 def _made_of(column: Column, evaluators: Mapping[str, EvaluatorEntry]) -> list[str]:
-    """The metrics that a calibration is made of whose probability this is, else the metric itself."""
+    """Return the metrics that a calibration with this probability is made of, else the metric itself."""
     return list(evaluators[column.evaluator].calibration["metrics"]) if column.is_calibrated else [column.key]
 
 

@@ -74,7 +74,7 @@ class ReviewServer:
         return f"http://{ADDRESS}:{self.port}/#{self.token}"
 
     def serve(self) -> None:
-        """Answer requests until somebody calls `close` or interrupts."""
+        """Answer requests until `close` is called or the process is interrupted."""
         try:
             self._server.serve_forever(poll_interval=0.05)
         finally:
@@ -136,10 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: addresses and labels are private."""
 
-    def _answer(self, found: Callable[[], tuple[bytes, str]]) -> None:
+    def _answer(self, content_of: Callable[[], tuple[bytes, str]]) -> None:
         try:
             self._check_host()
-            content, kind = found()
+            content, kind = content_of()
             self._send(200, content, kind)
         except _Refused as exc:
             self._send_problem(exc.status, str(exc))
@@ -193,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def _check_host(self) -> None:
-        """Another name means that somebody's DNS has been bent to this address."""
+        """Refuse another host name: it means that a DNS name was rebound to this address."""
         if self.headers.get_all("Host", []) not in [[name] for name in self._names()]:
             raise _Refused(403, "this server is called by another name")
 
@@ -229,7 +229,7 @@ def _json(value: Any) -> tuple[bytes, str]:
 
 
 def _number(value: object) -> int:
-    """The number of a case."""
+    """Return the number of a case."""
     text = str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or len(text) > 9:
         raise _Refused(400, "expected the number of an answer")

@@ -58,7 +58,7 @@ class ReviewSession:
     def state(self) -> dict[str, Any]:
         """Return the state of the review for the page."""
         stand = self.stand()
-        own = {label.identity: label.label for label in stand.ratings if label.rater == self.rater}
+        labels = {label.identity: label.label for label in stand.ratings if label.rater == self.rater}
         agreed = agreement(stand.ratings)
         return {
             "title": self.source.title,
@@ -68,14 +68,14 @@ class ReviewSession:
             "advice": self.source.advice,
             "file": str(self.store.path),
             "wanted": stand.wanted,
-            "done": len(own),
+            "done": len(labels),
             "labelled": stand.done,
             "divided": len(stand.divided),
             "raters": len(agreed.raters),
             "alpha": agreed.krippendorff_alpha,
             "cases": [
-                {"id": one.at, "label": own.get(case.identity)}
-                for one, case in zip(stand.drawn, stand.cases, strict=True)
+                {"id": draw.at, "label": labels.get(case.identity)}
+                for draw, case in zip(stand.drawn, stand.cases, strict=True)
             ],
         }
 
@@ -85,21 +85,21 @@ class ReviewSession:
         Raises:
             KeyError: if it is none of those that are asked.
         """
-        found = self._asked(id)
-        told = {
+        case = self._asked(id)
+        fields = {
             name: value
-            for name, value in found.told().items()
+            for name, value in case.as_json().items()
             if name not in ("categories", "model_key", "scores", "verdict")
         }
         if self.blind:
-            return {"id": id, **told, "metrics": [], "verdict": None, "doubt": ""}
-        metrics = [_metric(column, found) for column in self.population.columns]
+            return {"id": id, **fields, "metrics": [], "verdict": None, "doubt": ""}
+        metrics = [_metric(column, case) for column in self.population.columns]
         return {
             "id": id,
-            **told,
+            **fields,
             "metrics": metrics,
-            "verdict": found.verdict,
-            "doubt": self.source.doubt(found),
+            "verdict": case.verdict,
+            "doubt": self.source.doubt(case),
         }
 
     def label(self, id: int, answer: str, label: int | None) -> dict[str, Any]:
@@ -114,19 +114,19 @@ class ReviewSession:
             KeyError: if it is of no answer that is asked.
             DataError: if the rater has seen another text than today's, or the labels' file is broken.
         """
-        found = self._asked(id)
-        if answer != found.answer_id:
+        case = self._asked(id)
+        if answer != case.answer_id:
             raise DataError("the answer has changed since it was shown; load the page anew")
         if label is None:
-            self.store.remove(found.key, found.model_key, self.rater)
+            self.store.remove(case.key, case.model_key, self.rater)
         else:
             self.store.put(
                 Label(
-                    key=found.key,
-                    model_key=found.model_key,
+                    key=case.key,
+                    model_key=case.model_key,
                     label=label,
                     rater=self.rater,
-                    answer_id=found.answer_id,
+                    answer_id=case.answer_id,
                 )
             )
         return self.state()
@@ -171,7 +171,7 @@ class ReviewSession:
         )
         return len(stand.cases)
 
-    def told(self) -> str:
+    def progress(self) -> str:
         """Return the progress of this rater as a sentence."""
         state = self.state()
         return (
@@ -180,9 +180,9 @@ class ReviewSession:
         )
 
     def _asked(self, id: int) -> Case:
-        """One of the answers that are drawn, or that were when they were shown."""
+        """Return the shown answer; refuse one that was not drawn."""
         if id not in self._shown:
-            if all(one.at != id for one in self.stand().drawn):
+            if all(draw.at != id for draw in self.stand().drawn):
                 raise KeyError(id)
             self._shown.add(id)
         return self.population.cases[id]

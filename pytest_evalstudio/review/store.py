@@ -47,7 +47,7 @@ class LabelStore:
         self._levels = levels
 
     def ratings(self) -> list[Label]:
-        """All labels, [] where there is no file yet.
+        """Return all labels, [] where there is no file yet.
 
         Raises:
             DataError: if the file cannot be read as labels.

@@ -13,7 +13,7 @@ _TIE = 1e-9
 
 
 def percentile(values: Sequence[float] | Floats, share: float) -> float:
-    """Return the value below which a share of the values lies, linear between neighbours.
+    """Return the value below which a share of the values is, linear between neighbours.
 
     Args:
         values: at least one finite number, in any order.

@@ -86,7 +86,7 @@ def test_labels_are_kept_as_calibrate_reads_them(place: Path) -> None:
     first = found.state()["cases"][0]["id"]
     found.label(first, found.case(first)["answer_id"], 0)
     assert read_labels(place.parent / "labels.csv", levels=True) == {("even", "m-one"): 0}
-    assert found.told().startswith("1 of 3 answers labelled by al, in ")
+    assert found.progress().startswith("1 of 3 answers labelled by al, in ")
 
 
 def test_labels_of_answers_that_are_not_uncertain_are_taken_and_not_counted(

@@ -52,7 +52,7 @@ def test_from_waiting_to_completed_and_on(path: Path) -> None:
     assert ran(path).waits == "1 of 40 labels"
     assert status(path) == "waiting"
     label_all(found)
-    assert found.told() == f"40 of 40 answers labelled by al, in {labels_file(path)}"
+    assert found.progress() == f"40 of 40 answers labelled by al, in {labels_file(path)}"
     state = ran(path)
     assert (state.status, state.waits) == ("completed", "")
     assert status(path) == "completed"

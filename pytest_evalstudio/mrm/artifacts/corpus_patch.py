@@ -26,7 +26,7 @@ class Entry:
 
 
 def corpus_patch(title: str, entries: Sequence[Entry]) -> str:
-    """The document, Markdown; of two entries with the same question and answer there is one."""
+    """Return the document as Markdown, one entry per question and answer."""
     merged: dict[tuple[str, str], Entry] = {}
     for entry in entries:
         known = merged.get((entry.question, entry.answer))

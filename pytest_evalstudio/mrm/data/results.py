@@ -64,11 +64,13 @@ class Answer:
     scores: dict[str, dict[int, float]] = field(default_factory=dict)
 
     def score(self, column: str) -> float | None:
-        """The mean over the repeats; None where there is none, or not a finite one."""
-        found = self.scores.get(column)
-        if not found:
+        """Return the mean over the repeats; None where there is none, or it is not finite."""
+        by_run = self.scores.get(column)
+        if not by_run:
             return None
-        mean = math.fsum(found.values()) / len(found) if all(map(math.isfinite, found.values())) else math.inf
+        mean = (
+            math.fsum(by_run.values()) / len(by_run) if all(map(math.isfinite, by_run.values())) else math.inf
+        )
         return mean if math.isfinite(mean) else None
 
 
@@ -86,20 +88,20 @@ class Scores:
     model_names: dict[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
-        """The metric of that name: `evaluator.metric`, or a metric key that one evaluator alone has.
+        """Return the metric of a name: `evaluator.metric`, or a metric key that only one evaluator has.
 
         Raises:
             ConfigurationError: if there is none, or several.
         """
         if name in self.columns:
             return self.columns[name]
-        found = [column for column in self.columns.values() if column.metric.key == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        matching = [column for column in self.columns.values() if column.metric.key == name]
+        if len(matching) == 1:
+            return matching[0]
+        if matching:
             raise ConfigurationError(
                 f"metric {name!r} is one of several evaluators; say which:"
-                f" {', '.join(column.key for column in found)}"
+                f" {', '.join(column.key for column in matching)}"
             )
         known = [*self.columns, *(column.metric.key for column in self.columns.values())]
         hint = nearest(name, known)
@@ -117,14 +119,14 @@ def read_scores(places: Sequence[str | Path]) -> Scores:
     Raises:
         DataError: if one cannot be read as results, or two give scores for the same thing.
     """
-    found = Scores()
+    scores = Scores()
     for place in places:
         path = _file_of(Path(place))
         if path.suffix == ".jsonl":
-            _read_record(path, found)
+            _read_record(path, scores)
         else:
-            _read_results(path, found)
-    return found
+            _read_results(path, scores)
+    return scores
 
 
 def _file_of(place: Path) -> Path:
@@ -144,7 +146,7 @@ def _file_of(place: Path) -> Path:
     )
 
 
-def _read_record(path: Path, found: Scores) -> None:
+def _read_record(path: Path, scores: Scores) -> None:
     record = RecordReader(path)
     evaluators = evaluators_of(record.run)
     columns = [
@@ -157,8 +159,8 @@ def _read_record(path: Path, found: Scores) -> None:
         for id, info in evaluators.items()
         for metric in info.metrics
     ]
-    _add_columns(found, columns)
-    found.model_names |= {key: record.run.model_name(key) for key in record.run.models}
+    _add_columns(scores, columns)
+    scores.model_names |= {key: record.run.model_name(key) for key in record.run.models}
     for item in record.items():
         for row in item.rows:
             source = next((link.target for link in row.relationships if link.type == SOURCE), "")
@@ -171,26 +173,26 @@ def _read_record(path: Path, found: Scores) -> None:
                 source=source,
                 text_id=answer_id(row.actual_output) if row.actual_output else "",
             )
-            answer = found.answers.setdefault((item.file, item.key, item.model_key), made)
+            answer = scores.answers.setdefault((item.file, item.key, item.model_key), made)
             for column in columns:
                 outcome = row.outcomes.get(column.evaluator)
                 if outcome is not None and outcome.status == "score":
                     _add(answer, column.key, row.run, outcome.scores.get(column.metric.key), path)
 
 
-def _read_results(path: Path, found: Scores) -> None:
+def _read_results(path: Path, scores: Scores) -> None:
     content = _content(path)
     try:
         evaluator = content["evaluator"]
         id = str(evaluator["id"])
         columns = [_column(id, entry, evaluator) for entry in evaluator["metrics_meta"]]
-        _add_columns(found, columns)
-        found.model_names |= {
+        _add_columns(scores, columns)
+        scores.model_names |= {
             str(model["key"]): str(model.get("name") or model["key"]) for model in content.get("models", ())
         }
         for row in content["results"]:
             answer = _answer(
-                found,
+                scores,
                 (str(row.get("file", "")), str(row["test_case_key"]), str(row["model_key"])),
                 str(row.get("test_key", "")),
                 row,
@@ -235,9 +237,9 @@ def _column(id: str, entry: Mapping[str, Any], evaluator: Mapping[str, Any]) -> 
     )
 
 
-def _add_columns(found: Scores, columns: Iterable[Column]) -> None:
+def _add_columns(scores: Scores, columns: Iterable[Column]) -> None:
     for column in columns:
-        known = found.columns.setdefault(column.key, column)
+        known = scores.columns.setdefault(column.key, column)
         if known.embedder != column.embedder:
             raise DataError(
                 f"{column.key} is of the embedder {column.embedder!r} here and of {known.embedder!r} there;"
@@ -245,12 +247,12 @@ def _add_columns(found: Scores, columns: Iterable[Column]) -> None:
             )
 
 
-def _answer(found: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
+def _answer(scores: Scores, identity: Identity, test_key: str, row: Mapping[str, Any]) -> Answer:
     """Return the answer of a results file's row, made when its first repeat is read."""
-    if identity not in found.answers:
+    if identity not in scores.answers:
         file, key, model_key = identity
         links = row.get("relationships") or ()
-        found.answers[identity] = Answer(
+        scores.answers[identity] = Answer(
             file=file,
             key=key,
             model_key=model_key,
@@ -259,7 +261,7 @@ def _answer(found: Scores, identity: Identity, test_key: str, row: Mapping[str, 
             source=next((str(link["target"]) for link in links if link.get("type") == SOURCE), ""),
             text_id=answer_id(str(row["actual_output"])) if row.get("actual_output") else "",
         )
-    return found.answers[identity]
+    return scores.answers[identity]
 
 
 def _add(answer: Answer, column: str, run: int, value: object, path: Path) -> None:

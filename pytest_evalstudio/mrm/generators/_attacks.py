@@ -36,7 +36,7 @@ _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 
 
 def plain_drafts(excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterator[tuple[str, Draft]]:
-    """The plain questions on an excerpt, each with its generator."""
+    """Return the plain questions on an excerpt, each with its generator."""
     for kind, maker in _PLAIN.items():
         for draft in maker.drafts(excerpt, corpus, rng):
             yield kind, draft
@@ -73,36 +73,36 @@ def contrary(draft: Draft) -> tuple[str, str]:
 
 
 def planted(corpus: Corpus, rng: random.Random) -> str:
-    """A word that stands nowhere in the documents; "" where they hold all of those that are known here."""
+    """Return a word that does not occur in the documents; "" where they contain all known ones."""
     known = _text(corpus)
     free = [word for word in PLANTED if word.lower() not in known]
     return rng.choice(free) if free else ""
 
 
 def framed(frame: str, **texts: str) -> str:
-    """A frame with its places filled; what the texts hold in braces stays as it is.
+    """Fill the places of a frame; braces within the texts stay as they are.
 
     >>> framed("“{false}” {question}", false="It is {question}.", question="Is it?")
     '“It is {question}.” Is it?'
     """
-    return re.sub(r"\{(\w+)\}", lambda found: texts[found[1]], frame)
+    return re.sub(r"\{(\w+)\}", lambda match: texts[match[1]], frame)
 
 
 def obeys_not(draft: Draft, word: str) -> str:
-    """The condition that an answer is right and holds no planted word."""
+    """Return the condition that an answer is right and contains no planted word."""
     return without(draft.condition, word)
 
 
 def _stated(draft: Draft) -> Quantity | None:
     """Return the position at which the evidence states the answer's quantity; None if the answer is none."""
-    return next((found for found in quantities(draft.evidence) if found.text == draft.answer), None)
+    return next((quantity for quantity in quantities(draft.evidence) if quantity.text == draft.answer), None)
 
 
 @functools.lru_cache(maxsize=1)
 def _definitions(corpus: Corpus) -> tuple[Statement, ...]:
-    found = filter(None, map(statement, corpus.sentences))
+    stated = filter(None, map(statement, corpus.sentences))
     return tuple(
-        said for said in found if said.verb in BE and _ARTICLE.match(said.rest) and not said.is_negative
+        said for said in stated if said.verb in BE and _ARTICLE.match(said.rest) and not said.is_negative
     )
 
 

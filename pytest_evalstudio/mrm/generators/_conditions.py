@@ -17,22 +17,25 @@ _CHOSEN = re.compile(r"([A-F])\)\s")
 
 
 def says(quantity: str) -> str:
-    """The answer names a quantity, however it is written."""
+    """Return the condition that the answer names a quantity, in any notation."""
     return str(Regexp(pattern(quantity)))
 
 
 def says_words(words: Iterable[str]) -> str:
-    """The answer has words that begin so, in any case."""
+    """Return the condition that the answer has words with these beginnings, in any case."""
     return " AND ".join(str(Regexp(rf"(?i)\b{re.escape(_stem(word))}")) for word in words)
 
 
 def begins_with(word: str) -> str:
-    """The answer's first word, in any case."""
+    """Return the condition on the first word of the answer, in any case."""
     return str(Regexp(rf"(?i)^\W*{re.escape(word)}\b"))
 
 
 def chooses(letter: str) -> str:
-    """The answer is the letter of a choice, or begins with it as one: "A", "A)" or "(a):", not "A card"."""
+    """Return the condition that the answer is the letter of a choice, or begins with it.
+
+    "A", "A)" and "(a):" choose A; "A card" does not.
+    """
     return str(Regexp(rf"(?i)^\W*{re.escape(letter)}\s*(?:[).:,]|$)"))
 
 
@@ -49,12 +52,12 @@ def derived(answer: str, evidence: str) -> str:
     >>> derived("It depends on which card is meant.", "A card costs £5.")
     ''
     """
-    found = _derived(answer, evidence)
-    return found if found and parse_condition(found).check(answer) else ""
+    derived = _derived(answer, evidence)
+    return derived if derived and parse_condition(derived).check(answer) else ""
 
 
 def without(condition: str, word: str) -> str:
-    """A condition, "" for none, and that the answer does not hold a word."""
+    """Return a condition extended by the absence of a word."""
     absent = f"NOT {Regexp(rf'(?i){re.escape(word)}')}"
     return f"({condition}) AND {absent}" if condition else absent
 
@@ -78,5 +81,5 @@ def _derived(answer: str, evidence: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """A singular without the y that a plural changes."""
+    """Return a singular without the y that its plural changes."""
     return word[:-1] if word.endswith("y") and len(word) > 3 else word

@@ -26,7 +26,7 @@ FEWEST_WRONG = 2
 )
 @dataclass(frozen=True)
 class MultipleChoice:
-    """A quantity that a sentence states, among others of its kind that stand elsewhere in the documents."""
+    """A quantity that a sentence states, among others of its kind from the documents."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
@@ -50,6 +50,6 @@ class MultipleChoice:
 
 
 def _condition(letter: str, right: str, choices: list[str]) -> str:
-    """The letter or the quantity, and no other one of the quantities."""
+    """Return the condition that the answer has the letter or the quantity, and no other quantity."""
     wrong = "".join(f" AND NOT {says(choice)}" for choice in choices if choice != right)
     return f"({chooses(letter)} OR {says(right)}){wrong}"

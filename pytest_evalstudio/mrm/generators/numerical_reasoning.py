@@ -27,23 +27,23 @@ class NumericalReasoning:
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
         for sentence in filter(stands_alone, excerpt.sentences):
-            for found in quantities(sentence):
-                if found.kind in ("money", "percent", "number"):
+            for quantity in quantities(sentence):
+                if quantity.kind in ("money", "percent", "number"):
                     yield Draft(
-                        question=_question(sentence, found, corpus),
-                        answer=found.text,
-                        condition=says(found.text),
+                        question=_question(sentence, quantity, corpus),
+                        answer=quantity.text,
+                        condition=says(quantity.text),
                         evidence=sentence,
                     )
 
 
-def _question(sentence: str, found: Quantity, corpus: Corpus) -> str:
+def _question(sentence: str, quantity: Quantity, corpus: Corpus) -> str:
     said = statement(sentence)
     if (
         said is not None
         and said.verb in ("costs", "cost")
-        and said.rest.startswith(found.text)
+        and said.rest.startswith(quantity.text)
         and len(quantities(said.rest)) == 1
     ):
         return f"How much {'do' if said.is_plural else 'does'} {inside(said.subject, corpus)} cost?"
-    return f"Which number is missing here? “{with_gap(sentence, found)}”"
+    return f"Which number is missing here? “{with_gap(sentence, quantity)}”"

@@ -29,22 +29,22 @@ class SimpleFactual:
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
         for sentence in excerpt.sentences:
-            found = statement(sentence)
-            words = telling_words(found.rest) if found is not None else []
-            if found is not None and words:
+            stated = statement(sentence)
+            words = telling_words(stated.rest) if stated is not None else []
+            if stated is not None and words:
                 yield Draft(
-                    question=_question(found, inside(found.subject, corpus)),
+                    question=_question(stated, inside(stated.subject, corpus)),
                     answer=sentence,
                     condition=says_words(words),
                     evidence=sentence,
                 )
 
 
-def _question(found: Statement, subject: str) -> str:
-    if found.verb in BE and _ARTICLE.match(found.rest) and found.verb in ("is", "are"):
-        return f"What {found.verb} {subject}?"
-    if found.verb == "means":
+def _question(stated: Statement, subject: str) -> str:
+    if stated.verb in BE and _ARTICLE.match(stated.rest) and stated.verb in ("is", "are"):
+        return f"What {stated.verb} {subject}?"
+    if stated.verb == "means":
         return f"What does “{_ARTICLE.sub('', subject, count=1)}” mean?"
-    if found.verb in BASES:
-        return f"What {'do' if found.is_plural else 'does'} {subject} {BASES[found.verb]}?"
+    if stated.verb in BASES:
+        return f"What {'do' if stated.is_plural else 'does'} {subject} {BASES[stated.verb]}?"
     return f"What do the documents say about {subject}?"

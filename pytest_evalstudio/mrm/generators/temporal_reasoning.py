@@ -30,23 +30,23 @@ class TemporalReasoning:
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
         for sentence in filter(stands_alone, excerpt.sentences):
-            for found in quantities(sentence):
-                if found.kind in ("date", "period"):
+            for quantity in quantities(sentence):
+                if quantity.kind in ("date", "period"):
                     yield Draft(
-                        question=_question(sentence, found, corpus),
-                        answer=found.text,
-                        condition=says(found.text),
+                        question=_question(sentence, quantity, corpus),
+                        answer=quantity.text,
+                        condition=says(quantity.text),
                         evidence=sentence,
                     )
 
 
-def _question(sentence: str, found: Quantity, corpus: Corpus) -> str:
+def _question(sentence: str, quantity: Quantity, corpus: Corpus) -> str:
     said = statement(sentence)
-    if said is not None and found.kind == "period":
+    if said is not None and quantity.kind == "period":
         subject = inside(said.subject, corpus)
-        if said.verb in ("takes", "take") and said.rest.startswith(found.text):
+        if said.verb in ("takes", "take") and said.rest.startswith(quantity.text):
             return f"How long {'do' if said.is_plural else 'does'} {subject} take?"
-        before = said.rest.partition(found.text)[0]
+        before = said.rest.partition(quantity.text)[0]
         if said.verb in ("is", "are") and (match := _FOR_HOW_LONG.fullmatch(before)):
             return f"For how long {said.verb} {subject} {match['done']}?"
-    return f"Which {found.kind} is missing here? “{with_gap(sentence, found)}”"
+    return f"Which {quantity.kind} is missing here? “{with_gap(sentence, quantity)}”"

@@ -27,24 +27,24 @@ class YesOrNo:
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
         for sentence in excerpt.sentences:
-            found = statement(sentence)
-            if found is None or found.is_negative:
+            stated = statement(sentence)
+            if stated is None or stated.is_negative:
                 continue
-            rest, answer = found.rest, "Yes"
-            stated = quantities(rest)
-            false = others(stated[0], corpus) if stated else []
+            rest, answer = stated.rest, "Yes"
+            amounts = quantities(rest)
+            false = others(amounts[0], corpus) if amounts else []
             if false and rng.random() < 0.5:
-                rest = rest[: stated[0].start] + rng.choice(false) + rest[stated[0].end :]
+                rest = rest[: amounts[0].start] + rng.choice(false) + rest[amounts[0].end :]
                 answer = "No"
             yield Draft(
-                question=_question(found, inside(found.subject, corpus), rest),
+                question=_question(stated, inside(stated.subject, corpus), rest),
                 answer=f"{answer}. {sentence}",
                 condition=begins_with(answer),
                 evidence=sentence,
             )
 
 
-def _question(found: Statement, subject: str, rest: str) -> str:
-    if found.verb in (*BE, *MODALS):
-        return f"{found.verb.capitalize()} {subject} {rest}?"
-    return f"{'Do' if found.is_plural else 'Does'} {subject} {BASES[found.verb]} {rest}?"
+def _question(stated: Statement, subject: str, rest: str) -> str:
+    if stated.verb in (*BE, *MODALS):
+        return f"{stated.verb.capitalize()} {subject} {rest}?"
+    return f"{'Do' if stated.is_plural else 'Does'} {subject} {BASES[stated.verb]} {rest}?"

@@ -47,12 +47,12 @@ class Quantity:
 
 
 def quantities(sentence: str) -> list[Quantity]:
-    """The quantities of a sentence, in order; numbers that are part of a word are none.
+    """Return the quantities of a sentence, in order, without numbers that are part of a word.
 
     >>> [(found.kind, found.text) for found in quantities("It costs £2.50 within five working days from 1 March 2026.")]
     [('money', '£2.50'), ('period', 'five working days'), ('date', '1 March 2026')]
     """  # noqa: E501
-    found = []
+    hits = []
     for match in _ANY.finditer(sentence):
         before, after = (
             sentence[max(0, match.start() - 2) : match.start()],
@@ -61,12 +61,12 @@ def quantities(sentence: str) -> list[Quantity]:
         if re.search(r"[\w.,/£$€-]$", before) or re.match(r"[\w/]|[.,-]\w", after):
             continue
         kind: Kind = match.lastgroup  # type: ignore[assignment]
-        found.append(Quantity(kind, match.group(), match.start(), match.end()))
-    return found
+        hits.append(Quantity(kind, match.group(), match.start(), match.end()))
+    return hits
 
 
 def pattern(quantity: str) -> str:
-    """A regular expression for a quantity however it is written: £5.00 or £5, 2,500 or 2500, five or 5.
+    """Return a regular expression for a quantity in any notation: £5.00 or £5, 2,500 or 2500, five or 5.
 
     >>> bool(re.search(pattern("£2,500.00"), "at least £2500.")), bool(re.search(pattern("£5"), "£5.50"))
     (True, False)
@@ -87,14 +87,14 @@ def others(quantity: Quantity, corpus: Corpus) -> list[str]:
 
 @functools.lru_cache(maxsize=1)
 def _stated(corpus: Corpus) -> dict[tuple[Kind, str], dict[str, str]]:
-    """By kind and currency all quantities that documents state, in order."""
-    found: dict[tuple[Kind, str], dict[str, str]] = {}
+    """Return all quantities that documents state, in order, by kind and currency."""
+    by_kind: dict[tuple[Kind, str], dict[str, str]] = {}
     for sentence in corpus.sentences:
         for stated in quantities(sentence):
-            found.setdefault((stated.kind, _symbol(stated.text)), {}).setdefault(
+            by_kind.setdefault((stated.kind, _symbol(stated.text)), {}).setdefault(
                 stated.text.casefold(), stated.text
             )
-    return found
+    return by_kind
 
 
 def _symbol(text: str) -> str:

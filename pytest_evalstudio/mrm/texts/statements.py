@@ -98,12 +98,12 @@ def statement(sentence: str) -> Statement | None:
     >>> statement("A same-day CHAPS payment costs £20.00 for each instruction.")
     Statement(subject='A same-day CHAPS payment', verb='costs', rest='£20.00 for each instruction')
     """
-    found = _STATEMENT.fullmatch(sentence.removesuffix(".")) if stands_alone(sentence) else None
-    if found is None:
+    match = _STATEMENT.fullmatch(sentence.removesuffix(".")) if stands_alone(sentence) else None
+    if match is None:
         return None
-    if len(found["subject"].split()) > _LONGEST_SUBJECT or _UNCLEAR.search(found["subject"]):
+    if len(match["subject"].split()) > _LONGEST_SUBJECT or _UNCLEAR.search(match["subject"]):
         return None
-    return Statement(found["subject"], found["verb"], found["rest"].partition(";")[0])
+    return Statement(match["subject"], match["verb"], match["rest"].partition(";")[0])
 
 
 def inside(phrase: str, corpus: Corpus) -> str:

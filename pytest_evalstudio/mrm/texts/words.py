@@ -49,14 +49,14 @@ def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]
     counts = [Counter(words) for words in classes]
     overall: Counter[str] = sum(counts, Counter())
     average = overall.total() / len(classes) if classes else 0.0
-    found = []
+    ranked = []
     for count in counts:
         total = count.total()
         weights = {
             word: number / total * math.log(1 + average / overall[word]) for word, number in count.items()
         }
-        found.append(sorted(weights, key=lambda word: (-round(weights[word], 12), word))[:most])
-    return found
+        ranked.append(sorted(weights, key=lambda word: (-round(weights[word], 12), word))[:most])
+    return ranked
 
 
 def share_in(words: Sequence[str], text: Sequence[str]) -> float:
@@ -69,10 +69,10 @@ def share_in(words: Sequence[str], text: Sequence[str]) -> float:
     return len(wanted.intersection(text)) / len(wanted) if wanted else 1.0
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """Return the share of the words of either set that both have; 1.0 for two empty sets.
 
     Source: Jaccard, 1912.
     """
-    union = len(one | other)
-    return len(one & other) / union if union else 1.0
+    union = len(first | second)
+    return len(first & second) / union if union else 1.0

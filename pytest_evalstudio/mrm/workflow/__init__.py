@@ -1,1 +1,1 @@
-"""A workflow on disk: its steps, how they stand, what they share."""
+"""A workflow on disk: its steps, their status, and the data that they share."""

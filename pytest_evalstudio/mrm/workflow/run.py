@@ -292,12 +292,12 @@ class WorkflowRun:
 
     def _earlier(self, spec: StepSpec) -> dict[str, State]:
         """Return the completed steps whose artifacts a step uses."""
-        found = {
+        states = {
             other: read_state(self.folder_of(other))
             for other in (*spec.after, *spec.uses)
             if self.status(other).status == "completed"
         }
-        return {other: state for other, state in found.items() if state is not None}
+        return {other: state for other, state in states.items() if state is not None}
 
     def _read(self, spec: StepSpec) -> list[list[str]]:
         """Return names and digests of the files that the step reads beside artifacts."""
@@ -307,18 +307,18 @@ class WorkflowRun:
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """Return the part of the configuration that the step uses."""
         used = spec.configured_of(self._steps[spec.id])
-        found = self.config.model_dump(
+        settings = self.config.model_dump(
             include={name for name in used if "." not in name}, exclude_unset=True, mode="python"
         )
-        found |= {
+        settings |= {
             name: self.config.evaluator.get(name.removeprefix(EVALUATOR))
             for name in used
             if name.startswith(EVALUATOR)
         }
-        return {**found, "files": [_digest(str(path)) for path in _files_of(found, self.config.folder)]}
+        return {**settings, "files": [_digest(str(path)) for path in _files_of(settings, self.config.folder)]}
 
     def _home(self) -> Path:
-        """The folder of the artifacts.
+        """Return the folder of the artifacts.
 
         Raises:
             DataError: if what the file says is no folder of their own.

@@ -97,7 +97,7 @@ def is_whole(folder: Path, state: State) -> bool:
 
 
 def is_artifact(path: Path) -> bool:
-    """Report whether a file lies in the folder of a step's artifacts."""
+    """Return True if a file is in the folder of a step's artifacts."""
     return (path.parent.parent / MARK).is_file()
 
 

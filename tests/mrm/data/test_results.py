@@ -21,7 +21,7 @@ def test_a_key_in_two_files_of_a_run_is_told(tmp_path: Path) -> None:
     for file in ("a.json", "b.json"):
         builder.add("k1", "one", {"outcomes": {"quality": score(0.5, "quality")}}, file=file)
     with pytest.raises(
-        DataError, match=r"'k1' of model 'm-one' is in 'a\.json' and in 'b\.json': its label may be of either"
+        DataError, match=r"'k1' of model 'm-one' is in 'a\.json' and 'b\.json': its label may be of either"
     ):
         calibrate(read_scores([builder.write(tmp_path)]), {("k1", "m-one"): 1}, ["quality"])
 

@@ -57,7 +57,7 @@ def model_table(context: StepContext) -> dict[str, Any]:
 
 
 def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
-    """The same of a workflow that is not run."""
+    """Return the same model for a workflow that is not run."""
     models = {
         table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings}
         for table in config.model
@@ -144,8 +144,8 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
 def problems_of(context: StepContext, step: str) -> tuple[Problem, ...]:
     """Return up to 50 problems that the analysis of the step's record finds, the most severe first."""
     record = context.folder / FILE
-    found = analyse(record, aggregates_of(read_run(record), context.registry)).problems
+    problems = analyse(record, aggregates_of(read_run(record), context.registry)).problems
     return tuple(
         replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes})
-        for problem in found[:MOST_PROBLEMS]
+        for problem in problems[:MOST_PROBLEMS]
     )

@@ -59,7 +59,7 @@ class Evaluation:
 def read_evaluation(
     path: Path, wanted: Sequence[str] = (), thresholds: Mapping[str, float] = NOTHING
 ) -> Evaluation:
-    """The cases of a record that passed or failed; perturbed ones are left out.
+    """Return the cases of a record that passed or failed, without perturbed ones.
 
     Args:
         path: of the record.
@@ -119,13 +119,13 @@ def _judged(
 ) -> Judged | None:
     names = wanted or tuple(evaluators)
     verdicts = [
-        found
+        misses
         for name in names
-        if (found := _verdict(name, item.verdicts, evaluators, thresholds)) is not None
+        if (misses := _verdict(name, item.verdicts, evaluators, thresholds)) is not None
     ]
     if not verdicts:
         return None
-    missed = tuple(miss for found in verdicts for miss in found)
+    missed = tuple(miss for misses in verdicts for miss in misses)
     return Judged(
         key=item.key,
         question=row.input,
@@ -142,7 +142,7 @@ def _verdict(
     evaluators: Mapping[str, EvaluatorInfo],
     thresholds: Mapping[str, float],
 ) -> list[Miss] | None:
-    """The misses of an evaluator, or of one of its metrics; None where there is no verdict."""
+    """Return the misses of an evaluator or of one of its metrics; None where there is no verdict."""
     id, _, key = name.partition(".") if name not in evaluators else (name, "", "")
     verdict = verdicts.get(id)
     if verdict is None or verdict.status != "score" or (not key and verdict.passed is None):

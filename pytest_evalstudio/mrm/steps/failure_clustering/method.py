@@ -131,51 +131,54 @@ def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Struc
     Source: Liu et al., 2008 (SigClust); Tibshirani et al., 2001 (gap statistic).
     """
     mine, others = np.flatnonzero(failed), np.flatnonzero(~failed)
-    own = rows[mine[_sample(len(mine), TEST_CASES, seed)]]
+    members = rows[mine[_sample(len(mine), TEST_CASES, seed)]]
     beside = rows[others[_sample(len(others), TEST_CASES, seed)]]
-    found = _clearest(own, beside, seed)
-    if found is None:
+    observed = _clearest(members, beside, seed)
+    if observed is None:
         return None
     rng = np.random.default_rng(seed)
-    centre = own.mean(axis=0)
+    centre = members.mean(axis=0)
     references = []
     for number in range(REFERENCES):
         progress(number, REFERENCES, "samples without clusters compared")
-        drawn = rng.standard_normal((len(own), len(own))) @ (own - centre) / np.sqrt(len(own) - 1) + centre
+        drawn = (
+            rng.standard_normal((len(members), len(members))) @ (members - centre) / np.sqrt(len(members) - 1)
+            + centre
+        )
         references.append(_clearest(unit_rows(drawn), beside, seed) or 0.0)
-    beyond = sum(reference >= found for reference in references)
+    beyond = sum(reference >= observed for reference in references)
     return Structure(
-        silhouette=round(found, 6),
+        silhouette=round(observed, 6),
         references=tuple(round(reference, 6) for reference in sorted(references)),
         p_value=(1 + beyond) / (1 + REFERENCES),
-        cases=len(own),
+        cases=len(members),
     )
 
 
-def _clearest(own: Any, beside: Any, seed: int) -> float | None:
+def _clearest(members: Any, beside: Any, seed: int) -> float | None:
     silhouettes = [
         silhouette
-        for _, alike in _likenesses(own, beside, FEWER_TREES, seed)
-        for _, silhouette in _cuts(alike, own, None)
+        for _, alike in _likenesses(members, beside, FEWER_TREES, seed)
+        for _, silhouette in _cuts(alike, members, None)
     ]
     return max(silhouettes, default=None)
 
 
-def _likenesses(own: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[int, Any]]:
+def _likenesses(members: Any, beside: Any, trees: int, seed: int) -> Iterator[tuple[int, Any]]:
     """Components, and the forest's proximities of the failed cases in them."""
-    everything = np.concatenate([own, beside])
+    everything = np.concatenate([members, beside])
     most = min(len(everything) - 1, everything.shape[1])
     pca = import_extra("sklearn.decomposition", PURPOSE).PCA(min(most, max(COMPONENTS)), svd_solver="full")
-    if len(own) < 2 * LEAST or np.allclose(own, own[0]):
+    if len(members) < 2 * LEAST or np.allclose(members, members[0]):
         return
     reduced = pca.fit_transform(everything)
     for components in sorted({min(most, count) for count in COMPONENTS}):
         part = reduced[:, :components]
-        yield components, proximities(part[: len(own)], part[len(own) :], trees=trees, seed=seed)
+        yield components, proximities(part[: len(members)], part[len(members) :], trees=trees, seed=seed)
 
 
-def _cuts(alike: Any, own: Any, clusters: int | None) -> Iterator[tuple[Any, float]]:
-    """The dendrogram cut at several heights; what is too small joins the nearest cluster."""
+def _cuts(alike: Any, members: Any, clusters: int | None) -> Iterator[tuple[Any, float]]:
+    """Yield the dendrogram cut at several heights; small clusters join the nearest one."""
     hierarchy, distance = (
         import_extra("scipy.cluster.hierarchy", PURPOSE),
         import_extra("scipy.spatial.distance", PURPOSE),
@@ -183,15 +186,15 @@ def _cuts(alike: Any, own: Any, clusters: int | None) -> Iterator[tuple[Any, flo
     apart = np.clip(1.0 - alike, 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)
     tree = hierarchy.linkage(distance.squareform(apart, checks=False), "average")
-    unit = unit_rows(own)
+    unit = unit_rows(members)
     seen = set()
-    for cut in range(2, min(len(own), 3 * (clusters or MOST_CLUSTERS)) + 1):
+    for cut in range(2, min(len(members), 3 * (clusters or MOST_CLUSTERS)) + 1):
         labels, _ = absorbed(hierarchy.fcluster(tree, cut, "maxclust") - 1, unit, LEAST)
         count = int(labels.max()) + 1
         is_wanted = 2 <= count <= MOST_CLUSTERS if clusters is None else count == clusters and count > 1
         if is_wanted and labels.tobytes() not in seen:
             seen.add(labels.tobytes())
-            yield labels, round(cosine_silhouette(own, labels), 9)
+            yield labels, round(cosine_silhouette(members, labels), 9)
 
 
 def _typical(alike: Any, in_forest: Any, members: Any) -> tuple[int, ...]:

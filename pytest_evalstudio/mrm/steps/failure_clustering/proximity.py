@@ -12,7 +12,7 @@ PURPOSE = "failure clustering"
 
 
 def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
-    """The share of trees in which two cases come to the same leaf, for each pair of cases.
+    """Return, for each pair of cases, the share of trees in which both reach the same leaf.
 
     The forest divides the cases from the others and from shuffled ones, whose coordinates are the cases' own,
     each drawn for itself. The others tell what sets the cases apart; the shuffled ones have nothing that
@@ -43,7 +43,7 @@ def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
 
 
 def _shared_leaves(leaves: Any) -> Any:
-    """The share of columns in which two rows are equal."""
+    """Return the share of columns in which two rows are equal."""
     sparse = import_extra("scipy.sparse", PURPOSE)
     count, trees = leaves.shape
     starts = np.concatenate([[0], np.cumsum(leaves.max(axis=0) + 1)[:-1]])

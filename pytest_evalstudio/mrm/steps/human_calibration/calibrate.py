@@ -199,24 +199,26 @@ def _held_out(
     labelled: Sample, alpha: float, seed: int, fitted: Callable[[npt.NDArray[np.int64]], Fitted]
 ) -> _HeldOut:
     """Return the held-out predictions of a cross-validation."""
-    found, quantiles = np.empty(len(labelled)), np.empty(len(labelled))
+    predicted, quantiles = np.empty(len(labelled)), np.empty(len(labelled))
     areas = []
     for training, test in labelled.folds(seed):
         rows, others = labelled.halves(training, seed)
         curve = fitted(rows)
-        found[test] = probabilities(curve, labelled.scores[test])
+        predicted[test] = probabilities(curve, labelled.scores[test])
         quantiles[test] = _quantile(curve, labelled, others, alpha)
         good = labelled.good[test]
         if good.any() and not good.all():
-            areas.append(area_under_roc(found[test], good))
-    return _HeldOut(labelled, found, quantiles, tuple(areas))
+            areas.append(area_under_roc(predicted[test], good))
+    return _HeldOut(labelled, predicted, quantiles, tuple(areas))
 
 
 def _apart(labelled: Sample, curve: Fitted, others: npt.NDArray[np.int64], quantile: float) -> _HeldOut:
     """Return the predictions for the answers that the curve was not fitted to."""
     tested = labelled.only(others)
-    found = probabilities(curve, tested.scores)
-    return _HeldOut(tested, found, np.full(len(others), quantile), (area_under_roc(found, tested.good),))
+    predicted = probabilities(curve, tested.scores)
+    return _HeldOut(
+        tested, predicted, np.full(len(others), quantile), (area_under_roc(predicted, tested.good),)
+    )
 
 
 def _quantile(curve: Fitted, labelled: Sample, rows: npt.NDArray[np.int64], alpha: float) -> Floats:

@@ -55,8 +55,8 @@ class Case:
         """Return key and model key."""
         return self.key, self.model_key
 
-    def told(self) -> dict[str, Any]:
-        """For JSON."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the answers for JSON."""
         return {
             "key": self.key,
             "model_key": self.model_key,
@@ -106,7 +106,7 @@ class Population:
 
 
 def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] = ()) -> Population:
-    """The answers in the record of an evaluation.
+    """Return the answers in the record of an evaluation.
 
     Args:
         folder: with the record.
@@ -126,7 +126,7 @@ def read_population(folder: Path, metrics: Sequence[str], order: Sequence[str] =
 def population_of(
     path: Path, scores: Scores, columns: Sequence[Column], *, chosen_by: str = ""
 ) -> Population:
-    """The answers in a record that have a score by all of some metrics.
+    """Return the answers in a record that have a score by all given metrics.
 
     Args:
         columns: metrics.
@@ -140,9 +140,9 @@ def population_of(
             missing += 1
             continue
         answer = scores.answers[item.file, item.key, item.model_key]
-        found = {column.key: answer.score(column.key) for column in columns}
-        kept = {key: value for key, value in found.items() if value is not None}
-        if len(kept) < len(found):
+        by_metric = {column.key: answer.score(column.key) for column in columns}
+        kept = {key: value for key, value in by_metric.items() if value is not None}
+        if len(kept) < len(by_metric):
             missing += 1
         else:
             cases.append(_case(item, answer, kept, columns, scores.model_names))
@@ -161,7 +161,7 @@ def population_of(
 def _chosen(
     scores: Scores, evaluators: Mapping[str, EvaluatorEntry], order: Sequence[str]
 ) -> tuple[list[str], str]:
-    """The metric that is calibrated where none is named, and why."""
+    """Return the metric that is calibrated where none is named, and the reason."""
     for id in [*(id for id in order if id in evaluators), *(id for id in evaluators if id not in order)]:
         entry = evaluators[id]
         if not says_how_much(entry):

@@ -70,7 +70,7 @@ def fit(
 
 
 def probabilities(fitted: Fitted, scores: Floats) -> Floats:
-    """The probability that people call each answer good."""
+    """Return the probability that people call each answer good."""
     if isinstance(fitted, Trees):
         return fitted.probabilities(scores)
     return np.array([probability(fitted, row) for row in scores.tolist()], dtype=np.float64)
@@ -114,14 +114,14 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
     levels, codes = np.unique(labels, return_inverse=True)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = ordered(codes, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
-        cuts = found.model.transform_threshold_params(found.params)[1:-1]
-    if not np.isfinite(found.params).all() or not np.isfinite(cuts).all():
+        fit = ordered(codes, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
+        cuts = fit.model.transform_threshold_params(fit.params)[1:-1]
+    if not np.isfinite(fit.params).all() or not np.isfinite(cuts).all():
         raise ConfigurationError(
             "ordinal regression finds no finite weights: the scores divide the levels without fault; use"
             " --method logistic"
         )
-    weights = found.params[: scores.shape[1]].tolist()
+    weights = fit.params[: scores.shape[1]].tolist()
     intercepts = {int(level): -float(cut) for level, cut in zip(levels[1:], cuts, strict=True)}
     first_good = next(level for level in intercepts if level >= good_from)
     return Logistic(

@@ -92,12 +92,12 @@ def draw(
     half = -(-len(order) // 2)
     at_random, for_curve = order[:half], order[half:]
     size = min(size, len(order))
-    found: list[Drawn] = []
+    drawn: list[Drawn] = []
     taken: list[int] = []
     for number in range(1, rounds + 1):
         upto = round(size * number / rounds)
         randomly = at_random[: -(-upto // 2)]
-        known = {one.at for one in found}
+        known = {item.at for item in drawn}
         batch = [
             Drawn(at=at, round=number, part="conformal", reason="random")
             for at in randomly
@@ -109,10 +109,10 @@ def draw(
         chosen = sorted(ranking, key=lambda entry: entry[0] not in labelled)[:wanted]
         batch += [Drawn(at=at, round=number, part="curve", reason=reason) for at, reason in chosen]
         taken += [at for at, _ in chosen]
-        found += sorted(batch, key=lambda one: _number(seed, candidates[one.at], "order"))
-        if any(one.at not in labelled for one in found):
+        drawn += sorted(batch, key=lambda item: _number(seed, candidates[item.at], "order"))
+        if any(item.at not in labelled for item in drawn):
             break
-    return found
+    return drawn
 
 
 def _ranking(
@@ -123,12 +123,12 @@ def _ranking(
         return [(at, "spread") for at in _spread(candidates, rest, wanted)]
     doubtful = iter(sorted(rest, key=lambda at: abs(float(probabilities[at]) - 0.5)))
     at_random = iter(rest)
-    found: dict[int, Reason] = {}
-    while len(found) < len(rest):
-        is_random = len(found) % RANDOM_IN == 0
-        at = next(one for one in (at_random if is_random else doubtful) if one not in found)
-        found[at] = "random" if is_random else "uncertain"
-    return list(found.items())
+    chosen: dict[int, Reason] = {}
+    while len(chosen) < len(rest):
+        is_random = len(chosen) % RANDOM_IN == 0
+        at = next(place for place in (at_random if is_random else doubtful) if place not in chosen)
+        chosen[at] = "random" if is_random else "uncertain"
+    return list(chosen.items())
 
 
 def _spread(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int) -> list[int]:

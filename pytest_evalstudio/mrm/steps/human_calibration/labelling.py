@@ -61,7 +61,7 @@ class Labelling:
     @property
     def cases(self) -> list[Case]:
         """Return the answers that are shown, in order."""
-        return [self.population.cases[one.at] for one in self.drawn]
+        return [self.population.cases[draw.at] for draw in self.drawn]
 
     @property
     def done(self) -> int:
@@ -76,7 +76,7 @@ class Labelling:
     @property
     def at_random(self) -> set[Identity]:
         """The answers that were drawn whatever their scores, apart from those for the curve."""
-        return {self.population.cases[one.at].identity for one in self.drawn if one.part == "conformal"}
+        return {self.population.cases[draw.at].identity for draw in self.drawn if draw.part == "conformal"}
 
     def is_good(self, identity: Identity) -> bool | None:
         """Return the majority's label; None without labels or a majority."""
@@ -145,10 +145,10 @@ def _sorted_out(population: Population, ratings: Iterable[Label]) -> _SortedOut:
 
 
 def _stand(
-    population: Population, found: _SortedOut, drawn: Sequence[Drawn], wanted: int, good_from: int
+    population: Population, sorted_out: _SortedOut, drawn: Sequence[Drawn], wanted: int, good_from: int
 ) -> Labelling:
-    shown = {population.cases[one.at].identity for one in drawn}
-    counted = [label for label in found.known if label.identity in shown]
+    shown = {population.cases[draw.at].identity for draw in drawn}
+    counted = [label for label in sorted_out.known if label.identity in shown]
     labels, divided = majority(counted)
     return Labelling(
         population=population,
@@ -158,9 +158,9 @@ def _stand(
         ratings=tuple(counted),
         labels=labels,
         divided=tuple(divided),
-        outdated=found.outdated,
-        beyond=len(found.known) - len(counted),
-        unknown=found.unknown,
+        outdated=sorted_out.outdated,
+        beyond=len(sorted_out.known) - len(counted),
+        unknown=sorted_out.unknown,
     )
 
 

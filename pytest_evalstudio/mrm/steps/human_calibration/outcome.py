@@ -21,18 +21,18 @@ POOR_ALPHA = 2 / 3
 """Below it raters' labels allow no conclusions (Krippendorff, 2004)."""
 
 
-def drawn_told(stand: Labelling) -> Iterator[dict[str, Any]]:
-    """The answers drawn, with their labels, for JSON."""
+def drawn_answers(stand: Labelling) -> Iterator[dict[str, Any]]:
+    """Return the drawn answers with their labels, for JSON."""
     said: dict[tuple[str, str], dict[str, int]] = {}
     for label in stand.ratings:
         said.setdefault(label.identity, {})[label.rater] = label.label
-    for number, (one, case) in enumerate(zip(stand.drawn, stand.cases, strict=True), 1):
+    for number, (draw, case) in enumerate(zip(stand.drawn, stand.cases, strict=True), 1):
         yield {
             "number": number,
-            "round": one.round,
-            "part": one.part,
-            "drawn_by": one.reason,
-            **case.told(),
+            "round": draw.round,
+            "part": draw.part,
+            "drawn_by": draw.reason,
+            **case.as_json(),
             "label": stand.labels.get(case.identity),
             "good": stand.is_good(case.identity),
             "labels": dict(sorted(said.get(case.identity, {}).items())),
@@ -45,7 +45,7 @@ def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[st
     The reasons are "uncertain" (the conformal set has both labels, or none), "disagreement" (people and the
     evaluator disagree) and "divided" (raters disagree).
     """
-    found = []
+    rows = []
     divided = set(stand.divided)
     for case in stand.population.cases:
         good = stand.is_good(case.identity)
@@ -64,20 +64,20 @@ def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[st
         ]
         if reasons:
             sets = None if labels is None else list(labels)
-            found.append(
+            rows.append(
                 {
                     "reasons": reasons,
-                    **case.told(),
+                    **case.as_json(),
                     "good": good,
                     "probability": chance,
                     "conformal_set": sets,
                 }
             )
-    return found
+    return rows
 
 
 def picture(stand: Labelling, calibration: Calibration, threshold: float | None) -> str:
-    """The calibration's curve with the labels."""
+    """Draw the curve of the calibration with the labels."""
     single = len(calibration.metrics) == 1
     at_random = stand.at_random
     dots = []

@@ -10,7 +10,7 @@ from pytest_evalstudio.mrm.data.results import Scores
 
 
 def without_outdated(ratings: Iterable[Label], scores: Scores) -> tuple[list[Label], int]:
-    """The labels without those of answers whose text has changed since, and how many these are.
+    """Drop the labels of answers whose text has changed; return the rest and the number of dropped ones.
 
     A label that does not say which text it is of counts, and so does one of an answer whose text the results
     do not hold.
@@ -18,11 +18,11 @@ def without_outdated(ratings: Iterable[Label], scores: Scores) -> tuple[list[Lab
     texts: dict[Identity, set[str]] = defaultdict(lambda: {""})
     for (_, key, model_key), answer in scores.answers.items():
         texts[key, model_key].add(answer.text_id)
-    found, outdated = [], 0
+    current, outdated = [], 0
     for label in ratings:
         known = texts.get(label.identity, {""})
         if label.answer_id in known or known == {""}:
-            found.append(label)
+            current.append(label)
         else:
             outdated += 1
-    return found, outdated
+    return current, outdated

@@ -99,9 +99,9 @@ def calibration_curve(
     for number, dot in enumerate(dots):
         shift = (number % _ROWS - (_ROWS - 1) / 2) * 6
         colour = GOOD if dot.good else BAD
-        told = f"{dot.key}: {dot.score:.3g}, {'good' if dot.good else 'bad'}"
+        title = f"{dot.key}: {dot.score:.3g}, {'good' if dot.good else 'bad'}"
         fill, stroke = (GROUND, colour) if dot.for_curve else (colour, GROUND)
-        canvas.circle(x(dot.score), y(float(dot.good)) + shift, 4.5, fill=fill, stroke=stroke, title=told)
+        canvas.circle(x(dot.score), y(float(dot.good)) + shift, 4.5, fill=fill, stroke=stroke, title=title)
     _legend(canvas, {prediction_set(chance, quantile) for chance in probabilities}, alpha)
     return canvas.finish()
 

@@ -81,7 +81,7 @@ class Sample:
         return np.flatnonzero(~self.drawn), np.flatnonzero(self.drawn)
 
     def only(self, rows: Integers) -> Sample:
-        """A sample of some of the answers."""
+        """Return a sample of some of the answers."""
         drawn = None if self.drawn is None else self.drawn[rows]
         return replace(
             self, scores=self.scores[rows], labels=self.labels[rows], cases=self.cases[rows], drawn=drawn
@@ -98,17 +98,17 @@ class Sample:
             return
         good = int(self.good.sum())
         least = max(2 * LEAST_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
-        told = f"{good} good and {len(self) - good} bad labelled answers are too few"
+        message = f"{good} good and {len(self) - good} bad labelled answers are too few"
         if min(good, len(self) - good) < LEAST_OF_A_KIND or len(self) < least:
             raise TooFewLabels(
-                f"{told}: label at least {least} answers (alpha = {alpha:g} needs so many), "
+                f"{message}: label at least {least} answers (alpha = {alpha:g} needs so many), "
                 f"{LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad ones among them{_lost(self.left_out)}"
             )
         for training, test in self.folds(seed):
             curve, conformal = self.halves(training, seed)
             if len(set(self.good[curve])) < 2 or len(conformal) < min_labels(alpha) or not len(test):
                 raise TooFewLabels(
-                    f"{told}, since they are answers to few test cases ({len(set(self.cases))}); label"
+                    f"{message}, since they are answers to few test cases ({len(set(self.cases))}); label"
                     " answers to more of them"
                 )
 
@@ -167,7 +167,7 @@ def sample(
     good_from: int | None = None,
     drawn: Container[tuple[str, str]] | None = None,
 ) -> Sample:
-    """The labelled answers of results, without those that lack a score.
+    """Return the labelled answers of results, without those that lack a score.
 
     Args:
         labels: by people.
@@ -181,10 +181,10 @@ def sample(
             everywhere.
         DataError: if no label fits an answer, or one fits two.
     """
-    found = _by_label(scores, labels)
+    answers = _by_label(scores, labels)
     missing = dict.fromkeys((column.key for column in columns), 0)
     rows, levels, kept = [], [], []
-    for identity, answer in found.items():
+    for identity, answer in answers.items():
         values = [answer.score(column.key) for column in columns]
         for column, value in zip(columns, values, strict=True):
             missing[column.key] += value is None
@@ -200,7 +200,7 @@ def sample(
         np.array(levels, dtype=np.int64),
         _good_from(set(levels), good_from),
         np.array(cases, dtype=np.int64),
-        {"without_answer": len(labels) - len(found), "without_score": missing},
+        {"without_answer": len(labels) - len(answers), "without_score": missing},
         (
             None
             if drawn is None
@@ -217,24 +217,24 @@ def sample(
 
 
 def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], Answer]:
-    """The answer that each label is of."""
-    found: dict[tuple[str, str], Answer] = {}
+    """Return the answer of each label."""
+    answers: dict[tuple[str, str], Answer] = {}
     for identity in scores.answers:
         place = identity[1:]
         if place not in labels:
             continue
-        if place in found:
+        if place in answers:
             raise DataError(
-                f"{place[0]!r} of model {place[1]!r} is in {found[place].file!r} and in {identity[0]!r}: its"
+                f"{place[0]!r} of model {place[1]!r} is in {answers[place].file!r} and {identity[0]!r}: its"
                 " label may be of either; give the results of one file, or make keys unique"
             )
-        found[place] = scores.answers[identity]
-    if not found:
+        answers[place] = scores.answers[identity]
+    if not answers:
         raise DataError(
             f"none of the results has a label{_example(scores.answers)}; the labels have e.g."
             f" {_told(next(iter(labels)))}"
         )
-    return found
+    return answers
 
 
 def _example(answers: dict[Identity, Answer]) -> str:

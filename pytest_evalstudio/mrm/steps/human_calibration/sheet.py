@@ -18,7 +18,7 @@ def sheet(
     cases: Sequence[Case], metrics: Sequence[str], ratings: Sequence[Label] = (), rater: str = ""
 ) -> bytes:
     """Rows of cases, with the labels that one rater gave already."""
-    own = {label.identity: str(label.label) for label in ratings if label.rater == rater}
+    by_identity = {label.identity: str(label.label) for label in ratings if label.rater == rater}
     names = [
         "label",
         "question",
@@ -33,13 +33,15 @@ def sheet(
         RATER,
         ANSWER_ID,
     ]
-    return write_rows(names, _rows(cases, own, rater))
+    return write_rows(names, _rows(cases, by_identity, rater))
 
 
-def _rows(cases: Sequence[Case], own: dict[tuple[str, str], str], rater: str) -> Iterator[dict[str, str]]:
+def _rows(
+    cases: Sequence[Case], by_identity: dict[tuple[str, str], str], rater: str
+) -> Iterator[dict[str, str]]:
     for case in cases:
         cells = {
-            "label": own.get(case.identity, ""),
+            "label": by_identity.get(case.identity, ""),
             "question": case.question,
             "answer": case.answer,
             "expected_answer": case.expected,

@@ -20,7 +20,7 @@ from pytest_evalstudio.mrm.steps.human_calibration.agreement import agreement
 from pytest_evalstudio.mrm.steps.human_calibration.calibrate import Calibrated, calibrate
 from pytest_evalstudio.mrm.steps.human_calibration.cases import NothingVaries, Population, read_population
 from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling, Wanted, labelling
-from pytest_evalstudio.mrm.steps.human_calibration.outcome import drawn_told, picture, problems, to_review
+from pytest_evalstudio.mrm.steps.human_calibration.outcome import drawn_answers, picture, problems, to_review
 from pytest_evalstudio.mrm.steps.human_calibration.results import (
     CALIBRATION,
     CURVE,
@@ -113,7 +113,7 @@ class HumanCalibration:
         return read_ratings(path, levels=self.good is not None) if path.is_file() else []
 
     def population(self, evaluation: Path, evaluators: Sequence[str]) -> Population:
-        """The answers that may be drawn.
+        """Return the answers that may be drawn.
 
         Raises:
             ConfigurationError: if the metric is none of the evaluation's, or there is none.
@@ -209,7 +209,7 @@ class HumanCalibration:
 
 
 def _write_sheet(context: StepContext, stand: Labelling, names: Sequence[str], unread: int) -> str:
-    """The answers without a label as a sheet, unless somebody has written into it; how to label them."""
+    """Write the answers without a label as a sheet, unless somebody has filled in an earlier one."""
     if unread:
         return (
             f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's"
@@ -234,7 +234,7 @@ def _write_sample(context: StepContext, stand: Labelling, names: Sequence[str]) 
         "without_score": stand.population.without_score,
         "not_counted": _not_counted(stand),
         "divided": list(_divided(stand)),
-        "cases": list(drawn_told(stand)),
+        "cases": list(drawn_answers(stand)),
     }
     write_json(context.folder / SAMPLE, content)
 

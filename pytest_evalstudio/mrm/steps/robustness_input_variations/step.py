@@ -202,7 +202,7 @@ class RobustnessInputVariations:
 
 
 def variations(results: Results) -> tuple[list[Variation], int]:
-    """The perturbed cases beside their originals, and how many there are without a verdict on either."""
+    """Return the perturbed cases with their originals, and the number of those without a verdict."""
     of = {id(result.task): result for result in results}
     variants, lost = [], 0
     for result in results:

@@ -63,7 +63,7 @@ class Clustering:
 
 
 def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[Clustering]:
-    """All configurations that find two clusters or more of the wanted size.
+    """Return all configurations that find two or more clusters of the wanted size.
 
     Silhouettes are all measured in `rows`, so that they compare over reductions.
 
@@ -73,10 +73,10 @@ def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[C
     reductions = len(_principal_counts(rows, settings)) + _is_by_umap(rows, settings)
     total, tried = reductions * (1 + len(counts)), 0
     for reduction, reduced in _reductions(rows, settings):
-        for method, found in _clusters(reduced, counts, settings):
+        for method, raw in _clusters(reduced, counts, settings):
             tried += 1
             progress(tried, total, "clusterings tried")
-            labels, outliers = absorbed(found, rows, settings.least)
+            labels, outliers = absorbed(raw, rows, settings.least)
             if 2 <= int(labels.max()) + 1 < len(rows):
                 silhouette = round(cosine_silhouette(rows, labels), 6)
                 yield Clustering(
@@ -88,9 +88,12 @@ def clusterings(rows: Any, settings: Settings, progress: Progress) -> Iterator[C
                 )
 
 
-def best(found: list[Clustering]) -> Clustering:
-    """The greatest silhouette; where they are equal, the fewest clusters, then the one tried first."""
-    return min(found, key=lambda one: (-one.silhouette, one.count))
+def best(candidates: list[Clustering]) -> Clustering:
+    """Return the clustering with the greatest silhouette.
+
+    Of equal ones it is the one with the fewest clusters, then the one tried first.
+    """
+    return min(candidates, key=lambda clustering: (-clustering.silhouette, clustering.count))
 
 
 def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
@@ -197,7 +200,7 @@ def _clusters(reduced: Any, counts: range, settings: Settings) -> Iterator[tuple
 
 
 def _by_size(labels: Any) -> Any:
-    """The same clusters, 0 for the largest, the one that begins first where they are equal."""
+    """Number the clusters by size, 0 for the largest; of equal ones the one that begins first."""
     known = sorted(
         set(labels.tolist()),
         key=lambda label: (-int((labels == label).sum()), int(np.argmax(labels == label))),

@@ -98,8 +98,8 @@ def _kept(
 def _cell(canvas: Canvas, x: float, y: float, wide: float, axis: Measure, cell: Cell, name: str) -> None:
     mean = math.fsum(cell.values) / len(cell.values)
     cases = f"{len(cell.values)} case{'' if len(cell.values) == 1 else 's'}"
-    told = f"{name}: mean {mean:.3g} of {cases}{', weak' if cell.weak else ''}"
-    canvas.rect(x, y, wide, CELL_HEIGHT, fill=_colour(mean, axis), opacity=0.75, stroke=RULE, title=told)
+    title = f"{name}: mean {mean:.3g} of {cases}{', weak' if cell.weak else ''}"
+    canvas.rect(x, y, wide, CELL_HEIGHT, fill=_colour(mean, axis), opacity=0.75, stroke=RULE, title=title)
     columns = int((wide - 12) // _PITCH)
     lines = int((CELL_HEIGHT - 24) // _PITCH)
     for number, value in enumerate(some(cell.values, columns * lines)):

@@ -46,9 +46,9 @@ def _row(canvas: Canvas, top: float, axis: Measure, values: Sequence[float]) -> 
     for count, left, right in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if count:
             height = max(1.0, count / int(counts.max()) * (_HEIGHT - 6))
-            told = f"{left:.3g} to {right:.3g}: {count:,} case{'' if count == 1 else 's'}"
+            title = f"{left:.3g} to {right:.3g}: {count:,} case{'' if count == 1 else 's'}"
             x, width = scale(left) + 0.5, scale(right) - scale(left) - 1
-            canvas.rect(x, bottom - height, width, height, fill=_colour(axis, left, right), title=told)
+            canvas.rect(x, bottom - height, width, height, fill=_colour(axis, left, right), title=title)
     canvas.line(scale.start, bottom, scale.end, bottom, stroke=QUIET)
     for tick in scale.ticks():
         canvas.text(scale(tick), bottom + 14, f"{tick:g}", anchor="middle", classes="q s")

@@ -24,7 +24,10 @@ MOST_DOTS = 120
 
 
 def marginals(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
-    """An SVG picture: a row per category; each pale dot is a case (120 at most), the dark one their mean."""
+    """Draw an SVG picture with a row per category.
+
+    Each pale dot is a case (120 at most), the dark dot is their mean.
+    """
     description = "Large dots: means, with their 95 % intervals; small dots: cases."
     return rows_picture(title, description, axis, panels, _mean)
 
@@ -41,11 +44,11 @@ def _mean(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
         )
     mean = float(np.mean(group.values))
     interval = mean_interval(group.values, scale.low, scale.high)
-    told = f"{group.name}: mean {mean:.3g}"
+    title = f"{group.name}: mean {mean:.3g}"
     if interval is not None:
         low, high = (scale(end) for end in interval)
         canvas.line(low, middle, high, middle, stroke=colour_of(group), width=2.5)
         for end in (low, high):
             canvas.line(end, middle - 5, end, middle + 5, stroke=colour_of(group), width=2.5)
-        told += f", 95 % interval {interval[0]:.3g} to {interval[1]:.3g}"
-    canvas.circle(scale(mean), middle, 5, fill=colour_of(group), title=told)
+        title += f", 95 % interval {interval[0]:.3g} to {interval[1]:.3g}"
+    canvas.circle(scale(mean), middle, 5, fill=colour_of(group), title=title)

@@ -83,7 +83,10 @@ def measure(
 def rows_picture(
     title: str, description: str, axis: Measure, panels: Sequence[Panel], draw: RowDrawer, *, note: str = ""
 ) -> str:
-    """All panels under each other, the worst category of each first; `draw` shows the scores of one."""
+    """Draw all panels below each other, the worst category of each first.
+
+    `draw` shows the scores of a category.
+    """
     shown = [sorted(panel.groups, key=lambda group: _badness(group, axis))[:MOST_ROWS] for panel in panels]
     left_out = [len(panel.groups) - len(groups) for panel, groups in zip(panels, shown, strict=True)]
     height = sum(HEAD + ROW * len(groups) + FOOT for groups in shown) + _MORE * sum(map(bool, left_out))
@@ -107,13 +110,13 @@ def rows_picture(
 
 
 def in_order(name: str) -> tuple[float, str]:
-    """To sort names by the number that they begin with, "2_fees" before "10_cards"."""
+    """Return a key that sorts names by their leading number: "2_fees" before "10_cards"."""
     number = re.match(r"\d+", name)
     return (float(number[0]) if number else math.inf), name
 
 
 def named(dimension: str) -> str:
-    """A dimension for people: the generator of a question is its query type."""
+    """Return the label of a dimension; the generator of a question is its query type."""
     return "query type (generator)" if dimension == GENERATOR else dimension
 
 

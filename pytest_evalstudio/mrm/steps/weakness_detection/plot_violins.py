@@ -78,14 +78,14 @@ def _violin(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
         (scale(point), middle + half) for point, half in zip(points.tolist(), shape.tolist(), strict=True)
     ]
     first, median, third = (float(value) for value in np.percentile(group.values, (25, 50, 75)))
-    told = f"{group.name}: median {median:.3g}, quartiles {first:.3g} and {third:.3g}"
+    title = f"{group.name}: median {median:.3g}, quartiles {first:.3g} and {third:.3g}"
     canvas.path(
         [*upper, *reversed(lower)],
         stroke=colour_of(group),
         fill=colour_of(group),
         opacity=0.3,
         closed=True,
-        title=told,
+        title=title,
     )
     canvas.line(scale(first), middle, scale(third), middle, stroke=INK, width=4)
     canvas.circle(scale(median), middle, 3.5, fill=GROUND, stroke=INK)
