@@ -7,6 +7,8 @@ import math
 import time
 from dataclasses import dataclass, fields, replace
 
+from aiolimiter import AsyncLimiter
+
 from pytest_evalstudio.core.errors import ConfigurationError
 
 LONGEST_WAIT_S = 300.0
@@ -67,25 +69,25 @@ class Limits:
 
 
 class Pace:
-    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait."""
+    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait.
+
+    aiolimiter paces the requests; it cannot be paused, which `Retry-After` needs.
+    """
 
     def __init__(self, requests_per_minute: float | None) -> None:
-        self._interval_s = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._next = 0.0
+        # One request per interval, not a minute's requests in a burst.
+        self._limiter = AsyncLimiter(1, 60.0 / requests_per_minute) if requests_per_minute else None
         self._paused_until = 0.0
 
     async def turn(self) -> None:
         """Wait until the next request may start."""
         while (wait_s := self._paused_until - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
-        if self._interval_s:
-            now = time.monotonic()
-            start = max(now, self._next)
-            self._next = start + self._interval_s
-            await asyncio.sleep(start - now)
+        if self._limiter is not None:
+            await self._limiter.acquire()
 
     def pause(self, seconds: float) -> None:
-        """Let no request start for that long."""
+        """Let no request start for that many seconds."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
 
 
