@@ -28,7 +28,9 @@ Texts = Mapping[str, str | Sequence[str]]
 
 def rating_metric(name: str, description: str) -> Metric:
     """Return the metric of a yes-or-no judge: 1.0 for yes."""
-    return Metric("rating", f"{name} (yes = 1)", threshold=0.5, primary=True, description=description)
+    return Metric(
+        "rating", f"{name} (yes = 1)", threshold=0.5, primary=True, description=description, boolean=True
+    )
 
 
 def expected_texts(case: Case) -> dict[str, str | list[str]]:
@@ -128,7 +130,8 @@ def assessed(
 ) -> list[Outcome]:
     """Judge a batch as `judged` does and complete the details of every scored outcome.
 
-    The rating of a panel is the majority of its judges, no at a tie; for chunks, that of each chunk.
+    The rating of a panel is the majority of its judges, no at a tie; for chunks, that of each chunk. By mean,
+    the rating is yes if the score meets the metric's threshold, as a tie of yes and no does.
     """
     outcomes = judged(cases, tools, metrics, consider, reads_answer=reads_answer)
     by_majority = tools.judge is not None and tools.judge.vote == "majority"
@@ -146,7 +149,7 @@ def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
         return _voted_chunks(outcome, metric, judgements, by_majority)
     if {"rating", "ratings"} & set(outcome.details) and not judgements:
         return outcome
-    rating = YES if (outcome.scores[metric.key] or 0.0) > 0.5 else NO
+    rating = YES if metric.passes(outcome.scores[metric.key] or 0.0) else NO
     return dataclasses.replace(outcome, details={**outcome.details, **_details(rating, outcome.reason, None)})
 
 
@@ -154,7 +157,7 @@ def _voted_chunks(
     outcome: Outcome, metric: Metric, judgements: Sequence[Mapping[str, Any]], by_majority: bool
 ) -> Outcome:
     columns = list(zip(*(judgement["ratings"] for judgement in judgements), strict=True))
-    ratings = [YES if 2 * column.count(YES) > len(column) else NO for column in columns]
+    ratings = [_chunk_rating(column.count(YES), len(column), by_majority) for column in columns]
     said = zip(*(judgement["rationales"] for judgement in judgements), strict=True)
     rationales = [
         "; ".join(f"{own['judge']}: {one}" for own, one in zip(judgements, each, strict=True))
@@ -173,6 +176,10 @@ def _voted_chunks(
         if by_majority
         else outcome.scores,
     )
+
+
+def _chunk_rating(yes: int, judges: int, by_majority: bool) -> str:
+    return YES if 2 * yes > judges or (2 * yes == judges and not by_majority) else NO
 
 
 def _details(rating: str | None, rationale: str | None, error: str | None) -> dict[str, Any]:

@@ -127,8 +127,8 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
     """Combine the outcomes of a panel.
 
     More than half of the judges must have an outcome, else the first error is returned; judges without an
-    outcome do not vote. By majority, a metric that is 0 or 1 for each judge gets the value of the majority,
-    the worse one at a tie; other metrics are averaged.
+    outcome do not vote. By majority, a boolean metric gets the value of the majority, the worse one at a tie;
+    other metrics are averaged.
     """
     said = [outcome for outcome in outcomes if outcome.status != "error"]
     reason = "; ".join(
@@ -175,8 +175,8 @@ def _voted(metric: Metric, values: Sequence[float | None], how: Vote) -> float |
     if not known:
         return None
     mean = sum(known) / len(known)
-    if how == "mean" or not set(known) <= {0.0, 1.0}:
-        return mean
+    if how == "mean" or not metric.boolean or not set(known) <= {0.0, 1.0}:
+        return mean  # a boolean metric of chunks is a share of them
     return metric.worst if mean == 0.5 else float(mean > 0.5)
 
 

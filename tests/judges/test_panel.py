@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from judging import Replies, ScriptedJudge, outcome, outcomes
+from judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
+from pytest_evalstudio import Registry
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.judges.budget import Budget
 
@@ -18,6 +20,16 @@ ROW = {
 }
 BYOP = {"prompt": "Is {actual_output} right?"}
 YES, NO = {"reason": "so", "verdict": "true"}, {"reason": "not so", "verdict": "false"}
+
+
+class JsonOf:
+    """A judge that replies what a function returns, as JSON."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, prompt: str) -> str:
+        return json.dumps(self._function(prompt))
 
 
 def byop(script: Any, row: Any = ROW, **more: Any) -> Any:
@@ -138,6 +150,28 @@ def test_scores_that_are_no_votes_are_averaged() -> None:
     found = panel(*replies, id="fact_check", options={})
     assert found.scores["fact_check"] == pytest.approx(0.5)
     assert found.judging.calls == 3
+
+
+def test_shares_that_happen_to_be_0_and_1_are_averaged() -> None:
+    claims = {"claims": ["It is Paris."]}
+    scripts = [
+        lambda prompt, word=word: claims if "claims that it makes" in prompt else verdicts("claim", [word])
+        for word in ("yes", "yes", "no")
+    ]
+    members = [{"host": "python", "target": JsonOf(script), "llm_model_name": "m"} for script in scripts]
+    found = outcome("faithfulness", {}, ROW, judge={"host": None, "target": None, "panel": members})
+    assert found.scores["faithfulness"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("vote", "score", "rating"), [("mean", 0.5, "yes"), ("majority", 0.0, "no")], ids=["mean", "majority"]
+)
+def test_a_tie_is_the_same_in_score_verdict_and_details(vote: str, score: float, rating: str) -> None:
+    replies = [{"rationale": "so", "rating": word} for word in ("yes", "no")]
+    found = panel(*replies, vote=vote, id="relevance_to_query_judge", options=None)
+    metric = Registry().evaluators.spec("relevance_to_query_judge").primary
+    assert (found.scores["rating"], found.details["rating"]) == (score, rating)
+    assert metric.passes(found.scores["rating"]) == (rating == "yes")
 
 
 def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
