@@ -51,7 +51,7 @@ class JudgeTable(JudgeMember):
         templates: folder of prompts that are used in place of those of the same name.
         steady: whether the host is set to temperature 0 and a seed, where it has them.
         max_cost: US dollars of judging in a run; then no more is asked.
-        max_calls: questions to judges in a run.
+        max_calls: requests to judges in a run, retries among them.
     """
 
     panel: list[JudgeMember] = Field(default_factory=list)

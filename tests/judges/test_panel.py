@@ -11,7 +11,7 @@ import pytest
 from judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.judges.budget import BudgetLimits
 
 ROW = {
     "actual_output": "It is Paris.",
@@ -208,8 +208,9 @@ def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
     assert "judge.max_cost" in found[-1].reason
 
 
-def test_workers_share_a_budget() -> None:
-    assert Budget(max_calls=10, max_cost_usd=1.0).share(4) == Budget(max_calls=2, max_cost_usd=0.25)
+def test_workers_without_a_common_purse_divide_a_budget() -> None:
+    limits = BudgetLimits(max_calls=10, max_cost_usd=1.0)
+    assert limits.share(4) == BudgetLimits(max_calls=2, max_cost_usd=0.25)
 
 
 def test_an_evaluator_may_have_a_judge_of_its_own() -> None:

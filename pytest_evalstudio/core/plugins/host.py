@@ -70,11 +70,20 @@ class HostFault(Exception):
         message: description without secrets.
         retry: whether another attempt can help (408, 409, 429, 5xx, connection errors).
         retry_after_s: seconds the service asks to wait, None if it did not say.
+        ends_asking: whether no other prompt will be answered either, e.g. because the key is refused.
     """
 
-    def __init__(self, message: str, *, retry: bool = False, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after_s: float | None = None,
+        ends_asking: bool = False,
+    ) -> None:
         super().__init__(message)
         self.retry = retry
+        self.ends_asking = ends_asking
         self.retry_after_s = retry_after_s
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -21,7 +23,15 @@ _SCHEMA = """
     CREATE TABLE IF NOT EXISTS answers (
         key TEXT PRIMARY KEY, answer TEXT NOT NULL, stored_at REAL NOT NULL
     ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS in_flight (
+        key TEXT PRIMARY KEY, token TEXT NOT NULL, expires_at REAL NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS purses (
+        name TEXT PRIMARY KEY, spending TEXT NOT NULL, changed_at REAL NOT NULL
+    ) WITHOUT ROWID;
 """
+LEASE_S = 10.0
+"""A claim that is not renewed for so long is void: the process that made it was killed."""
 _STORE = """
     INSERT INTO answers (key, answer, stored_at) VALUES (?, ?, ?)
     ON CONFLICT (key) DO UPDATE SET answer = excluded.answer, stored_at = excluded.stored_at
@@ -61,9 +71,16 @@ class AnswerCache:
         sample = [f"sample {prompt.sample}"] if prompt.sample else []
         return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample])
 
-    def get(self, key: str) -> Answer | None:
-        """Return the stored answer, None where there is none."""
-        rows = self.store.rows("SELECT answer FROM answers WHERE key = ?", (key,))
+    def get(self, key: str, *, stored_since: float = 0.0) -> Answer | None:
+        """Return the stored answer, None where there is none.
+
+        Args:
+            key: the address.
+            stored_since: ignore answers stored before; seconds since the epoch.
+        """
+        rows = self.store.rows(
+            "SELECT answer FROM answers WHERE key = ? AND stored_at >= ?", (key, stored_since)
+        )
         if not rows:
             return None
         try:
@@ -87,6 +104,34 @@ class AnswerCache:
             "usage": dict(answer.usage)
         }
         self.store.write(_STORE, [(key, json.dumps(kept, sort_keys=True), time.time())])
+
+    def claim(self, key: str) -> str:
+        """Announce that an answer is being asked for.
+
+        Returns:
+            A token for `renew` and `release`; "" where another process or thread is asking for it.
+        """
+        token, now = uuid.uuid4().hex, time.time()
+
+        def work(connection: sqlite3.Connection) -> int:
+            connection.execute("DELETE FROM in_flight WHERE key = ? AND expires_at < ?", (key, now))
+            return connection.execute(
+                "INSERT OR IGNORE INTO in_flight (key, token, expires_at) VALUES (?, ?, ?)",
+                (key, token, now + LEASE_S),
+            ).rowcount
+
+        return token if self.store.transact(work, 1) else ""
+
+    def renew(self, key: str, token: str) -> None:
+        """Keep a claim for another `LEASE_S` seconds."""
+        self.store.write(
+            "UPDATE in_flight SET expires_at = ? WHERE key = ? AND token = ?",
+            [(time.time() + LEASE_S, key, token)],
+        )
+
+    def release(self, key: str, token: str) -> None:
+        """End a claim."""
+        self.store.write("DELETE FROM in_flight WHERE key = ? AND token = ?", [(key, token)])
 
     def drop(self, key: str) -> None:
         """Forget an answer."""

@@ -13,10 +13,11 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import check_model, open_model
 from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
-from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.judges.budget import Budget, BudgetLimits
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
@@ -39,6 +40,8 @@ class Judges:
         repeat: 1 for the first time that questions are put; another number is another set of replies.
         reverse_options: name the choices of a reply in the other order.
         budgets: what is left, by configuration; shared by several of these where they spend from one purse.
+        run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
+            none: then each worker has its part of the budget.
     """
 
     registry: Registry
@@ -48,6 +51,7 @@ class Judges:
     repeat: int = 1
     reverse_options: bool = False
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
+    run_id: str = ""
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
     )
@@ -95,10 +99,21 @@ class Judges:
     def _budget(self, config: Configuration) -> Budget:
         key = str(config.folder)
         if key not in self.budgets:
-            limits = config.judge
-            whole = Budget(max_calls=limits.max_calls, max_cost_usd=limits.max_cost) if limits else Budget()
-            self.budgets[key] = whole.share(self.workers)
+            self.budgets[key] = self._new_budget(config)
         return self.budgets[key]
+
+    def _new_budget(self, config: Configuration) -> Budget:
+        table = config.judge
+        if table is None or (table.max_calls is None and table.max_cost is None):
+            return Budget()
+        limits = BudgetLimits(max_calls=table.max_calls, max_cost_usd=table.max_cost)
+        if self.workers <= 1:
+            return Budget(limits=limits)
+        if self.run_id and self.cache is not None and self.cache.store.is_writable:
+            return Budget(
+                limits=limits, purse=SharedPurse(self.cache.store, f"{self.run_id} {config.folder}")
+            )
+        return Budget(limits=limits.share(self.workers))
 
     def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
         settings = settings_of_member(config, member)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import math
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
 
 from aiolimiter import AsyncLimiter
@@ -89,6 +93,45 @@ class Pace:
     def pause(self, seconds: float) -> None:
         """Let no request start for that many seconds."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+
+
+class Slots:
+    """Limits the requests at the same time; a free slot goes to the waiting request of the lowest priority.
+
+    asyncio.Semaphore is first come, first served, which would begin all judgements before it ends one.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self._free = slots
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = itertools.count()
+
+    @asynccontextmanager
+    async def slot(self, priority: int = 0) -> AsyncIterator[None]:
+        """Hold a slot while the context lasts."""
+        if self._free and not self._waiting:
+            self._free -= 1
+        else:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            heapq.heappush(self._waiting, (priority, next(self._order), turn))
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._release()
+                raise
+        try:
+            yield
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        while self._waiting:
+            turn = heapq.heappop(self._waiting)[2]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
 
 
 class Breaker:
