@@ -11,6 +11,7 @@ import pytest
 from judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.judges.budget import BudgetLimits
 
 ROW = {
@@ -287,3 +288,39 @@ def test_questions_that_a_dead_judge_is_spared_are_no_calls() -> None:
     assert [one.judging.calls for one in found] == [1] * 3 + [0] * 17
     assert {one.status for one in found} == {"error"}
     assert not any(one.judging.over_budget for one in found)
+
+
+def test_a_service_that_replied_garbage_is_asked_again_when_it_is_healed(tmp_path: Path) -> None:
+    replies = ["{" * 600 + "}" * 600, '{"reason": "so", "verdict": NaN}', YES]
+    judge = ScriptedJudge({"right?": Replies(replies)})
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).status == "error"
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+    assert len(judge.prompts) == 3
+
+
+def test_a_reply_whose_repair_failed_is_not_stored(tmp_path: Path) -> None:
+    def judge(prompt: str) -> str:
+        if "could not be read" in prompt:
+            raise RuntimeError("down")
+        return "hm"
+
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).status == "error"
+    healed = ScriptedJudge({"right?": YES})
+    with AnswerCache(tmp_path) as cache:
+        assert not cache.store.rows("SELECT key FROM answers")
+    assert byop(healed, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+
+
+def test_a_reply_with_its_repair_is_stored(tmp_path: Path) -> None:
+    judge = ScriptedJudge({"could not be read": YES, "right?": "I think so."})
+    for _ in range(2):
+        assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+    assert len(judge.prompts) == 2
+
+
+def test_a_reply_of_more_than_a_megabyte_is_cut_and_not_stored(tmp_path: Path) -> None:
+    long = '{"reason": "so", "verdict": "true"}' + " " * 1_000_001
+    judge = ScriptedJudge({"right?": long})
+    for asked in (1, 2):
+        assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+        assert len(judge.prompts) == asked

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
-from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import check_model, open_model
@@ -26,7 +26,7 @@ _REMEDY = (
     ' "http://localhost:11434/v1", llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
 )
 STEADY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
-"""What a judge's host is set to where it has such a parameter and nobody says otherwise."""
+"""Parameters of a judge's host where it has them and the configuration does not set them."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -88,6 +88,10 @@ class Judges:
         names = ("calls", "cost_usd", "input_tokens", "output_tokens")
         return {name: sum(getattr(budget, name) for budget in self.budgets.values()) for name in names}
 
+    def notes(self) -> list[str]:
+        """Return what the hosts have to say about their services."""
+        return [note for session in self._sessions.values() for note in session.notes]
+
     def close(self) -> None:
         """End all connections."""
         for session in self._sessions.values():
@@ -117,12 +121,8 @@ class Judges:
 
     def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
         settings = settings_of_member(config, member)
-        host = settings.get("host")
-        if steady and isinstance(host, str):
-            known = parameters(self.registry.hosts.get(host))
-            settings = {**{key: value for key, value in STEADY.items() if key in known}, **settings}
-        name = str(settings.get("llm_model_name") or member.model or host)
-        identity = (str(config.folder), repr(sorted(settings.items(), key=str)))
+        name = str(settings.get("llm_model_name") or member.model or settings.get("host"))
+        identity = (str(config.folder), repr((steady, sorted(settings.items(), key=str))))
         if identity not in self._sessions:
             self._sessions[identity] = open_model(
                 name,
@@ -134,6 +134,7 @@ class Judges:
                 refresh=self.refresh,
                 thread=self._thread,
                 kind="judge",
+                optional=STEADY if steady else NOTHING,
             )
         return self._sessions[identity]
 

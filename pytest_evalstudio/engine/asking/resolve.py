@@ -50,6 +50,7 @@ class ModelSession:
     Attributes:
         key: the same for the same name, host and settings, in every run.
         retrieves: whether it retrieves; None where each answer says so by its context.
+        notes: messages of the host about its service.
     """
 
     def __init__(
@@ -66,7 +67,9 @@ class ModelSession:
         refresh: bool = False,
         thread: LoopThread | None = None,
         kind: str = "model",
+        notes: list[str] | None = None,
     ) -> None:
+        self.notes = [] if notes is None else notes
         self.host = host
         self.name = name
         self.key = key

@@ -142,11 +142,11 @@ class ModelProvider:
         return next((brief_of(fault) for fault in faults if fault is not None), "")
 
     def warnings(self) -> list[str]:
-        """What went wrong without stopping the run."""
-        replies = (
-            self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
-        )
-        return [*self._cached.warnings, *replies]
+        """Return what went wrong without stopping the run."""
+        if "judges" not in self.__dict__:
+            return list(self._cached.warnings)
+        cache = self.judges.cache
+        return [*self._cached.warnings, *(cache.warnings if cache else []), *self.judges.notes()]
 
     def spent(self) -> dict[str, float]:
         """What this process asked of judges, empty where there were none."""
