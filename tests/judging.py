@@ -129,6 +129,7 @@ class SaidByTest:
 
     name = "test"
     stores = False
+    takes_system = False
     concurrency = 8
 
     def __init__(self, say: Callable[[Prompt], Any]) -> None:

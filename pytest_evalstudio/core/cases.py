@@ -99,6 +99,7 @@ class Prompt:
             part of the answer's cache key.
         reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others
             ignore it.
+        system: rules for the system role; only for hosts that declare `takes_system`.
     """
 
     text: str
@@ -107,6 +108,7 @@ class Prompt:
     conversation: tuple[Turn, ...] = ()
     sample: str = ""
     reply_schema: Mapping[str, Any] | None = None
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,11 @@ class Store:
         self._is_read_only = False
         self._inode = 0
 
+    def open(self) -> None:
+        """Open the file now; what is wrong with it is found before the first value is needed."""
+        with self._lock:
+            self._opened()
+
     @property
     def is_writable(self) -> bool:
         """Return whether values can be stored; opens the file."""

@@ -21,7 +21,7 @@ from pytest_evalstudio.metrics.ranking import precision
 
 REASON_CHARS = 600
 CHUNK_REASON_CHARS = 200
-RATIONALE = "Why, in one to three sentences. Do not repeat personal data or offensive words."
+RATIONALE = "The evidence, in one to three sentences. Do not repeat personal data or offensive words."
 
 Texts = Mapping[str, str | Sequence[str]]
 
@@ -47,6 +47,7 @@ def question(
     *,
     rationale: str = RATIONALE,
     settings: Mapping[str, Any] = NOTHING,
+    evidence: Mapping[str, Mapping[str, Any]] = NOTHING,
 ) -> Question:
     """Return a question that the judge answers with a rationale and a rating, in this order.
 
@@ -56,17 +57,20 @@ def question(
         asked: the question in a sentence.
         rationale: instruction for the rationale.
         settings: settings of the prompt.
+        evidence: schemas of what the judge writes before the rationale, by name.
     """
     return Question(
         prompt=prompt,
         texts=texts,
         settings=settings,
-        reply=record(rationale=text(rationale), rating=choice(asked)),
+        reply=record(**evidence, rationale=text(rationale), rating=choice(asked)),
     )
 
 
 def rated(asked: Question) -> Flow[Outcome]:
-    """Ask one question; the outcome's details are rating, rationale and error message, each possibly None."""
+    """Ask one question; the outcome's details are rating, rationale and error message, each possibly None,
+    and the evidence.
+    """
     [reply] = yield [asked]
     if reply.fault is not None:
         return Outcome(
@@ -75,10 +79,11 @@ def rated(asked: Question) -> Flow[Outcome]:
             details={**_details(None, None, str(reply.fault)), **_raw([reply.fault])},
         )
     rating, rationale = reply["rating"], reply["rationale"]
+    evidence = {key: value for key, value in reply.content.items() if key not in ("rating", "rationale")}
     return Outcome.score(
         {"rating": float(rating == YES)},
         reason=one_line(rationale, REASON_CHARS),
-        details=_details(rating, rationale, None),
+        details={**_details(rating, rationale, None), **evidence},
     )
 
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.evaluators._common import boolean_outcome, judges_context
 from pytest_evalstudio.evaluators._judged import judged
 
 REASON_CHARS = 300
-_REASON = "Why, in one or two sentences. Do not repeat personal data or offensive words."
+_REASON = "The evidence, in one or two sentences. Do not repeat personal data or offensive words."
 
 
 @dataclass(frozen=True, kw_only=True)

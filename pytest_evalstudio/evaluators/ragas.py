@@ -14,9 +14,9 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.replies import number, record, several
+from pytest_evalstudio.core.replies import number, record, several, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, one_line
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.evaluators._ragas import (
     ANSWER_QUESTIONS,
@@ -28,6 +28,7 @@ from pytest_evalstudio.evaluators._ragas import (
     CONTEXT_PRECISION,
     CONTEXT_RECALL,
     FAITHFULNESS,
+    AnswerQuestions,
     Part,
     answer_questions,
     answer_relevancies,
@@ -84,7 +85,8 @@ class Faithfulness:
 )
 @dataclass(frozen=True)
 class AnswerRelevancy:
-    """Mean cosine of the question with the questions that the judge writes for the answer.
+    """Mean cosine of the question with the questions that the judge writes for the answer; 0 for a
+    noncommittal answer.
 
     Attributes:
         strictness: number of questions that the judge writes.
@@ -101,12 +103,12 @@ class AnswerRelevancy:
             raise ConfigurationError(f"strictness = {self.strictness}: must be 1 or more")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        def finish(considered: Sequence[tuple[Case, list[str]]]) -> list[Outcome]:
+        def finish(considered: Sequence[tuple[Case, AnswerQuestions]]) -> list[Outcome]:
             return [part.outcome(ANSWER_RELEVANCY) for part in answer_relevancies(considered, tools)]
 
         return judged(cases, tools, self.metrics, self._consider, finish)
 
-    def _consider(self, case: Case) -> Flow[list[str]]:
+    def _consider(self, case: Case) -> Flow[AnswerQuestions]:
         return answer_questions(case, self.strictness)
 
 
@@ -222,18 +224,23 @@ class ContextRelevancy:
                 },
                 reply=record(
                     relevant=several(
-                        "Numbers of the relevant sentences.", number("", least=1, most=len(spans), whole=True)
+                        "The relevant sentences.",
+                        record(
+                            sentence=number("Number of the sentence.", least=1, most=len(spans), whole=True),
+                            reason=text("The information that it contributes to the answer, in a few words."),
+                        ),
                     )
                 ),
             )
         ]
-        relevant = set(reply["relevant"])
+        relevant = {entry["sentence"]: entry["reason"] for entry in reply["relevant"]}
         fragments = [
             Fragment(
                 part=f"context:{index}",
                 start=start,
                 end=end,
                 scores={"context_relevancy": float(position in relevant)},
+                message=one_line(relevant.get(position, "")),
             )
             for position, (index, start, end) in enumerate(spans, 1)
         ]

@@ -49,6 +49,8 @@ class JudgeTable(JudgeMember):
         vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged)
             or "mean".
         templates: folder of prompts that are used in place of those of the same name.
+        template_versions: name of a prompt to the version that the evaluators were calibrated with; another
+            version is an error.
         steady: whether the host is set to temperature 0 and a seed, where it has them.
         max_cost: US dollars of judging in a run; then no more is asked.
         max_calls: requests to judges in a run, retries among them.
@@ -57,6 +59,7 @@ class JudgeTable(JudgeMember):
     panel: list[JudgeMember] = Field(default_factory=list)
     vote: Literal["majority", "mean"] = "majority"
     templates: str | None = None
+    template_versions: dict[str, str] = Field(default_factory=dict)
     steady: bool = True
     max_cost: Annotated[float, Field(ge=0)] | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
@@ -86,8 +89,8 @@ class JudgeTable(JudgeMember):
 
     @classmethod
     def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
-        """An evaluator's own table; vote, templates and steady are the base's where it has none, and so are
-        its judges.
+        """An evaluator's own table; vote, templates, their versions and steady are the base's where it has
+        none, and so are its judges.
 
         Raises:
             ConfigurationError: if anything in it is wrong.
@@ -99,7 +102,7 @@ class JudgeTable(JudgeMember):
         if base is not None:
             inherited = {
                 key: getattr(base, key)
-                for key in ("vote", "templates", "steady")
+                for key in ("vote", "templates", "template_versions", "steady")
                 if key in base.model_fields_set
             }
             if not {"host", "model", "panel"} & set(own):

@@ -39,7 +39,13 @@ _BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
 _NOT_FROM_HERE = ("model", "messages", "stream")
 
 
-@host("openai_compatible", name="OpenAI-compatible chat completions", kind="llm", extra="openai")
+@host(
+    "openai_compatible",
+    name="OpenAI-compatible chat completions",
+    kind="llm",
+    extra="openai",
+    takes_system=True,
+)
 @dataclass(kw_only=True)
 class OpenAICompatible:
     """A chat-completions service at a URL of your choice.
@@ -148,7 +154,8 @@ class OpenAICompatible:
         return next((form for form in ("json_schema", "json_object") if form not in self._refused), "none")
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
-        messages = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
+        system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
+        messages = [{"role": "system", "content": sendable(system)}] if system else []
         messages += [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
         messages.append({"role": "user", "content": sendable(prompt.text)})
         chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}

@@ -162,7 +162,7 @@ class Budget:
 
     def _refusal(self, reason: str) -> str:
         if reason == "calls":
-            return f"the budget of {self.limits.max_calls} calls is used up (judge.max_calls)"
+            return f"the budget of calls is used up (judge.max_calls = {self.limits.max_calls})"
         if reason == "unpriced":
             return (
                 "judge.max_cost cannot be held, since the host does not say what a call costs: give it"

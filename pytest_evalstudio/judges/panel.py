@@ -34,6 +34,9 @@ class Asked(Protocol):
     def stores(self) -> bool: ...
 
     @property
+    def takes_system(self) -> bool: ...
+
+    @property
     def concurrency(self) -> int: ...
 
     async def answer(
@@ -157,7 +160,7 @@ class _Member:
             flow.close()
 
     async def _reply(self, question: Question, priority: int) -> tuple[Reply, Judging]:
-        text = self._prompts.render(question, reverse_options=self._reverse_options)
+        text = self._prompts.render_user(question, reverse_options=self._reverse_options)
         task = self._replies.get(text)
         if task is None:
             task = self._replies[text] = asyncio.create_task(self._put(text, question, priority))
@@ -166,15 +169,15 @@ class _Member:
         return await asyncio.shield(task)
 
     async def _put(self, text: str, question: Question, priority: int) -> tuple[Reply, Judging]:
-        first = Prompt(text=text, run=self._repeat, reply_schema=question.reply)
+        first = self._prompt(text, question)
         reading = _Reading(question.reply)
         unreadable, took = await self._answer(first, reading, priority)
         if unreadable.error:
             return _fault(unreadable.error), took
         if (content := reading.content(unreadable)) is not None:
             return Reply(content=content), took
-        repair = dataclasses.replace(
-            first, text=self._prompts.render_repair(text, unreadable.text[:LONGEST_QUOTE], reading.fault)
+        repair = self._prompt(
+            self._prompts.render_repair(text, unreadable.text[:LONGEST_QUOTE], reading.fault), question
         )
         answer, more = await self._answer(repair, reading, priority)
         took = dataclasses.replace(took + more, repairs=took.repairs + more.calls)
@@ -194,8 +197,14 @@ class _Member:
         fault = JudgeFault(message, unparsable=True, raw=answer.text[:LONGEST_QUOTE])
         return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
 
+    def _prompt(self, text: str, question: Question) -> Prompt:
+        system = self._prompts.system
+        if not self._asked.takes_system:
+            text, system = f"{system}\n\n{text}", ""
+        return Prompt(text=text, run=self._repeat, reply_schema=question.reply, system=system)
+
     async def _answer(self, prompt: Prompt, reading: _Reading, priority: int) -> tuple[Answer, Judging]:
-        meter = _Meter(self._budget, len(prompt.text))
+        meter = _Meter(self._budget, len(prompt.system) + len(prompt.text))
         answer = Answer(error="it was interrupted")
         try:
             answer = await self._asked.answer(

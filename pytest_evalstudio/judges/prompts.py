@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 SUFFIX = ".j2"
+SYSTEM = "system"
+"""The prompt of the system role: the rules of all tasks. It is the same for all questions."""
 FRAME = "frame"
-"""The prompt that stands around every other: what the fences mean, and the form of the reply."""
+"""The prompt that stands around every other: the mark of the fences, and the form of the reply."""
 REPAIR = "repair"
 """The prompt that shows a reply that could not be read, and asks for it once more."""
 OWN = "pytest_evalstudio.judges"
@@ -91,11 +93,42 @@ class Prompts:
 
     def versions(self, used: Sequence[str]) -> dict[str, str]:
         """The versions of prompts, and of those that stand around them."""
-        return {name: self.source(name).version for name in (*used, FRAME, REPAIR)}
+        return {name: self.source(name).version for name in (*used, SYSTEM, FRAME, REPAIR)}
+
+    def check_versions(self, pinned: Mapping[str, str]) -> None:
+        """Compare the prompts with the versions that a configuration was calibrated with.
+
+        Args:
+            pinned: name of a prompt to its version, with or without the digits of its digest.
+
+        Raises:
+            ConfigurationError: for an unknown name or another version.
+        """
+        for name, version in pinned.items():
+            if name not in names():
+                hint = nearest(name, names()) or f"Names: {', '.join(names())}"
+                raise ConfigurationError(f"judge.template_versions.{name}: no prompt has this name. {hint}")
+            present = self.source(name).version
+            if version not in (present, present.rpartition("-")[0]):
+                raise ConfigurationError(
+                    f"judge.template_versions.{name}: {self._place(name)} has version {present}, but the"
+                    f" configuration was calibrated with {version!r}; run judge-check again and set it to"
+                    f' "{present}", or take the former prompt as a file of judge.templates'
+                )
+
+    @functools.cached_property
+    def system(self) -> str:
+        """The rules of all tasks, for the system role."""
+        return self._rendered(SYSTEM, {}).strip()
 
     def render(self, question: Question, *, reverse_options: bool = False) -> str:
-        """The whole prompt of a question; texts that its file has no place for stand at the end only where it
-        has a place for none.
+        """Return the system's and the user's part of a question's prompt in one text."""
+        return f"{self.system}\n\n{self.render_user(question, reverse_options=reverse_options)}"
+
+    def render_user(self, question: Question, *, reverse_options: bool = False) -> str:
+        """Return the prompt of a question without the rules of all tasks.
+
+        Texts that its file has no place for stand at its end, but only where it has a place for none.
 
         Args:
             reverse_options: whether the choices of an answer are named in the other order, to see whether the

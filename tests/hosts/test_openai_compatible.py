@@ -407,3 +407,11 @@ def test_a_configured_parameter_that_is_refused_is_an_error(chat, service):
     service.default = Reply(status=400, error={"message": "Unsupported value", "param": "temperature"})
     [answer] = chat(temperature=0.0).ask(ASK)
     assert "HTTP 400: Unsupported value" in answer.error
+
+
+def test_rules_are_sent_in_the_system_role_behind_the_configured_ones(chat, service):
+    chat(system_prompt="Be brief.").ask([Prompt(text="q", system="Judge fairly.")])
+    assert service.requests[0]["messages"] == [
+        {"role": "system", "content": "Be brief.\n\nJudge fairly."},
+        {"role": "user", "content": "q"},
+    ]

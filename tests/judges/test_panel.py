@@ -146,7 +146,8 @@ def test_a_panel_may_average() -> None:
 
 def test_scores_that_are_no_votes_are_averaged() -> None:
     replies = [
-        {"answer": "", "evaluation_summary": "s", "evaluation_score": score} for score in (0.9, 0.5, 0.1)
+        {"statements": [], "answer": "", "evaluation_summary": "s", "evaluation_score": score}
+        for score in (0.9, 0.5, 0.1)
     ]
     found = panel(*replies, id="fact_check", options={})
     assert found.scores["fact_check"] == pytest.approx(0.5)

@@ -27,6 +27,7 @@ class HostSpec:
             services that cost money, False for the user's own code, which changes while it is being tested.
         runs_user_code: its parameters name code to run; only the user's own configuration may choose such a
             host.
+        takes_system: it sends `Prompt.system` in the system role; for other hosts it is a part of the text.
         opens: it has a method `open(tools)`, which checks its parameters and takes its tools before the
             first prompt.
     """
@@ -38,6 +39,7 @@ class HostSpec:
     caches: bool
     description: str
     runs_user_code: bool = False
+    takes_system: bool = False
     opens: bool = False
 
 
@@ -95,6 +97,7 @@ def host(
     extra: str = "",
     caches: bool = True,
     runs_user_code: bool = False,
+    takes_system: bool = False,
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -119,6 +122,7 @@ def host(
             caches=caches,
             description=summary_of(cls),
             runs_user_code=runs_user_code,
+            takes_system=takes_system,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
         )
         return attach(cls, spec)

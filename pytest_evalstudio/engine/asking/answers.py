@@ -51,6 +51,7 @@ class AnswerCache:
         self.folder = folder
         self.path = folder / FILE_NAME
         self.store = Store(self.path, title="answers cache", content="answers", schema=_SCHEMA)
+        self.store.open()
         self._digests: dict[tuple[str, int, int], str] = {}
 
     @property
@@ -69,7 +70,10 @@ class AnswerCache:
         schema = [] if prompt.reply_schema is None else [prompt.reply_schema]
         turns = [[[turn.role, turn.content] for turn in prompt.conversation]] if prompt.conversation else []
         sample = [f"sample {prompt.sample}"] if prompt.sample else []
-        return digest_of([host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample])
+        system = [{"system": prompt.system}] if prompt.system else []
+        return digest_of(
+            [host_id, settings, prompt.text, corpus, prompt.run, *schema, *turns, *sample, *system]
+        )
 
     def get(self, key: str, *, stored_since: float = 0.0) -> Answer | None:
         """Return the stored answer, None where there is none.

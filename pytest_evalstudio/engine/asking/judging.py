@@ -72,7 +72,7 @@ class Judges:
         if identity not in self._panels:
             self._panels[identity] = Panel(
                 [self._session(config, member, steady=table.steady) for member in table.members],
-                Prompts(config.folder / table.templates if table.templates else None),
+                _prompts(config, table),
                 run=self._thread.run,
                 vote=table.vote,
                 budget=self._budget(config),
@@ -162,12 +162,22 @@ def check_judge_settings(
         settings: an evaluator's table for its judge, on top of the configuration's.
 
     Raises:
-        ConfigurationError: for an unknown model or host, or an option that is unknown or has the wrong type.
+        ConfigurationError: for an unknown model or host, an option that is unknown or has the wrong type, or
+            a prompt of another version than the configuration pins.
     """
-    for member in judge_table(config, settings).members:
-        table = settings_of_member(config, member)
-        name = str(table.get("llm_model_name") or member.model or table.get("host"))
-        check_model(name, table, registry, kind="judge")
+    table = judge_table(config, settings)
+    _prompts(config, table)
+    for member in table.members:
+        host = settings_of_member(config, member)
+        name = str(host.get("llm_model_name") or member.model or host.get("host"))
+        check_model(name, host, registry, kind="judge")
+
+
+def _prompts(config: Configuration, table: JudgeTable) -> Prompts:
+    """Return the prompts of a judge, of the versions that its table pins."""
+    prompts = Prompts(config.folder / table.templates if table.templates else None)
+    prompts.check_versions(table.template_versions)
+    return prompts
 
 
 def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, Any]:

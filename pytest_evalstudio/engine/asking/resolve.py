@@ -117,6 +117,11 @@ class ModelSession:
         return self._cache is not None
 
     @property
+    def takes_system(self) -> bool:
+        """Return whether the host has a system role."""
+        return self.spec.takes_system
+
+    @property
     def concurrency(self) -> int:
         """Return how many requests are made at the same time."""
         return self.limits.concurrency
