@@ -38,6 +38,7 @@ def check_judge(
     repeats: int = 1,
     cache: Path | None = None,
     registry: Registry | None = None,
+    prices: Prices | None = None,
 ) -> dict[str, Any]:
     """Judge labelled answers, again and again and in other orders, and compare.
 
@@ -47,6 +48,7 @@ def check_judge(
         config: `judge`, and the evaluator's options.
         repeats: how often more each answer is judged, past stored replies.
         cache: folder of stored replies; None for none.
+        prices: of tokens, in place of the costs that the host reports.
 
     Returns:
         Counts; `agreement` with people, its 95 % interval (Wilson), Cohen's `kappa`; `precision` and `recall`
@@ -80,15 +82,10 @@ def check_judge(
     with closing(bench):
         outcomes = bench.outcomes(cases)
         first = bench.verdicts(cases, outcomes)
+        chunks = bench.with_chunks_reversed(cases)
         again = [
             bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(2, repeats + 2)
         ]
-        split = [case for case in cases if len(case.context) > 1]
-        reversed_chunks = [
-            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
-            for case in split
-        ]
-        chunks = bench.verdicts(split, bench.outcomes(reversed_chunks))
         options = bench.verdicts(cases, bench.outcomes(cases, reverse_options=True))
     return {
         "evaluator": evaluator,
@@ -102,8 +99,23 @@ def check_judge(
             "chunk_order": _flips(first, [chunks]),
             "option_order": _flips(first, [options]),
         },
-        **_effort(outcomes),
+        **_effort(outcomes, len(first), prices),
     }
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Prices of a service in US dollars per million tokens."""
+
+    input_usd_per_million: float
+    output_usd_per_million: float
+
+    def cost_usd(self, spent: Judging) -> float:
+        """Return the price of a judgement's tokens."""
+        return (
+            spent.input_tokens * self.input_usd_per_million
+            + spent.output_tokens * self.output_usd_per_million
+        ) / 1_000_000
 
 
 @dataclasses.dataclass
@@ -117,6 +129,7 @@ class _Bench:
     registry: Registry
     cache: AnswerCache | None
     budgets: dict[str, Any] = dataclasses.field(default_factory=dict)
+    questions: set[str] = dataclasses.field(default_factory=set)
 
     def __post_init__(self) -> None:
         others = [requirement for requirement in self.selected.requires if requirement != JUDGE]
@@ -137,12 +150,29 @@ class _Bench:
             budgets=self.budgets,
         )
         with closing(judges):
-            tools = dataclasses.replace(
-                self.provider.tools(self.config), judge=judges.open(self.config, self.selected.own_judge)
-            )
+            judge = judges.open(self.config, self.selected.own_judge)
+            judge.on_question = self.questions.add
+            tools = dataclasses.replace(self.provider.tools(self.config), judge=judge)
             pipeline = Pipeline(self.plan, provide=lambda _: tools)
             results = pipeline.evaluate([answered_task(case, self.selected) for case in cases])
         return [result.outcomes[0][self.selected] for result in results]
+
+    def with_chunks_reversed(self, cases: Sequence[Case]) -> Verdicts:
+        """Return the verdicts with the chunks in the other order; none where that says nothing of the judge.
+
+        It says nothing where the metric itself depends on the order, and where the judge is asked the same
+        questions: it sees no chunks, or each by itself.
+        """
+        if self.selected.spec.depends_on_chunk_order:
+            return {}
+        split = [case for case in cases if len(case.context) > 1]
+        other_order = [
+            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
+            for case in split
+        ]
+        before = len(self.questions)
+        verdicts = self.verdicts(split, self.outcomes(other_order))
+        return verdicts if len(self.questions) > before else {}
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
         """Whether each case passes; those without a verdict are left out."""
@@ -210,10 +240,12 @@ def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, Any]:
     }
 
 
-def _effort(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: Prices | None) -> dict[str, Any]:
+    """Return what judging took; figures per verdict divide all of it by the verdicts that there are."""
     asked = [outcome for outcome in outcomes if outcome.judging is not None]
     spent = sum((outcome.judging for outcome in asked if outcome.judging is not None), Judging())
-    is_priced = bool(spent.calls) and not spent.unpriced
+    is_priced = bool(spent.calls) and (prices is not None or not spent.unpriced)
+    cost_usd = spent.cost_usd if prices is None else prices.cost_usd(spent)
     return {
         "parse_failures": sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked),
         "parse_failure_rate": _share(
@@ -222,10 +254,10 @@ def _effort(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "repair_rate": _share(spent.repairs, spent.calls - spent.repairs),
         "errors": sum(outcome.status == "error" for outcome in outcomes),
         "not_applicable": sum(outcome.status == "not_applicable" for outcome in outcomes),
-        "calls_per_verdict": _share(spent.calls, len(asked)),
-        "input_tokens_per_verdict": _share(spent.input_tokens, len(asked)),
-        "output_tokens_per_verdict": _share(spent.output_tokens, len(asked)),
-        "cost_usd_per_verdict": spent.cost_usd / len(asked) if is_priced and asked else None,
+        "calls_per_verdict": _share(spent.calls, verdicts),
+        "input_tokens_per_verdict": _share(spent.input_tokens, verdicts),
+        "output_tokens_per_verdict": _share(spent.output_tokens, verdicts),
+        "cost_usd_per_verdict": _share(cost_usd, verdicts) if is_priced else None,
         "faults": list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.status == "error"))[
             :3
         ],

@@ -131,6 +131,7 @@ class ContextPrecision:
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (CONTEXT_PRECISION,)
+    depends_on_chunk_order: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = (CHUNK_USEFULNESS,)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -282,6 +283,7 @@ class Ragas:
         Metric("ragas", "RAGAS", primary=True, description="Harmonic mean of the four parts."),
         *(replace(metric, primary=False) for metric in _PARTS),
     )
+    depends_on_chunk_order: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = (
         CLAIMS,
         CLAIM_SUPPORT,

@@ -64,9 +64,11 @@ class Panel:
 
     Attributes:
         progress: called with (done, total) after each flow, in the thread of the requests; None for nobody.
+        on_question: called with the prompt of each question, stored ones too, in that thread.
     """
 
     progress: Callable[[int, int], None] | None = None
+    on_question: Callable[[str], None] | None = None
 
     def __init__(
         self,
@@ -94,6 +96,8 @@ class Panel:
     async def _followed(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         # A judgement has at least one question at a time, so that these many keep all slots busy. Questions
         # of earlier ones go first: when the budget ends, few judgements are left in the middle.
+        for judge in self._judges:
+            judge.on_question = self.on_question
         begun = [asyncio.Semaphore(judge.concurrency) for judge in self._judges]
 
         async def judgement(index: int, make: Callable[[], Flow[T]], judge: _Member) -> Judgement:
@@ -136,6 +140,7 @@ class _Member:
         self._repeat = repeat
         self._reverse_options = reverse_options
         self._replies: dict[str, asyncio.Task[tuple[Reply, Judging]]] = {}
+        self.on_question: Callable[[str], None] | None = None
 
     @property
     def concurrency(self) -> int:
@@ -161,6 +166,8 @@ class _Member:
 
     async def _reply(self, question: Question, priority: int) -> tuple[Reply, Judging]:
         text = self._prompts.render_user(question, reverse_options=self._reverse_options)
+        if self.on_question is not None:
+            self.on_question(text)
         task = self._replies.get(text)
         if task is None:
             task = self._replies[text] = asyncio.create_task(self._put(text, question, priority))

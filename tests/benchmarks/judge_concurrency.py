@@ -35,7 +35,8 @@ REPLIES = {
     "Break the answer down": {"claims": ["It costs five euros a month.", "It has a card."]},
     "each claim": verdicts("claim", ["yes", "no"]),
     "fitting and complete answer": {
-        "questions": ["What does it cost?", "How much is it a month?", "What is the price?"]
+        "questions": ["What does it cost?", "How much is it a month?", "What is the price?"],
+        "noncommittal": "no",
     },
     "Piece of text": {"reason": "It says so.", "verdict": "yes"},
     "Sentences of the expected answer": verdicts("sentence", ["yes", "yes"]),
