@@ -47,6 +47,19 @@ class Question:
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Material that a person has judged, for the prompt of a judge.
+
+    Attributes:
+        texts: as in `Question`.
+        verdict: the option of the reply that is right.
+    """
+
+    texts: Mapping[str, str | Sequence[str]]
+    verdict: str
+
+
 class JudgeFault(Exception):
     """A question to which a judge gave no usable reply.
 

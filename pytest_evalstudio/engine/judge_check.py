@@ -8,25 +8,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.judging import JUDGE, Judging
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import Judges
-from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
-from pytest_evalstudio.engine.scoring.tasks import answered_task, tasks
-from pytest_evalstudio.engine.scoring.verdicts import verdict
+from pytest_evalstudio.engine.judge_bench import Verdicts, labelled_cases, open_bench
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.stats.agreement import cohen_kappa
 from pytest_evalstudio.stats.intervals import wilson_interval
-
-Verdicts = dict[tuple[str, str], bool]
 
 
 def check_judge(
@@ -62,24 +52,9 @@ def check_judge(
     """
     if repeats < 0:
         raise ConfigurationError(f"repeats = {repeats}: must be 0 or more")
-    known = registry or Registry()
-    plan = Plan(known, config)
-    selected = plan.alone(evaluator)
-    if JUDGE not in selected.requires:
-        raise ConfigurationError(
-            f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under"
-            " method: judge"
-        )
-    cases = _labelled(path, labels)
-    bench = _Bench(
-        plan,
-        selected,
-        config,
-        ModelProvider(cache=cache, registry=known),
-        known,
-        AnswerCache(cache) if cache is not None else None,
-    )
+    bench = open_bench(evaluator, config=config, registry=registry, cache=cache)
     with closing(bench):
+        cases = labelled_cases(path, labels)
         outcomes = bench.outcomes(cases)
         first = bench.verdicts(cases, outcomes)
         chunks = bench.with_chunks_reversed(cases)
@@ -89,7 +64,7 @@ def check_judge(
         options = bench.verdicts(cases, bench.outcomes(cases, reverse_options=True))
     return {
         "evaluator": evaluator,
-        "judge": dict(selected.judge),
+        "judge": dict(bench.selected.judge),
         "labels": len(labels),
         "answers": len(cases),
         "verdicts": len(first),
@@ -116,94 +91,6 @@ class Prices:
             spent.input_tokens * self.input_usd_per_million
             + spent.output_tokens * self.output_usd_per_million
         ) / 1_000_000
-
-
-@dataclasses.dataclass
-class _Bench:
-    """Puts the same cases to the judge in several ways."""
-
-    plan: Plan
-    selected: ConfiguredEvaluator
-    config: Configuration
-    provider: ModelProvider
-    registry: Registry
-    cache: AnswerCache | None
-    budgets: dict[str, Any] = dataclasses.field(default_factory=dict)
-    questions: set[str] = dataclasses.field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        others = [requirement for requirement in self.selected.requires if requirement != JUDGE]
-        if others:
-            self.provider.open(self.config, [self.selected])
-
-    def outcomes(
-        self, cases: Sequence[Case], *, repeat: int = 1, reverse_options: bool = False
-    ) -> list[Outcome]:
-        """Outcomes of cases; a repeat is neither taken from what is stored nor stored."""
-        if not cases:
-            return []
-        judges = Judges(
-            self.registry,
-            self.cache if repeat == 1 else None,
-            repeat=repeat,
-            reverse_options=reverse_options,
-            budgets=self.budgets,
-        )
-        with closing(judges):
-            judge = judges.open(self.config, self.selected.own_judge)
-            judge.on_question = self.questions.add
-            tools = dataclasses.replace(self.provider.tools(self.config), judge=judge)
-            pipeline = Pipeline(self.plan, provide=lambda _: tools)
-            results = pipeline.evaluate([answered_task(case, self.selected) for case in cases])
-        return [result.outcomes[0][self.selected] for result in results]
-
-    def with_chunks_reversed(self, cases: Sequence[Case]) -> Verdicts:
-        """Return the verdicts with the chunks in the other order; none where that says nothing of the judge.
-
-        It says nothing where the metric itself depends on the order, and where the judge is asked the same
-        questions: it sees no chunks, or each by itself.
-        """
-        if self.selected.spec.depends_on_chunk_order:
-            return {}
-        split = [case for case in cases if len(case.context) > 1]
-        other_order = [
-            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
-            for case in split
-        ]
-        before = len(self.questions)
-        verdicts = self.verdicts(split, self.outcomes(other_order))
-        return verdicts if len(self.questions) > before else {}
-
-    def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
-        """Whether each case passes; those without a verdict are left out."""
-        found = {}
-        for case, outcome in zip(cases, outcomes, strict=True):
-            passed = verdict(self.selected, [outcome]).passed
-            if passed is not None:
-                found[case.key, case.model_key] = passed
-        return found
-
-    def close(self) -> None:
-        self.provider.close()
-        if self.cache is not None:
-            self.cache.close()
-
-
-def _labelled(path: Path, labels: Labels) -> list[Case]:
-    """The labelled cases of a file, the first repeat of each."""
-    file = read(read_source(path, str(path)))
-    if file.errors:
-        raise DataError("\n".join(map(str, file.errors)))
-    found = [task.answers[0] for task in tasks(file, path.absolute().parent) if task.answered]
-    cases = [case for case in found if (case.key, case.model_key) in labels]
-    if not cases:
-        example = (
-            f"; the file has e.g. key {found[0].key!r}, model_key {found[0].model_key!r}"
-            if found
-            else ", and no answers either"
-        )
-        raise DataError(f"{path}: none of its answers has a label{example}")
-    return cases
 
 
 def _against_people(verdicts: Verdicts, labels: Labels) -> dict[str, Any]:

@@ -51,6 +51,7 @@ class JudgeTable(JudgeMember):
         templates: folder of prompts that are used in place of those of the same name.
         template_versions: name of a prompt to the version that the evaluators were calibrated with; another
             version is an error.
+        examples: file of examples that people have judged, which the prompts show; `judge-tune` writes it.
         steady: whether the host is set to temperature 0 and a seed, where it has them.
         max_cost: US dollars of judging in a run; then no more is asked.
         max_calls: requests to judges in a run, retries among them.
@@ -60,6 +61,7 @@ class JudgeTable(JudgeMember):
     vote: Literal["majority", "mean"] = "majority"
     templates: str | None = None
     template_versions: dict[str, str] = Field(default_factory=dict)
+    examples: str | None = None
     steady: bool = True
     max_cost: Annotated[float, Field(ge=0)] | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
@@ -89,8 +91,8 @@ class JudgeTable(JudgeMember):
 
     @classmethod
     def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
-        """An evaluator's own table; vote, templates, their versions and steady are the base's where it has
-        none, and so are its judges.
+        """An evaluator's own table; vote, templates, their versions, examples and steady are the base's
+        where it has none, and so are its judges.
 
         Raises:
             ConfigurationError: if anything in it is wrong.
@@ -102,7 +104,7 @@ class JudgeTable(JudgeMember):
         if base is not None:
             inherited = {
                 key: getattr(base, key)
-                for key in ("vote", "templates", "template_versions", "steady")
+                for key in ("vote", "templates", "template_versions", "examples", "steady")
                 if key in base.model_fields_set
             }
             if not {"host", "model", "panel"} & set(own):

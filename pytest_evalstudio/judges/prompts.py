@@ -11,8 +11,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Question
+from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Example, Question
+from pytest_evalstudio.judges.examples import examples_shown
 from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 from pytest_evalstudio.judges.wording import spoken
 
@@ -58,13 +60,17 @@ class Prompts:
 
     Args:
         folder: of files that are used in place of those of the same name here; None for none.
+        examples: name of a prompt to examples that it shows.
 
     Raises:
         ConfigurationError: if the folder is not there, or has a file of a name that no prompt has.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, examples: Mapping[str, Sequence[Example]] = NOTHING
+    ) -> None:
         self._folder = folder
+        self._examples = examples
         self._templates: dict[str, Template] = {}
         if folder is None:
             return
@@ -140,16 +146,18 @@ class Prompts:
         texts = {
             name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()
         }
-        mark = fence_mark(_flat(texts), question.prompt)
+        examples = self._examples.get(question.prompt, ())
+        materials = [texts, *(example.texts for example in examples)]
+        mark = fence_mark([text for material in materials for text in _flat(material)], question.prompt)
         shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
         task = on_lines_of_their_own(
             self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark
         )
+        task = f"{task.strip()}{examples_shown(examples, question.reply, mark)}"
         more = "" if any(one.used for one in shown.values()) else "\n\n".join(map(str, shown.values()))
         reply = spoken(question.reply, reverse_options=reverse_options)
         return (
-            self._rendered(FRAME, {"task": task.strip(), "more": more, "mark": mark, "reply": reply}).strip()
-            + "\n"
+            self._rendered(FRAME, {"task": task, "more": more, "mark": mark, "reply": reply}).strip() + "\n"
         )
 
     def render_repair(self, prompt: str, raw: str, fault: str) -> str:
@@ -224,7 +232,7 @@ class _Shown:
         return bool(self._text)
 
 
-def _flat(texts: Mapping[str, str | tuple[str, ...]]) -> Iterator[str]:
+def _flat(texts: Mapping[str, str | Sequence[str]]) -> Iterator[str]:
     for name in sorted(texts):
         text = texts[name]
         yield from (text,) if isinstance(text, str) else text

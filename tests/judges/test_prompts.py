@@ -8,7 +8,7 @@ import pytest
 
 from judging import unfenced
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import Question
+from pytest_evalstudio.core.judging import Example, Question
 from pytest_evalstudio.core.replies import choice, record, text
 from pytest_evalstudio.judges.prompts import FRAME, REPAIR, SYSTEM, Prompts, names
 
@@ -170,3 +170,25 @@ def test_prompts_that_extract_have_a_short_example(name: str) -> None:
 def test_no_prompt_uses_the_words_of_the_old_ones(name: str) -> None:
     for word in ("stands", "bear out", "yardstick", "nobody", "somebody who has", "plainly", "takes up"):
         assert word not in placed(name)
+
+
+def test_an_example_with_a_verdict_that_is_no_option_is_an_error() -> None:
+    prompts = Prompts(examples={"byop": [Example(texts={"actual_output": "x"}, verdict="maybe")]})
+    with pytest.raises(
+        ConfigurationError,
+        match="the verdict of example 1 is 'maybe', expected 'yes' or 'no'; run judge-tune",
+    ):
+        prompts.render(question(actual_output="y"))
+
+
+def test_examples_stand_behind_the_material_and_share_its_mark() -> None:
+    example = Example(texts={"actual_output": "Whatever.", "context": ["a", "b"]}, verdict="no")
+    prompt = Prompts(examples={"byop": [example]}).render(question(actual_output="Gladly."))
+    assert [line.split(" ", 1)[1] for line in prompt.splitlines() if line.startswith("<<<")] == [
+        "actual_output",
+        "example 1 actual_output",
+        "example 1 context",
+        "example 1 context",
+    ]
+    assert '"verdict": "no"' in unfenced(prompt)
+    assert "Whatever." not in unfenced(prompt)

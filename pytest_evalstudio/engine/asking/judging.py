@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
+from pytest_evalstudio.core.judging import Example
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import check_model, open_model
@@ -16,6 +17,7 @@ from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits
 from pytest_evalstudio.judges.panel import Panel
@@ -40,6 +42,7 @@ class Judges:
         repeat: 1 for the first time that questions are put; another number is another set of replies.
         reverse_options: name the choices of a reply in the other order.
         budgets: what is left, by configuration; shared by several of these where they spend from one purse.
+        examples: in place of those of the configuration, by prompt.
         run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
             none: then each worker has its part of the budget.
     """
@@ -51,6 +54,7 @@ class Judges:
     repeat: int = 1
     reverse_options: bool = False
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
+    examples: Mapping[str, Sequence[Example]] | None = None
     run_id: str = ""
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
@@ -72,7 +76,7 @@ class Judges:
         if identity not in self._panels:
             self._panels[identity] = Panel(
                 [self._session(config, member, steady=table.steady) for member in table.members],
-                _prompts(config, table),
+                _prompts(config, table, self.examples),
                 run=self._thread.run,
                 vote=table.vote,
                 budget=self._budget(config),
@@ -173,9 +177,13 @@ def check_judge_settings(
         check_model(name, host, registry, kind="judge")
 
 
-def _prompts(config: Configuration, table: JudgeTable) -> Prompts:
-    """Return the prompts of a judge, of the versions that its table pins."""
-    prompts = Prompts(config.folder / table.templates if table.templates else None)
+def _prompts(
+    config: Configuration, table: JudgeTable, examples: Mapping[str, Sequence[Example]] | None = None
+) -> Prompts:
+    """Return the prompts of a judge, of the versions that its table pins, with its examples."""
+    if examples is None and table.examples:
+        examples = JudgeExamples.load(config.folder / table.examples).by_prompt()
+    prompts = Prompts(config.folder / table.templates if table.templates else None, examples or NOTHING)
     prompts.check_versions(table.template_versions)
     return prompts
 
@@ -215,6 +223,7 @@ def describe_judge(
         ],
         **({"vote": table.vote} if len(table.members) > 1 else {}),
         "prompts": Prompts(folder).versions(prompts),
+        **({"examples": table.examples} if table.examples else {}),
     }
 
 
