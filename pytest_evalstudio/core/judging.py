@@ -152,6 +152,7 @@ class Judge(Protocol):
 
     Attributes:
         vote: how a panel's judgements become one.
+        members: number of models that judge each case.
     """
 
     @property
@@ -159,6 +160,9 @@ class Judge(Protocol):
 
     @property
     def vote(self) -> Vote: ...
+
+    @property
+    def members(self) -> int: ...
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         """The judgement of each judge on each flow; all flows of all judges go on at the same time.

@@ -290,6 +290,7 @@ class _Recorder:
 
     name = "recorder"
     vote: Vote = "majority"
+    members = 1
 
     def __init__(self) -> None:
         self.questions: list[Sequence[Question]] = []

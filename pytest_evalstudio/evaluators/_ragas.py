@@ -156,13 +156,18 @@ def answer_questions(case: Case, strictness: int) -> Flow[AnswerQuestions]:
     return AnswerQuestions(questions=list(reply["questions"]), noncommittal=reply["noncommittal"] == YES)
 
 
+def embedded_texts(case: Case, written: AnswerQuestions) -> tuple[str, ...]:
+    """Return the texts that answer relevancy embeds."""
+    return (case.question, *written.questions)
+
+
 def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools: Tools) -> list[Part]:
     """Return the mean cosine of each question with the questions that the judge wrote for its answer, 0 for a
     noncommittal answer; all texts are embedded at once.
     """
     if not considered:
         return []
-    texts = (text for case, written in considered for text in (case.question, *written.questions))
+    texts = (text for case, written in considered for text in embedded_texts(case, written))
     vectors = Vectors(texts, tools.embedder)
     return [_answer_relevancy(case, written, vectors) for case, written in considered]
 

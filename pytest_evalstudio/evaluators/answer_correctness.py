@@ -69,11 +69,11 @@ class AnswerCorrectness:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def finish(considered: Sequence[tuple[Case, Compared]]) -> list[Outcome]:
-            texts = (text for case, _ in considered for text in (case.actual_output, case.expected_output))
+            texts = (text for case, compared in considered for text in _embedded(case, compared))
             vectors = Vectors(texts, tools.embedder) if considered else None
             return [self._outcome(case, compared, vectors) for case, compared in considered]
 
-        return judged(cases, tools, self.metrics, _compared, finish)
+        return judged(cases, tools, self.metrics, _compared, finish, embeds=_embedded)
 
     def _outcome(self, case: Case, compared: Compared, vectors: Vectors | None) -> Outcome:
         statements = compared.sorted
@@ -116,6 +116,10 @@ class Compared:
 
     sorted: Mapping[str, Sequence[str]]
     reasons: Mapping[str, str]
+
+
+def _embedded(case: Case, compared: Compared) -> tuple[str, str]:
+    return case.actual_output, case.expected_output
 
 
 def _compared(case: Case) -> Flow[Compared]:

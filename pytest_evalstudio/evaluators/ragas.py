@@ -5,7 +5,7 @@ Source: Es et al., 2023 (RAGAS).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -34,6 +34,7 @@ from pytest_evalstudio.evaluators._ragas import (
     answer_relevancies,
     context_precision,
     context_recall,
+    embedded_texts,
     faithfulness,
     together,
 )
@@ -106,7 +107,7 @@ class AnswerRelevancy:
         def finish(considered: Sequence[tuple[Case, AnswerQuestions]]) -> list[Outcome]:
             return [part.outcome(ANSWER_RELEVANCY) for part in answer_relevancies(considered, tools)]
 
-        return judged(cases, tools, self.metrics, self._consider, finish)
+        return judged(cases, tools, self.metrics, self._consider, finish, embeds=embedded_texts)
 
     def _consider(self, case: Case) -> Flow[AnswerQuestions]:
         return answer_questions(case, self.strictness)
@@ -314,7 +315,10 @@ class Ragas:
                 for (_, parts), relevancy in zip(considered, relevancies, strict=True)
             ]
 
-        return judged(cases, tools, self.metrics, consider, finish)
+        def embeds(case: Case, parts: list[Any]) -> Iterable[str]:
+            return embedded_texts(case, parts[1])
+
+        return judged(cases, tools, self.metrics, consider, finish, embeds=embeds)
 
     def _outcome(self, parts: Sequence[Part]) -> Outcome:
         by_key = {metric.key: part for metric, part in zip(_PARTS, parts, strict=True)}

@@ -88,6 +88,11 @@ class Panel:
         ]
         self._run = run
 
+    @property
+    def members(self) -> int:
+        """Return how many models judge each case."""
+        return len(self._judges)
+
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         """The judgement of each judge on each flow; see `core.judging.Judge.follow`."""
         found: list[list[Judgement]] = self._run(self._followed(flows))
