@@ -20,7 +20,7 @@ BYOP = {"prompt": "Is {actual_output} right?"}
 
 
 def rows(count: int) -> list[dict[str, Any]]:
-    return [{"actual_output": f"It is {number}.", "context": ["It is 1."]} for number in range(count)]
+    return [{"actual_output": f"It is {number}.", "context": [f"Fact {number}."]} for number in range(count)]
 
 
 def test_a_budget_of_money_is_not_overspent_by_concurrent_calls() -> None:
