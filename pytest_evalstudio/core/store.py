@@ -60,6 +60,21 @@ class Store:
         """Return the rows of a query; none where the store cannot be used."""
         return self._run(lambda connection: connection.execute(statement, tuple(values)).fetchall(), [])
 
+    def change(self, statement: str, values: Sequence[Any], default: int = 0) -> int:
+        """Run one statement; return how many rows it changed.
+
+        Args:
+            statement: is a transaction by itself.
+            values: of its placeholders.
+            default: the result where the store cannot be written.
+        """
+        with self._lock:
+            if self._is_read_only:
+                return default
+            return self._run(
+                lambda connection: connection.execute(statement, tuple(values)).rowcount, default
+            )
+
     def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run one statement for each row, in one transaction."""
         if rows:

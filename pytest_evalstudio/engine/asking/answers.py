@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sqlite3
 import time
 import uuid
 from collections.abc import Mapping
@@ -29,6 +28,11 @@ _SCHEMA = """
     CREATE TABLE IF NOT EXISTS purses (
         name TEXT PRIMARY KEY, spending TEXT NOT NULL, changed_at REAL NOT NULL
     ) WITHOUT ROWID;
+"""
+_CLAIM = """
+    INSERT INTO in_flight (key, token, expires_at) VALUES (?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at
+    WHERE in_flight.expires_at < ?
 """
 LEASE_S = 10.0
 """A claim that is not renewed for so long is void: the process that made it was killed."""
@@ -107,7 +111,7 @@ class AnswerCache:
         kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {
             "usage": dict(answer.usage)
         }
-        self.store.write(_STORE, [(key, json.dumps(kept, sort_keys=True), time.time())])
+        self.store.change(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
 
     def claim(self, key: str) -> str:
         """Announce that an answer is being asked for.
@@ -116,30 +120,22 @@ class AnswerCache:
             A token for `renew` and `release`; "" where another process or thread is asking for it.
         """
         token, now = uuid.uuid4().hex, time.time()
-
-        def work(connection: sqlite3.Connection) -> int:
-            connection.execute("DELETE FROM in_flight WHERE key = ? AND expires_at < ?", (key, now))
-            return connection.execute(
-                "INSERT OR IGNORE INTO in_flight (key, token, expires_at) VALUES (?, ?, ?)",
-                (key, token, now + LEASE_S),
-            ).rowcount
-
-        return token if self.store.transact(work, 1) else ""
+        return token if self.store.change(_CLAIM, (key, token, now + LEASE_S, now), default=1) else ""
 
     def renew(self, key: str, token: str) -> None:
         """Keep a claim for another `LEASE_S` seconds."""
-        self.store.write(
+        self.store.change(
             "UPDATE in_flight SET expires_at = ? WHERE key = ? AND token = ?",
-            [(time.time() + LEASE_S, key, token)],
+            (time.time() + LEASE_S, key, token),
         )
 
     def release(self, key: str, token: str) -> None:
         """End a claim."""
-        self.store.write("DELETE FROM in_flight WHERE key = ? AND token = ?", [(key, token)])
+        self.store.change("DELETE FROM in_flight WHERE key = ? AND token = ?", (key, token))
 
     def drop(self, key: str) -> None:
         """Forget an answer."""
-        self.store.write("DELETE FROM answers WHERE key = ?", [(key,)])
+        self.store.change("DELETE FROM answers WHERE key = ?", (key,))
 
     def close(self) -> None:
         """Close the file."""
