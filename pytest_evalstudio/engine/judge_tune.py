@@ -175,10 +175,10 @@ class _Scores:
     ) -> dict[tuple[str, str], float]:
         """Judge cases and return their scores; answers without a verdict are left out."""
         key = self.bench.selected.spec.primary.key
-        found = zip(cases, self.bench.outcomes(cases, examples=examples), strict=True)
+        outcomes = zip(cases, self.bench.outcomes(cases, examples=examples), strict=True)
         return {
             _identity(case): score
-            for case, outcome in found
+            for case, outcome in outcomes
             if outcome.status == "score" and (score := outcome.scores.get(key)) is not None
         }
 
@@ -218,8 +218,8 @@ def _best_threshold(scores: _Scores, cases: Sequence[Case], values: Mapping[tupl
     middles = [(low + high) / 2 for low, high in itertools.pairwise(distinct)]
 
     def kappa(threshold: float) -> float:
-        found = scores.agreement(cases, values, threshold).kappa
-        return -1.0 if found is None else found
+        agreement = scores.agreement(cases, values, threshold).kappa
+        return -1.0 if agreement is None else agreement
 
     best = max(middles, key=kappa, default=scores.threshold)
     return best if kappa(best) > kappa(scores.threshold) else scores.threshold

@@ -36,7 +36,7 @@ class EmbeddingAhead(Generic[T]):
         self._cases = cases
         self._texts = texts
         self._waiting = [judges * len(cases[start : start + GROUP]) for start in range(0, len(cases), GROUP)]
-        self._found: list[set[str]] = [set() for _ in self._waiting]
+        self._ready: list[set[str]] = [set() for _ in self._waiting]
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="evalstudio-embedding")
 
     def __enter__(self) -> EmbeddingAhead[T]:
@@ -45,19 +45,19 @@ class EmbeddingAhead(Generic[T]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._thread.shutdown(wait=True, cancel_futures=kind is not None)
+        self._thread.shutdown(wait=kind is None, cancel_futures=kind is not None)
 
     def watched(self, index: int, consider: Callable[[Case], Flow[T]]) -> Flow[T]:
         """Return the judgement of a case; its texts are embedded when its group has ended."""
         group = index // GROUP
         try:
             result = yield from consider(self._cases[index])
-            self._found[group].update(self._texts(self._cases[index], result))
+            self._ready[group].update(self._texts(self._cases[index], result))
             return result
         finally:
             self._waiting[group] -= 1
             if not self._waiting[group]:
-                self._thread.submit(self._embed, sorted(self._found[group]))
+                self._thread.submit(self._embed, sorted(self._ready[group]))
 
     def _embed(self, texts: Sequence[str]) -> None:
         # The evaluator asks for the same vectors again, and reports what is wrong.

@@ -70,18 +70,18 @@ def learns(prompt: str) -> str:
 
 
 def test_examples_from_the_fit_half_raise_the_agreement_on_the_held_out_half(tmp_path: Path) -> None:
-    found = tune(tmp_path, learns)
-    assert (found.present["held_out"].kappa, found.proposed["held_out"].kappa) == (0.0, 1.0)
-    assert found.is_better
-    assert [example.verdict for example in found.proposal.examples] == ["false", "false", "true", "true"]
-    assert found.proposal.prompt == "byop"
-    assert found.proposed["held_out"].answers == COUNT // 2
-    assert found.proposed["fit"].answers == COUNT // 2 - 4, "examples do not measure themselves"
+    tuning = tune(tmp_path, learns)
+    assert (tuning.present["held_out"].kappa, tuning.proposed["held_out"].kappa) == (0.0, 1.0)
+    assert tuning.is_better
+    assert [example.verdict for example in tuning.proposal.examples] == ["false", "false", "true", "true"]
+    assert tuning.proposal.prompt == "byop"
+    assert tuning.proposed["held_out"].answers == COUNT // 2
+    assert tuning.proposed["fit"].answers == COUNT // 2 - 4, "examples do not measure themselves"
 
 
 def test_the_proposal_is_used_by_the_configuration_that_names_its_file(tmp_path: Path) -> None:
-    found = tune(tmp_path, learns)
-    (tmp_path / "tuned.json").write_text(found.proposal.model_dump_json(), encoding="utf-8")
+    tuning = tune(tmp_path, learns)
+    (tmp_path / "tuned.json").write_text(tuning.proposal.model_dump_json(), encoding="utf-8")
     tuned = {"type": "byop", "prompt": PROMPT, "judge": {"examples": "tuned.json"}}
     again = tune(tmp_path, learns, evaluator=tuned)
     assert again.present["held_out"].kappa == 1.0
@@ -110,19 +110,19 @@ def test_a_threshold_is_proposed_for_scores(tmp_path: Path) -> None:
         key = next(key for key in reversed(LABELS) if f"{key}, " in prompt)
         return json.dumps({**reply_for(reply_schema, good=True), "evaluation_score": scores[key]})
 
-    found = tune(tmp_path, judge, evaluator={"type": "fact_check"})
-    assert found.threshold == 0.75
-    assert found.proposal.threshold is not None
-    assert 0.4 <= found.proposal.threshold <= 0.5
-    assert found.proposed["held_out"].kappa == 1.0
-    assert found.proposal.examples == []
-    assert "not one choice" in found.note
+    tuning = tune(tmp_path, judge, evaluator={"type": "fact_check"})
+    assert tuning.threshold == 0.75
+    assert tuning.proposal.threshold is not None
+    assert 0.4 <= tuning.proposal.threshold <= 0.5
+    assert tuning.proposed["held_out"].kappa == 1.0
+    assert tuning.proposal.examples == []
+    assert "not one choice" in tuning.note
 
 
 def test_a_proposal_that_does_not_help_is_not_recommended(tmp_path: Path) -> None:
-    found = tune(tmp_path, lambda prompt: "true")
-    assert not found.is_better
-    assert "keep the present configuration" in list(describe(found, "tuned.json"))[-1]
+    tuning = tune(tmp_path, lambda prompt: "true")
+    assert not tuning.is_better
+    assert "keep the present configuration" in list(describe(tuning, "tuned.json"))[-1]
 
 
 def test_the_same_seed_splits_alike(tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ def test_judgements_that_fail_do_not_hold_up_their_group() -> None:
         return Answer(error="down") if "It is 3." in prompt.text else replied(prompt)
 
     embedder = Noting()
-    found = scored(embedder, fails)
-    assert [outcome.status for outcome in found].count("error") == 1
+    results = scored(embedder, fails)
+    assert [outcome.status for outcome in results].count("error") == 1
     assert len([1 for thread, _ in embedder.noted if thread.startswith("evalstudio-embedding")]) == 4
 
 

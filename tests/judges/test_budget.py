@@ -27,10 +27,10 @@ def test_a_budget_of_money_is_not_overspent_by_concurrent_calls() -> None:
     def judge(prompt: str) -> dict[str, Any]:
         return {"answer": '{"reason": "so", "verdict": "true"}', "cost_usd": 0.002}
 
-    found = outcomes("byop", judge, *rows(40), options=BYOP, judge={"max_cost": 0.02, "concurrency": 16})
-    assert sum(one.judging.calls for one in found if one.judging is not None) == 10
-    assert [one.status for one in found].count("score") == 10
-    assert "does not suffice for another call (judge.max_cost)" in found[-1].reason
+    results = outcomes("byop", judge, *rows(40), options=BYOP, judge={"max_cost": 0.02, "concurrency": 16})
+    assert sum(result.judging.calls for result in results if result.judging is not None) == 10
+    assert [result.status for result in results].count("score") == 10
+    assert "does not suffice for another call (judge.max_cost)" in results[-1].reason
 
 
 def test_longer_prompts_are_expected_to_cost_more() -> None:
@@ -38,8 +38,8 @@ def test_longer_prompts_are_expected_to_cost_more() -> None:
         return {"answer": '{"reason": "so", "verdict": "true"}', "cost_usd": len(prompt) / 1000}
 
     long = {"actual_output": "word " * 4000, "context": []}
-    found = outcomes("byop", judge, *rows(1), long, options=BYOP, judge={"max_cost": 10.0})
-    assert [one.status for one in found] == ["score", "error"]
+    results = outcomes("byop", judge, *rows(1), long, options=BYOP, judge={"max_cost": 10.0})
+    assert [result.status for result in results] == ["score", "error"]
 
 
 def test_judgements_are_finished_before_others_are_begun() -> None:
@@ -50,9 +50,9 @@ def test_judgements_are_finished_before_others_are_begun() -> None:
         await asyncio.sleep(0.002)
         return judge(prompt)
 
-    found = outcomes("faithfulness", slow, *rows(60), judge={"max_calls": 60, "concurrency": 16})
+    results = outcomes("faithfulness", slow, *rows(60), judge={"max_calls": 60, "concurrency": 16})
     assert len(judge.prompts) == 60
-    assert [one.status for one in found].count("score") >= 22
+    assert [result.status for result in results].count("score") >= 22
 
 
 def test_retries_count_as_calls() -> None:
@@ -67,9 +67,9 @@ def test_retries_count_as_calls() -> None:
             "max_calls": 6,
             "concurrency": 1,
         }
-        found = outcomes("byop", {}, *rows(3), options=BYOP, judge=judge)
+        results = outcomes("byop", {}, *rows(3), options=BYOP, judge=judge)
     assert len(service.requests) == 6
-    assert "judge.max_calls" in found[-1].reason
+    assert "judge.max_calls" in results[-1].reason
 
 
 def test_a_failed_first_call_does_not_hold_up_the_others() -> None:

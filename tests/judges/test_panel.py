@@ -248,6 +248,9 @@ def test_a_judge_may_be_a_configured_model() -> None:
         ),
         pytest.param({"model": "m"}, "give host or model, not both", id="host and model"),
         pytest.param({"panel": [{"host": "python", "target": "a:b"}]}, "not both", id="host and panel"),
+        pytest.param(
+            {"template_versions": {"byop": "1"}}, "calibrated with '1'; run judge-check again", id="a version"
+        ),
         pytest.param({"vote": "loudest"}, "judge.vote", id="a vote nobody knows"),
         pytest.param({"tempreature": 0.5}, "tempreature: unknown option", id="a misspelt parameter"),
     ],

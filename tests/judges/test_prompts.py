@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,9 @@ def test_examples_stand_behind_the_material_and_share_its_mark() -> None:
     ]
     assert '"verdict": "no"' in unfenced(prompt)
     assert "Whatever." not in unfenced(prompt)
+
+
+def test_a_prompt_of_many_blanks_is_rendered_at_once() -> None:
+    start = time.process_time()
+    Prompts().render(question(actual_output=" " * 200_000 + "x"))
+    assert time.process_time() - start < 1.0

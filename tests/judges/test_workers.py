@@ -46,3 +46,15 @@ def test_workers_ask_an_identical_question_once(project: Project, service: OpenA
     project.lab(*rows)
     project.run("-n", "2").assert_outcomes(passed=40)
     assert len(service.requests) == 4
+
+
+def test_a_parameter_that_the_service_refuses_is_mentioned_once(
+    project: Project, service: OpenAIServer
+) -> None:
+    configure(project, service)
+    refusal = Reply(status=400, error={"message": "Unsupported value", "param": "temperature"})
+    service.by_request = lambda request: refusal if "temperature" in request else Reply(GOOD)
+    project.lab(*({"key": f"q{n}", "input": "Q?", "actual_output": f"A{n}."} for n in range(3)))
+    result = project.run()
+    result.assert_outcomes(passed=3)
+    assert str(result.stdout).count("m does not take temperature = 0; it is asked without") == 1

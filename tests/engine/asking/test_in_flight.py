@@ -34,7 +34,7 @@ def model(
 
 
 def asked(*models: ModelSession) -> int:
-    return sum(len(one.host.asked) for one in models)  # type: ignore[attr-defined]
+    return sum(len(session.host.asked) for session in models)  # type: ignore[attr-defined]
 
 
 def test_a_claimed_question_is_not_claimed_again_until_it_is_released(tmp_path: Path) -> None:
@@ -58,19 +58,19 @@ def test_the_claim_of_a_killed_process_expires(tmp_path: Path, monkeypatch: pyte
 
 
 async def both(*models: ModelSession) -> list[Answer]:
-    return list(await asyncio.gather(*(one.answer(Prompt(text="q")) for one in models)))
+    return list(await asyncio.gather(*(session.answer(Prompt(text="q")) for session in models)))
 
 
 def test_two_runs_ask_a_question_once(tmp_path: Path, thread: LoopThread) -> None:
     with (
         AnswerCache(tmp_path) as first,
         AnswerCache(tmp_path) as second,
-        model(first, thread=thread) as one,
-        model(second, thread=thread) as other,
+        model(first, thread=thread) as first_model,
+        model(second, thread=thread) as other_model,
     ):
-        found = thread.run(both(one, other))
-        assert [answer.text for answer in found] == ["fine", "fine"]
-        assert asked(one, other) == 1
+        replies = thread.run(both(first_model, other_model))
+        assert [answer.text for answer in replies] == ["fine", "fine"]
+        assert asked(first_model, other_model) == 1
 
 
 def test_a_long_request_keeps_its_claim(
@@ -81,32 +81,32 @@ def test_a_long_request_keeps_its_claim(
     with (
         AnswerCache(tmp_path) as first,
         AnswerCache(tmp_path) as second,
-        model(first, delay_s=0.5, thread=thread) as one,
-        model(second, delay_s=0.5, thread=thread) as other,
+        model(first, delay_s=0.5, thread=thread) as first_model,
+        model(second, delay_s=0.5, thread=thread) as other_model,
     ):
-        thread.run(both(one, other))
-        assert asked(one, other) == 1
+        thread.run(both(first_model, other_model))
+        assert asked(first_model, other_model) == 1
 
 
 def test_refreshing_takes_the_answer_that_another_worker_has_just_refreshed(tmp_path: Path) -> None:
     with AnswerCache(tmp_path) as first, AnswerCache(tmp_path) as second:
         with model(first) as old:
             old.ask([Prompt(text="q")])
-        with model(first, refresh=True) as one, model(second, refresh=True) as other:
-            one.ask([Prompt(text="q")])
-            other.ask([Prompt(text="q")])
-            assert (asked(one), asked(other)) == (1, 0)
+        with model(first, refresh=True) as first_model, model(second, refresh=True) as other_model:
+            first_model.ask([Prompt(text="q")])
+            other_model.ask([Prompt(text="q")])
+            assert (asked(first_model), asked(other_model)) == (1, 0)
 
 
 def test_an_answer_that_is_not_accepted_is_not_stored(tmp_path: Path, thread: LoopThread) -> None:
-    with AnswerCache(tmp_path) as cache, model(cache, delay_s=0, thread=thread) as one:
+    with AnswerCache(tmp_path) as cache, model(cache, delay_s=0, thread=thread) as first_model:
 
         async def twice() -> None:
             for _ in range(2):
-                await one.answer(Prompt(text="q"), accept=lambda answer: False)
+                await first_model.answer(Prompt(text="q"), accept=lambda answer: False)
 
         thread.run(twice())
-        assert asked(one) == 2
+        assert asked(first_model) == 2
 
 
 def test_a_free_slot_goes_to_the_lowest_priority_number() -> None:
