@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -16,7 +15,8 @@ from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
-from pytest_evalstudio.engine.asking.answers import LEASE_S, AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
@@ -228,7 +228,7 @@ class ModelSession:
             stored = self._stored(key)
             if stored is not None:
                 return stored
-            async with self._slots.slot(priority), self._claimed(key) as is_ours:
+            async with self._slots.slot(priority), claimed(self._cache, key) as is_ours:
                 if is_ours:
                     stored = self._stored(key)
                     return stored or await self._fresh(prompt, key, admit, accept)
@@ -256,30 +256,6 @@ class ModelSession:
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer)
         return answer
-
-    @asynccontextmanager
-    async def _claimed(self, key: str) -> AsyncIterator[bool]:
-        """Claim a question while the context lasts; False where somebody else is asking it."""
-        cache = self._cache
-        if cache is None or not key:
-            yield True
-            return
-        token = cache.claim(key)
-        if not token:
-            yield False
-            return
-
-        async def renew() -> None:
-            while True:
-                await asyncio.sleep(LEASE_S / 3)
-                cache.renew(key, token)
-
-        renewing = asyncio.create_task(renew())
-        try:
-            yield True
-        finally:
-            renewing.cancel()
-            cache.release(key, token)
 
     async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
