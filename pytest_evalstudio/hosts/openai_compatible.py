@@ -113,9 +113,7 @@ class OpenAICompatible:
             )
         form, optional = self._form(prompt), self._optional
         try:
-            reply = await self._client.chat.completions.create(
-                **self._request(prompt), **_response_format(form, prompt)
-            )
+            reply = await self._client.chat.completions.create(**self._request(prompt, form))
         except openai.APIStatusError as exc:
             if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
                 self._refused.add(form)
@@ -153,7 +151,7 @@ class OpenAICompatible:
             return self.structured_output
         return next((form for form in ("json_schema", "json_object") if form not in self._refused), "none")
 
-    def _request(self, prompt: Prompt) -> dict[str, Any]:
+    def _request(self, prompt: Prompt, form: str) -> dict[str, Any]:
         system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
         messages = [{"role": "system", "content": sendable(system)}] if system else []
         messages += [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
@@ -161,9 +159,16 @@ class OpenAICompatible:
         chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
         return {
             "model": self.llm_model_name,
-            "messages": messages,
+            "messages": [],
             **{name: value for name, value in chosen.items() if value is not None},
             **self.arguments,
+            # The client looks through messages and schema for files to upload, which takes it longer than all
+            # the rest of a request; `extra_body` takes the place of the arguments as it is.
+            "extra_body": {
+                "messages": messages,
+                **_response_format(form, prompt),
+                **self.arguments.get("extra_body", {}),
+            },
         }
 
     def _read(self, reply: Any) -> Answer:

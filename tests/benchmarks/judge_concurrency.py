@@ -16,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -135,6 +137,7 @@ def time_command(cases: int, embedder: str) -> None:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "answers_lab.json"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         end = time.monotonic()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert f"{cases} " in done.stdout, done.stdout[-2000:]
         assert (folder / "evalstudio-report").is_dir(), done.stdout[-2000:]
         calls, peak, first, last = asked()
@@ -143,7 +146,8 @@ def time_command(cases: int, embedder: str) -> None:
     print(
         f"{end - start:.2f} s, {(end - start) / ideal:.3f} x the ideal {ideal:.2f} s;"
         f" {first - start:.2f} s before the first question, {last - first:.2f} s of questions,"
-        f" {end - last:.2f} s after the last one"
+        f" {end - last:.2f} s after the last one; {used.ru_utime + used.ru_stime:.1f} s of processor time,"
+        f" load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     )
 
 
