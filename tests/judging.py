@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer, Prompt
@@ -129,13 +129,22 @@ class SaidByTest:
 
     name = "test"
     stores = False
+    takes_system = False
+    concurrency = 8
 
     def __init__(self, say: Callable[[Prompt], Any]) -> None:
         self._say = say
         self.asked: list[str] = []
 
-    async def answer(self, prompt: Prompt, *, admit: Callable[[], str]) -> Answer:
-        if reason := admit():
+    async def answer(
+        self,
+        prompt: Prompt,
+        *,
+        admit: Callable[[], Awaitable[str]],
+        accept: Callable[[Answer], bool],
+        priority: int,
+    ) -> Answer:
+        if reason := await admit():
             return Answer(error=reason)
         self.asked.append(prompt.text)
         said = self._say(prompt)
@@ -144,6 +153,9 @@ class SaidByTest:
             if isinstance(said, Answer)
             else Answer(text=said if isinstance(said, str) else json.dumps(said))
         )
+
+    def keep(self, prompt: Prompt, answer: Answer) -> None:
+        """Nothing is kept."""
 
     def forget(self, prompt: Prompt) -> None:
         """Nothing is kept."""

@@ -49,15 +49,30 @@ def add_to(add: Adds) -> None:
         metavar="DIR",
         help="folder of stored verdicts (default: .evalstudio)",
     )
+    for kind in ("input", "output"):
+        parser.add_argument(
+            f"--{kind}-price",
+            type=float,
+            metavar="USD",
+            help=f"price of a million {kind} tokens, in place of the cost that the host reports",
+        )
     parser.add_argument("--json", action="store_true", help="for machines")
     add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.engine.judge_check import check_judge, told
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.engine.judge_check import Prices, check_judge, told
     from pytest_evalstudio.formats.labels import read_labels
 
+    if (arguments.input_price is None) != (arguments.output_price is None):
+        raise ConfigurationError("--input-price and --output-price: give both or none")
+    prices = None
+    if arguments.input_price is not None:
+        prices = Prices(
+            input_usd_per_million=arguments.input_price, output_usd_per_million=arguments.output_price
+        )
     config = configuration_for(arguments.lab, arguments.config)
     found = check_judge(
         Path(arguments.lab),
@@ -67,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         repeats=arguments.repeats,
         cache=Path(arguments.cache),
         registry=registry_for(arguments),
+        prices=prices,
     )
     if arguments.json:
         print_json(found)

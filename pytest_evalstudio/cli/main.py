@@ -15,6 +15,7 @@ from pytest_evalstudio.cli import (
     hosts,
     init,
     judge_check,
+    judge_tune,
     mrm,
     perturb,
     perturbators,
@@ -34,7 +35,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
-    *(judge_check, calibrate, weakness, mrm, review),
+    *(judge_check, judge_tune, calibrate, weakness, mrm, review),
     *(report, schema),
 )
 

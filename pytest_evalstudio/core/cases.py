@@ -98,6 +98,7 @@ class Prompt:
         sample: distinguishes questions with the same text that are to be answered separately, such as
             unchanged copies; a part of the answer's cache key.
         reply_schema: JSON Schema of the answer, for hosts that can enforce one; others ignore it.
+        system: rules for the system role; only for hosts that declare `takes_system`.
     """
 
     text: str
@@ -106,6 +107,7 @@ class Prompt:
     conversation: tuple[Turn, ...] = ()
     sample: str = ""
     reply_schema: Mapping[str, Any] | None = None
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

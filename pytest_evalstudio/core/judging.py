@@ -46,6 +46,19 @@ class Question:
     settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Material that a person has judged, for the prompt of a judge.
+
+    Attributes:
+        texts: as in `Question`.
+        verdict: the option of the reply that is right.
+    """
+
+    texts: Mapping[str, str | Sequence[str]]
+    verdict: str
+
+
 class JudgeFault(Exception):
     """A question to which a judge gave no usable reply.
 
@@ -139,6 +152,7 @@ class Judge(Protocol):
 
     Attributes:
         vote: rule that combines a panel's judgements.
+        members: number of models that judge each case.
     """
 
     @property
@@ -146,6 +160,9 @@ class Judge(Protocol):
 
     @property
     def vote(self) -> Vote: ...
+
+    @property
+    def members(self) -> int: ...
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         """Return the judgements of each judge on each flow; all flows of all judges run concurrently.

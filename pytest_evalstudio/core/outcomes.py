@@ -28,6 +28,7 @@ class Metric:
         threshold: default; an infinite one never decides.
         primary: the one metric of its evaluator that decides an item.
         description: a sentence for the report.
+        boolean: its value is 1.0 for yes and 0.0 for no; the judges of a panel vote on it.
     """
 
     key: str
@@ -37,6 +38,7 @@ class Metric:
     threshold: float = 0.75
     primary: bool = False
     description: str = ""
+    boolean: bool = False
 
     def passes(self, value: float, threshold: float | None = None) -> bool:
         """Return True if a value meets the threshold; equality passes."""

@@ -8,25 +8,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.judging import JUDGE, Judging
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import Judges
-from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
-from pytest_evalstudio.engine.scoring.tasks import answered_task, tasks
-from pytest_evalstudio.engine.scoring.verdicts import verdict
+from pytest_evalstudio.engine.judge_bench import Verdicts, labelled_cases, open_bench
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.stats.agreement import cohen_kappa
 from pytest_evalstudio.stats.intervals import wilson_interval
-
-Verdicts = dict[tuple[str, str], bool]
 
 
 def check_judge(
@@ -38,6 +28,7 @@ def check_judge(
     repeats: int = 1,
     cache: Path | None = None,
     registry: Registry | None = None,
+    prices: Prices | None = None,
 ) -> dict[str, Any]:
     """Judge labelled answers repeatedly and in other orders, and compare the verdicts.
 
@@ -47,6 +38,7 @@ def check_judge(
         config: configuration with `judge` and the evaluator's options.
         repeats: number of additional judgements of each answer, without stored replies.
         cache: folder of stored replies; None to store none.
+        prices: of tokens, in place of the costs that the host reports.
 
     Returns:
         Counts; `agreement` with people, its 95 % interval (Wilson), Cohen's `kappa`; `precision` and `recall`
@@ -60,39 +52,19 @@ def check_judge(
     """
     if repeats < 0:
         raise ConfigurationError(f"repeats = {repeats}: must be 0 or more")
-    known = registry or Registry()
-    plan = Plan(known, config)
-    selected = plan.alone(evaluator)
-    if JUDGE not in selected.requires:
-        raise ConfigurationError(
-            f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under"
-            " method: judge"
-        )
-    cases = _labelled(path, labels)
-    bench = _Bench(
-        plan,
-        selected,
-        config,
-        ModelProvider(cache=cache, registry=known),
-        known,
-        AnswerCache(cache) if cache is not None else None,
-    )
+    bench = open_bench(evaluator, config=config, registry=registry, cache=cache)
     with closing(bench):
+        cases = labelled_cases(path, labels)
         outcomes = bench.outcomes(cases)
         first = bench.verdicts(cases, outcomes)
+        chunks = bench.with_chunks_reversed(cases)
         again = [
             bench.verdicts(cases, bench.outcomes(cases, repeat=number)) for number in range(2, repeats + 2)
         ]
-        split = [case for case in cases if len(case.context) > 1]
-        reversed_chunks = [
-            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
-            for case in split
-        ]
-        chunks = bench.verdicts(split, bench.outcomes(reversed_chunks))
         options = bench.verdicts(cases, bench.outcomes(cases, reverse_options=True))
     return {
         "evaluator": evaluator,
-        "judge": dict(selected.judge),
+        "judge": dict(bench.selected.judge),
         "labels": len(labels),
         "answers": len(cases),
         "verdicts": len(first),
@@ -102,78 +74,23 @@ def check_judge(
             "chunk_order": _flips(first, [chunks]),
             "option_order": _flips(first, [options]),
         },
-        **_effort(outcomes),
+        **_effort(outcomes, len(first), prices),
     }
 
 
-@dataclasses.dataclass
-class _Bench:
-    """Puts the same cases to the judge in several ways."""
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Prices of a service in US dollars per million tokens."""
 
-    plan: Plan
-    selected: ConfiguredEvaluator
-    config: Configuration
-    provider: ModelProvider
-    registry: Registry
-    cache: AnswerCache | None
-    budgets: dict[str, Any] = dataclasses.field(default_factory=dict)
+    input_usd_per_million: float
+    output_usd_per_million: float
 
-    def __post_init__(self) -> None:
-        others = [requirement for requirement in self.selected.requires if requirement != JUDGE]
-        if others:
-            self.provider.open(self.config, [self.selected])
-
-    def outcomes(
-        self, cases: Sequence[Case], *, repeat: int = 1, reverse_options: bool = False
-    ) -> list[Outcome]:
-        """Return the outcomes of cases; repeats do not use stored replies and are not stored."""
-        if not cases:
-            return []
-        judges = Judges(
-            self.registry,
-            self.cache if repeat == 1 else None,
-            repeat=repeat,
-            reverse_options=reverse_options,
-            budgets=self.budgets,
-        )
-        with closing(judges):
-            tools = dataclasses.replace(
-                self.provider.tools(self.config), judge=judges.open(self.config, self.selected.own_judge)
-            )
-            pipeline = Pipeline(self.plan, provide=lambda _: tools)
-            results = pipeline.evaluate([answered_task(case, self.selected) for case in cases])
-        return [result.outcomes[0][self.selected] for result in results]
-
-    def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
-        """Return, for each case, True if it passes; cases without a verdict are left out."""
-        found = {}
-        for case, outcome in zip(cases, outcomes, strict=True):
-            passed = verdict(self.selected, [outcome]).passed
-            if passed is not None:
-                found[case.key, case.model_key] = passed
-        return found
-
-    def close(self) -> None:
-        self.provider.close()
-        if self.cache is not None:
-            self.cache.close()
-
-
-def _labelled(path: Path, labels: Labels) -> list[Case]:
-    """Return the labelled cases of a file; of repeats, the first one."""
-    file = read(read_source(path, str(path)))
-    if file.errors:
-        raise DataError("\n".join(map(str, file.errors)))
-    found = [task.answers[0] for task in tasks(file, path.absolute().parent) if task.answered]
-    cases = [case for case in found if (case.key, case.model_key) in labels]
-    if not cases:
-        example = (
-            f"; the file has e.g. key {found[0].key!r}, model_key {found[0].model_key!r}"
-            if found
-            else ", and no answers either"
-        )
-        raise DataError(f"{path}: none of its answers has a label{example}")
-    return cases
+    def cost_usd(self, spent: Judging) -> float:
+        """Return the price of a judgement's tokens."""
+        return (
+            spent.input_tokens * self.input_usd_per_million
+            + spent.output_tokens * self.output_usd_per_million
+        ) / 1_000_000
 
 
 def _against_people(verdicts: Verdicts, labels: Labels) -> dict[str, Any]:
@@ -211,10 +128,12 @@ def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, Any]:
     }
 
 
-def _effort(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: Prices | None) -> dict[str, Any]:
+    """Return what judging took; figures per verdict divide all of it by the verdicts that there are."""
     asked = [outcome for outcome in outcomes if outcome.judging is not None]
     spent = sum((outcome.judging for outcome in asked if outcome.judging is not None), Judging())
-    is_priced = bool(spent.calls) and not spent.unpriced
+    is_priced = bool(spent.calls) and (prices is not None or not spent.unpriced)
+    cost_usd = spent.cost_usd if prices is None else prices.cost_usd(spent)
     return {
         "parse_failures": sum(bool(outcome.judging and outcome.judging.unparsable) for outcome in asked),
         "parse_failure_rate": _share(
@@ -223,10 +142,10 @@ def _effort(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "repair_rate": _share(spent.repairs, spent.calls - spent.repairs),
         "errors": sum(outcome.status == "error" for outcome in outcomes),
         "not_applicable": sum(outcome.status == "not_applicable" for outcome in outcomes),
-        "calls_per_verdict": _share(spent.calls, len(asked)),
-        "input_tokens_per_verdict": _share(spent.input_tokens, len(asked)),
-        "output_tokens_per_verdict": _share(spent.output_tokens, len(asked)),
-        "cost_usd_per_verdict": spent.cost_usd / len(asked) if is_priced and asked else None,
+        "calls_per_verdict": _share(spent.calls, verdicts),
+        "input_tokens_per_verdict": _share(spent.input_tokens, verdicts),
+        "output_tokens_per_verdict": _share(spent.output_tokens, verdicts),
+        "cost_usd_per_verdict": _share(cost_usd, verdicts) if is_priced else None,
         "faults": list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.status == "error"))[
             :3
         ],

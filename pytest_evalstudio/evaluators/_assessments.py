@@ -22,14 +22,16 @@ from pytest_evalstudio.metrics.ranking import precision
 
 REASON_CHARS = 600
 CHUNK_REASON_CHARS = 200
-RATIONALE = "Why, in one to three sentences. Do not repeat personal data or offensive words."
+RATIONALE = "The evidence, in one to three sentences. Do not repeat personal data or offensive words."
 
 Texts = Mapping[str, str | Sequence[str]]
 
 
 def rating_metric(name: str, description: str) -> Metric:
     """Return the metric of a yes-or-no judge: 1.0 for yes."""
-    return Metric("rating", f"{name} (yes = 1)", threshold=0.5, primary=True, description=description)
+    return Metric(
+        "rating", f"{name} (yes = 1)", threshold=0.5, primary=True, description=description, boolean=True
+    )
 
 
 def expected_texts(case: Case) -> dict[str, str | list[str]]:
@@ -46,6 +48,7 @@ def question(
     *,
     rationale: str = RATIONALE,
     settings: Mapping[str, Any] = NOTHING,
+    evidence: Mapping[str, Mapping[str, Any]] = NOTHING,
 ) -> Question:
     """Return a question that the judge answers with a rationale and a rating, in this order.
 
@@ -55,17 +58,21 @@ def question(
         asked: the question in a sentence.
         rationale: instruction for the rationale.
         settings: settings of the prompt.
+        evidence: schemas of what the judge writes before the rationale, by name.
     """
     return Question(
         prompt=prompt,
         texts=texts,
         settings=settings,
-        reply=record(rationale=text(rationale), rating=choice(asked)),
+        reply=record(**evidence, rationale=text(rationale), rating=choice(asked)),
     )
 
 
 def rated(asked: Question) -> Flow[Outcome]:
-    """Ask one question; the outcome's details are rating, rationale and error message, each possibly None."""
+    """Ask one question.
+
+    The outcome's details are rating, rationale and error message, each possibly None, and the evidence.
+    """
     [reply] = yield [asked]
     if reply.fault is not None:
         return Outcome(
@@ -74,10 +81,11 @@ def rated(asked: Question) -> Flow[Outcome]:
             details={**_details(None, None, str(reply.fault)), **_raw([reply.fault])},
         )
     rating, rationale = reply["rating"], reply["rationale"]
+    evidence = {key: value for key, value in reply.content.items() if key not in ("rating", "rationale")}
     return Outcome.score(
         {"rating": float(rating == YES)},
         reason=one_line(rationale, REASON_CHARS),
-        details=_details(rating, rationale, None),
+        details={**_details(rating, rationale, None), **evidence},
     )
 
 
@@ -129,7 +137,8 @@ def assessed(
 ) -> list[Outcome]:
     """Judge a batch as `judged` does and complete the details of every scored outcome.
 
-    The rating of a panel is the majority of its judges, no at a tie; for chunks, that of each chunk.
+    The rating of a panel is the majority of its judges, no at a tie; for chunks, that of each chunk. By mean,
+    the rating is yes if the score meets the metric's threshold, as a tie of yes and no does.
     """
     outcomes = judged(cases, tools, metrics, consider, reads_answer=reads_answer)
     by_majority = tools.judge is not None and tools.judge.vote == "majority"
@@ -147,7 +156,7 @@ def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
         return _voted_chunks(outcome, metric, judgements, by_majority)
     if {"rating", "ratings"} & set(outcome.details) and not judgements:
         return outcome
-    rating = YES if (outcome.scores[metric.key] or 0.0) > 0.5 else NO
+    rating = YES if metric.passes(outcome.scores[metric.key] or 0.0) else NO
     return dataclasses.replace(outcome, details={**outcome.details, **_details(rating, outcome.reason, None)})
 
 
@@ -155,7 +164,7 @@ def _voted_chunks(
     outcome: Outcome, metric: Metric, judgements: Sequence[Mapping[str, Any]], by_majority: bool
 ) -> Outcome:
     columns = list(zip(*(judgement["ratings"] for judgement in judgements), strict=True))
-    ratings = [YES if 2 * column.count(YES) > len(column) else NO for column in columns]
+    ratings = [_chunk_rating(column.count(YES), len(column), by_majority) for column in columns]
     said = zip(*(judgement["rationales"] for judgement in judgements), strict=True)
     rationales = [
         "; ".join(f"{own['judge']}: {one}" for own, one in zip(judgements, each, strict=True))
@@ -174,6 +183,10 @@ def _voted_chunks(
         if by_majority
         else outcome.scores,
     )
+
+
+def _chunk_rating(yes: int, judges: int, by_majority: bool) -> str:
+    return YES if 2 * yes > judges or (2 * yes == judges and not by_majority) else NO
 
 
 def _details(rating: str | None, rationale: str | None, error: str | None) -> dict[str, Any]:

@@ -52,43 +52,28 @@ def boolean_metrics(
     passes: str, failures: str, retrieval: str, generation: str, parse: str = ""
 ) -> tuple[Metric, ...]:
     """Return the metrics of a boolean evaluator with the given display names."""
-    metrics = (
-        Metric(
-            "model_passes", passes, threshold=0.5, primary=True, description="Share of the answers that pass."
-        ),
-        Metric(
-            "model_failures",
-            failures,
-            better="lower",
-            threshold=0.5,
-            description="Share of the answers that fail, for any reason.",
-        ),
-        Metric(
-            "model_retrieval_failures",
-            retrieval,
-            better="lower",
-            threshold=0.5,
-            description="Share of the retrieved contexts that fail.",
-        ),
-        Metric(
+    declared = [
+        ("model_passes", passes, "Share of the answers that pass."),
+        ("model_failures", failures, "Share of the answers that fail, for any reason."),
+        ("model_retrieval_failures", retrieval, "Share of the retrieved contexts that fail."),
+        (
             "model_generation_failures",
             generation,
-            better="lower",
-            threshold=0.5,
-            description="Share of the answers that fail because of the answer text.",
+            "Share of the answers that fail because of the answer text.",
         ),
-    )
-    if not parse:
-        return metrics
-    return (
-        *metrics,
+        ("model_parse_failures", parse, "Share of the replies that could not be read."),
+    ]
+    return tuple(
         Metric(
-            "model_parse_failures",
-            parse,
-            better="lower",
+            key,
+            name,
+            better="higher" if key == "model_passes" else "lower",
             threshold=0.5,
-            description="Share of the replies that could not be read.",
-        ),
+            primary=key == "model_passes",
+            description=description,
+            boolean=True,
+        )
+        for key, name, description in (declared if parse else declared[:-1])
     )
 
 

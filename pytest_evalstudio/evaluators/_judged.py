@@ -13,6 +13,7 @@ from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, J
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import boolean_outcome, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._embedding_ahead import GROUP, EmbeddingAhead, Texts
 
 T = TypeVar("T")
 PARSE_FAILURES = "model_parse_failures"
@@ -38,6 +39,7 @@ def judged(
     finish: Callable[[Sequence[tuple[Case, T]]], Sequence[Outcome]] | None = None,
     *,
     reads_answer: bool = True,
+    embeds: Texts[T] | None = None,
 ) -> list[Outcome]:
     """Let a judge, or each judge of a panel, judge a batch of cases.
 
@@ -48,12 +50,13 @@ def judged(
         consider: judgement of one case; without `finish` it returns an outcome.
         finish: turns the results of all judgements into outcomes, e.g. to embed all texts at once.
         reads_answer: an empty answer gets the worst score without asking the judge.
+        embeds: texts of a case and its judgement that `finish` embeds; they are embedded ahead.
     """
     judge = tools.judge
     if judge is None:
         raise TypeError("this evaluator requires a judge among its tools")
     asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
-    judgements = judge.follow([functools.partial(consider, cases[index]) for index in asked])
+    judgements = _followed([cases[index] for index in asked], tools, judge, consider, embeds)
     found = dict(
         zip(asked, _outcomes([cases[index] for index in asked], judgements, metrics, finish), strict=True)
     )
@@ -61,6 +64,21 @@ def judged(
         _decided(found[index], metrics, judge) if index in found else _of_nothing(metrics)
         for index in range(len(cases))
     ]
+
+
+def _followed(
+    cases: Sequence[Case],
+    tools: Tools,
+    judge: Judge,
+    consider: Callable[[Case], Flow[T]],
+    embeds: Texts[T] | None,
+) -> list[list[Judgement]]:
+    if embeds is None or tools.embedder is None or len(cases) <= GROUP:
+        return judge.follow([functools.partial(consider, case) for case in cases])
+    with EmbeddingAhead(tools.embedder, cases, embeds, judges=judge.members) as ahead:
+        return judge.follow(
+            [functools.partial(ahead.watched, index, consider) for index in range(len(cases))]
+        )
 
 
 def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
@@ -127,8 +145,8 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
     """Combine the outcomes of a panel.
 
     More than half of the judges must have an outcome, else the first error is returned; judges without an
-    outcome do not vote. By majority, a metric that is 0 or 1 for each judge gets the value of the majority,
-    the worse one at a tie; other metrics are averaged.
+    outcome do not vote. By majority, a boolean metric gets the value of the majority, the worse one at a tie;
+    other metrics are averaged.
     """
     said = [outcome for outcome in outcomes if outcome.status != "error"]
     reason = "; ".join(
@@ -175,8 +193,8 @@ def _voted(metric: Metric, values: Sequence[float | None], how: Vote) -> float |
     if not known:
         return None
     mean = sum(known) / len(known)
-    if how == "mean" or not set(known) <= {0.0, 1.0}:
-        return mean
+    if how == "mean" or not metric.boolean or not set(known) <= {0.0, 1.0}:
+        return mean  # a boolean metric of chunks is a share of them
     return metric.worst if mean == 0.5 else float(mean > 0.5)
 
 

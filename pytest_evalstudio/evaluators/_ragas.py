@@ -76,28 +76,40 @@ class Part:
         return Outcome.score({metric.key: self.value}, reason=self.reason, details=self.details)
 
 
+def claims_question(case: Case, answer: str) -> Question:
+    """Return the question for the claims of an answer, or of an expected answer."""
+    return Question(
+        prompt=CLAIMS,
+        texts={**asked_texts(case), "answer": answer},
+        reply=record(
+            claims=several("The claims, each a full sentence that is understood by itself.", text(""))
+        ),
+    )
+
+
+def claims_in(reply: Reply) -> list[str]:
+    """Return the claims of a reply."""
+    return [claim for claim in reply["claims"] if has_words(claim)]
+
+
 def faithfulness(case: Case) -> Flow[Part]:
     """Split the answer into claims and check each against the context: two questions."""
-    [reply] = yield [
-        Question(
-            prompt=CLAIMS,
-            texts={**asked_texts(case), "answer": case.actual_output},
-            reply=record(
-                claims=several("The claims, each a sentence that is understood by itself.", text(""))
-            ),
-        )
-    ]
-    claims = [claim for claim in reply["claims"] if has_words(claim)]
+    [reply] = yield [claims_question(case, case.actual_output)]
+    claims = claims_in(reply)
     if not claims:
         return Part(value=None, reason="the answer makes no claims")
     [reply] = yield [
         Question(
             prompt=CLAIM_SUPPORT,
             texts={"context": case.context, "claim": claims},
-            reply=_verdicts(len(claims), "claim", "Does the claim follow from the context alone?"),
+            reply=record(
+                verdicts=verdict_list(
+                    len(claims), "claim", "Does the whole claim follow from the context alone?"
+                )
+            ),
         )
     ]
-    verdicts = _in_order(reply["verdicts"], "claim")
+    verdicts = in_order(reply["verdicts"], "claim")
     supported = [verdict["verdict"] == YES for verdict in verdicts]
     unsupported = [one_line(claim) for claim, good in zip(claims, supported, strict=True) if not good]
     details = {
@@ -112,7 +124,20 @@ def faithfulness(case: Case) -> Flow[Part]:
     )
 
 
-def answer_questions(case: Case, strictness: int) -> Flow[list[str]]:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerQuestions:
+    """What the judge writes about an answer.
+
+    Attributes:
+        questions: questions that the answer would answer.
+        noncommittal: the answer evades, or says that it does not know.
+    """
+
+    questions: Sequence[str]
+    noncommittal: bool
+
+
+def answer_questions(case: Case, strictness: int) -> Flow[AnswerQuestions]:
     """Let the judge write the questions that the answer would answer: one question."""
     [reply] = yield [
         Question(
@@ -124,43 +149,45 @@ def answer_questions(case: Case, strictness: int) -> Flow[list[str]]:
                     **several("The questions.", text("")),
                     "minItems": strictness,
                     "maxItems": strictness,
-                }
+                },
+                noncommittal=choice("Is the text noncommittal?"),
             ),
         )
     ]
-    return list(reply["questions"])
+    return AnswerQuestions(questions=list(reply["questions"]), noncommittal=reply["noncommittal"] == YES)
 
 
-def answer_relevancies(considered: Sequence[tuple[Case, Sequence[str]]], tools: Tools) -> list[Part]:
-    """Return the mean cosine of each question with the questions that the judge wrote for its answer; all
-    texts are embedded at once.
+def embedded_texts(case: Case, written: AnswerQuestions) -> tuple[str, ...]:
+    """Return the texts that answer relevancy embeds."""
+    return (case.question, *written.questions)
+
+
+def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools: Tools) -> list[Part]:
+    """Return the mean cosine of each question with the questions that the judge wrote for its answer, 0 for a
+    noncommittal answer; all texts are embedded at once.
     """
-    vectors = (
-        Vectors(
-            (entry for case, questions in considered for entry in (case.question, *questions)), tools.embedder
-        )
-        if considered
-        else None
+    if not considered:
+        return []
+    texts = (text for case, written in considered for text in embedded_texts(case, written))
+    vectors = Vectors(texts, tools.embedder)
+    return [_answer_relevancy(case, written, vectors) for case, written in considered]
+
+
+def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: Vectors) -> Part:
+    cosines = vectors.cosines([case.question], written.questions)[0].tolist()
+    details = {
+        "questions": [
+            {"question": question, "cosine": cosine}
+            for question, cosine in zip(written.questions, cosines, strict=True)
+        ],
+        "noncommittal": written.noncommittal,
+    }
+    if written.noncommittal:
+        return Part(value=0.0, reason="the answer is noncommittal", details=details)
+    worst = one_line(written.questions[cosines.index(min(cosines))])
+    return Part(
+        value=max(0.0, sum(cosines) / len(cosines)), reason=f"it would answer: {worst}", details=details
     )
-    parts = []
-    for case, questions in considered:
-        assert vectors is not None
-        cosines = vectors.cosines([case.question], questions)[0].tolist()
-        details = {
-            "questions": [
-                {"question": question, "cosine": cosine}
-                for question, cosine in zip(questions, cosines, strict=True)
-            ]
-        }
-        worst = one_line(questions[cosines.index(min(cosines))])
-        parts.append(
-            Part(
-                value=max(0.0, sum(cosines) / len(cosines)),
-                reason=f"it would answer: {worst}",
-                details=details,
-            )
-        )
-    return parts
 
 
 def context_precision(case: Case) -> Flow[Part]:
@@ -175,8 +202,10 @@ def context_precision(case: Case) -> Flow[Part]:
                 "chunk": case.context[index],
             },
             reply=record(
-                reason=text("Why, in one sentence."),
-                verdict=choice("Does the chunk help to arrive at the expected answer?"),
+                reason=text(
+                    "The fact that the piece contributes, or that it contributes none; one sentence."
+                ),
+                verdict=choice("Is the piece useful to arrive at the expected answer?"),
             ),
         )
         for index in asked
@@ -211,10 +240,14 @@ def context_recall(case: Case, tools: Tools) -> Flow[Part]:
         Question(
             prompt=ATTRIBUTION,
             texts={**asked_texts(case), "context": case.context, "sentence": sentences},
-            reply=_verdicts(len(sentences), "sentence", "Can the sentence be attributed to the context?"),
+            reply=record(
+                verdicts=verdict_list(
+                    len(sentences), "sentence", "Can the whole sentence be attributed to the context?"
+                )
+            ),
         )
     ]
-    verdicts = _in_order(reply["verdicts"], "sentence")
+    verdicts = in_order(reply["verdicts"], "sentence")
     attributed = [verdict["verdict"] == YES for verdict in verdicts]
     missing = [one_line(sentence) for sentence, good in zip(sentences, attributed, strict=True) if not good]
     details = {
@@ -260,19 +293,17 @@ def together(flows: Sequence[Flow[Any]]) -> Flow[list[Any]]:
     return [results[index] for index in range(len(flows))]
 
 
-def _verdicts(count: int, what: str, question: str) -> dict[str, Any]:
-    """Return the reply schema of one verdict per numbered text."""
+def verdict_list(count: int, what: str, question: str) -> dict[str, Any]:
+    """Return the schema of a list with one verdict per numbered text."""
     verdict = record(
         **{what: number(f"Number of the {what}.", least=1, most=count, whole=True)},
-        reason=text("Why, in one sentence."),
+        reason=text("The evidence, in one sentence."),
         verdict=choice(question),
     )
-    return record(
-        verdicts={**several(f"One for each {what}, in order.", verdict), "minItems": count, "maxItems": count}
-    )
+    return {**several(f"One for each {what}, in order.", verdict), "minItems": count, "maxItems": count}
 
 
-def _in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any]]:
+def in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any]]:
     """Return the verdicts in the order of their numbers, or as given if a number occurs twice."""
     by_number = {verdict[what]: verdict for verdict in verdicts}
     return (

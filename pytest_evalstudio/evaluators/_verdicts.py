@@ -17,7 +17,7 @@ from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.metrics.quoting import one_line
 
 REASON_CHARS = 300
-_REASON = "Why, in one or two sentences. Do not repeat personal data or offensive words."
+_REASON = "The evidence, in one or two sentences. Do not repeat personal data or offensive words."
 
 
 @dataclass(frozen=True, kw_only=True)

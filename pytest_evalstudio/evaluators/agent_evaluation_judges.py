@@ -15,6 +15,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.replies import several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._assessments import (
     RATIONALE,
@@ -29,7 +30,7 @@ from pytest_evalstudio.evaluators._assessments import (
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
 
 _SUFFICIENCY_RATIONALE = (
-    "Why, in one to three sentences. If the context is not sufficient, say which information is missing. Do"
+    "The evidence, in one to three sentences. If information is missing, say which. Do"
     " not repeat personal data."
 )
 
@@ -43,6 +44,7 @@ class AnswerJudge:
         prompts: name of the prompt.
         query: the question in a sentence.
         rationale: instruction for the rationale.
+        evidence: schemas of what the judge writes before the rationale, by name.
         reads_answer: an empty answer is rated no without asking the judge.
     """
 
@@ -50,6 +52,7 @@ class AnswerJudge:
     prompts: ClassVar[tuple[str, ...]]
     query: ClassVar[str]
     rationale: ClassVar[str] = RATIONALE
+    evidence: ClassVar[Mapping[str, Mapping[str, Any]]] = NOTHING
     reads_answer: ClassVar[bool] = True
 
     def texts(self, case: Case) -> Texts:
@@ -71,6 +74,7 @@ class AnswerJudge:
                 self.query,
                 rationale=self.rationale,
                 settings=self.settings(),
+                evidence=self.evidence,
             )
         )
 
@@ -119,7 +123,8 @@ class CorrectnessJudge(AnswerJudge):
 )
 @dataclass(frozen=True)
 class GroundednessJudge(AnswerJudge):
-    """Yes if the retrieved context supports all or almost all of the answer.
+    """Yes if the retrieved context supports all or almost all of the answer; it names the unsupported
+    statements.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
@@ -129,6 +134,12 @@ class GroundednessJudge(AnswerJudge):
     )
     prompts: ClassVar[tuple[str, ...]] = ("groundedness_judge",)
     query: ClassVar[str] = "Does the context support all or almost all of the answer?"
+    evidence: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "unsupported_statements": several(
+            "The statements of the answer that the context does not support; empty if there are none.",
+            text(""),
+        )
+    }
 
     def texts(self, case: Case) -> Texts:
         return {"context": case.context, "answer": case.actual_output}

@@ -11,14 +11,17 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.replies import record, several, text
+from pytest_evalstudio.core.replies import YES, record
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
+from pytest_evalstudio.evaluators._ragas import CLAIMS, claims_in, claims_question, in_order, verdict_list
 from pytest_evalstudio.evaluators._similarity import Vectors
 from pytest_evalstudio.metrics.classification import statement_f1
 from pytest_evalstudio.metrics.quoting import one_line
 
+STATEMENTS = "statements"
+"""Name of a prompt."""
 _STATEMENT_KINDS = {"answer_only": "not in the expected answer", "expected_only": "missing from the answer"}
 
 
@@ -54,7 +57,7 @@ class AnswerCorrectness:
             description="Agreement of the answer with the expected one.",
         ),
     )
-    prompts: ClassVar[tuple[str, ...]] = ("statements",)
+    prompts: ClassVar[tuple[str, ...]] = (CLAIMS, STATEMENTS)
 
     def __post_init__(self) -> None:
         if (
@@ -66,40 +69,15 @@ class AnswerCorrectness:
             )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        def finish(considered: Sequence[tuple[Case, Mapping[str, list[str]]]]) -> list[Outcome]:
-            texts = (text for case, _ in considered for text in (case.actual_output, case.expected_output))
+        def finish(considered: Sequence[tuple[Case, Compared]]) -> list[Outcome]:
+            texts = (text for case, compared in considered for text in _embedded(case, compared))
             vectors = Vectors(texts, tools.embedder) if considered else None
-            return [self._outcome(case, statements, vectors) for case, statements in considered]
+            return [self._outcome(case, compared, vectors) for case, compared in considered]
 
-        return judged(cases, tools, self.metrics, self._consider, finish)
+        return judged(cases, tools, self.metrics, _compared, finish, embeds=_embedded)
 
-    def _consider(self, case: Case) -> Flow[Mapping[str, list[str]]]:
-        [reply] = yield [
-            Question(
-                prompt="statements",
-                texts={
-                    **asked_texts(case),
-                    "answer": case.actual_output,
-                    "expected_answer": case.expected_output,
-                },
-                reply=record(
-                    both=several(
-                        "Statements of the answer that the expected answer makes too, directly or by"
-                        " implication.",
-                        text(""),
-                    ),
-                    answer_only=several(
-                        "Statements of the answer that the expected answer does not make.", text("")
-                    ),
-                    expected_only=several(
-                        "Statements of the expected answer that the answer does not make.", text("")
-                    ),
-                ),
-            )
-        ]
-        return {key: list(reply[key]) for key in ("both", "answer_only", "expected_only")}
-
-    def _outcome(self, case: Case, statements: Mapping[str, list[str]], vectors: Vectors | None) -> Outcome:
+    def _outcome(self, case: Case, compared: Compared, vectors: Vectors | None) -> Outcome:
+        statements = compared.sorted
         if not any(statements.values()):
             return Outcome.not_applicable("neither answer nor expected output makes a statement")
         assert vectors is not None
@@ -118,5 +96,63 @@ class AnswerCorrectness:
                 )
             },
             reason="; ".join(wrong),
-            details={**statements, "factuality": factuality, "similarity": similarity},
+            details={
+                **statements,
+                "reasons": compared.reasons,
+                "factuality": factuality,
+                "similarity": similarity,
+            },
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Statements of an answer and of the expected answer.
+
+    Attributes:
+        sorted: statements by where they occur: "both" of the answer that the expected answer makes too,
+            "answer_only", "expected_only".
+        reasons: the judge's reason for each statement.
+    """
+
+    sorted: Mapping[str, Sequence[str]]
+    reasons: Mapping[str, str]
+
+
+def _embedded(case: Case, compared: Compared) -> tuple[str, str]:
+    return case.actual_output, case.expected_output
+
+
+def _compared(case: Case) -> Flow[Compared]:
+    """Split both texts into statements, then look for each on the other side: three questions."""
+    replies = yield [
+        claims_question(case, case.actual_output),
+        claims_question(case, case.expected_output),
+    ]
+    made, expected = map(claims_in, replies)
+    if not made or not expected:
+        return Compared(sorted={"both": [], "answer_only": made, "expected_only": expected}, reasons={})
+    [reply] = yield [
+        Question(
+            prompt=STATEMENTS,
+            texts={**asked_texts(case), "statement": made, "expected_statement": expected},
+            reply=record(
+                answer_verdicts=verdict_list(
+                    len(made), "statement", "Does the expected answer make the statement too?"
+                ),
+                expected_verdicts=verdict_list(
+                    len(expected), "statement", "Does the answer make the statement too?"
+                ),
+            ),
+        )
+    ]
+    of_answer = list(zip(made, in_order(reply["answer_verdicts"], "statement"), strict=True))
+    of_expected = list(zip(expected, in_order(reply["expected_verdicts"], "statement"), strict=True))
+    return Compared(
+        sorted={
+            "both": [statement for statement, said in of_answer if said["verdict"] == YES],
+            "answer_only": [statement for statement, said in of_answer if said["verdict"] != YES],
+            "expected_only": [statement for statement, said in of_expected if said["verdict"] != YES],
+        },
+        reasons={statement: said["reason"] for statement, said in (*of_expected, *of_answer)},
+    )

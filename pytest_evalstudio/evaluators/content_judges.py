@@ -192,7 +192,9 @@ class ContactInformation(BooleanJudge):
 )
 @dataclass(frozen=True)
 class SummarizationJudge(BooleanJudge):
-    """The judge compares the answer with the reference summary.
+    """The judge compares the answer with the reference summary and, if the case has it, with the source.
+
+    The source is the retrieved context; a question may contain it as well.
 
     Source: H2O Eval Studio user guide, Summarization (Judge).
     """
@@ -210,5 +212,10 @@ class SummarizationJudge(BooleanJudge):
         verdict="Is the summary good or bad?",
         passing="good",
         failing="bad",
-        texts=lambda case: {"answer": case.actual_output, "reference": case.expected_output},
+        texts=lambda case: {
+            **({"request": case.question} if case.question.strip() else {}),
+            **({"source": case.context} if any(map(str.strip, case.context)) else {}),
+            "reference": case.expected_output,
+            "answer": case.actual_output,
+        },
     )

@@ -1,4 +1,4 @@
-"""Fact-check: an agent, which may look things up, verifies the answer."""
+"""Fact-check: an agent, which may look things up, verifies each statement of the answer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.replies import number, record, text
+from pytest_evalstudio.core.replies import choice, number, record, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
 from pytest_evalstudio.metrics.quoting import one_line
 
 _REASON_CHARS = 300
+_STATEMENT = record(
+    statement=text("The statement, understood by itself."),
+    reason=text("The source, or the knowledge, that confirms or contradicts it; one sentence."),
+    verdict=choice("Is the statement true?", "true", "false", "unknown"),
+)
 
 
 @evaluator(
@@ -87,14 +92,13 @@ class FactCheck:
                 prompt="fact_check",
                 texts={**asked_texts(case), "answer": case.actual_output},
                 reply=record(
-                    answer=text(
-                        "The answer's statements as they should read, corrected where they are false."
-                    ),
+                    statements=several("The statements of the answer, in order.", _STATEMENT),
+                    answer=text("The answer as it should read, corrected where it is false."),
                     evaluation_summary=text(
-                        "What was checked, against what, and what was found, in a few sentences."
+                        "What was checked, against which sources, and with which result, in a few sentences."
                     ),
                     evaluation_score=number(
-                        "1 if nothing in the answer is false, 0 if what matters in it is false.",
+                        "1 if no statement is false, 0 if the main point is false; see the anchors above.",
                         least=0,
                         most=1,
                     ),
@@ -102,5 +106,10 @@ class FactCheck:
             )
         ]
         score, summary = float(found["evaluation_score"]), found["evaluation_summary"]
-        details = {"answer": found["answer"], "evaluation_score": score, "evaluation_summary": summary}
+        details = {
+            "answer": found["answer"],
+            "evaluation_score": score,
+            "evaluation_summary": summary,
+            "statements": found["statements"],
+        }
         return Outcome.score({"fact_check": score}, reason=one_line(summary, _REASON_CHARS), details=details)

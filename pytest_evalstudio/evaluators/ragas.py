@@ -5,7 +5,7 @@ Source: Es et al., 2023 (RAGAS).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.replies import number, record, several
+from pytest_evalstudio.core.replies import number, record, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
@@ -28,16 +28,19 @@ from pytest_evalstudio.evaluators._ragas import (
     CONTEXT_PRECISION,
     CONTEXT_RECALL,
     FAITHFULNESS,
+    AnswerQuestions,
     Part,
     answer_questions,
     answer_relevancies,
     context_precision,
     context_recall,
+    embedded_texts,
     faithfulness,
     together,
 )
 from pytest_evalstudio.evaluators._similarity import has_words
 from pytest_evalstudio.metrics.classification import harmonic_mean
+from pytest_evalstudio.metrics.quoting import one_line
 
 _PARTS = (FAITHFULNESS, ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL)
 
@@ -84,7 +87,8 @@ class Faithfulness:
 )
 @dataclass(frozen=True)
 class AnswerRelevancy:
-    """Mean cosine of the question with the questions that the judge writes for the answer.
+    """Mean cosine of the question with the questions that the judge writes for the answer; 0 for a
+    noncommittal answer.
 
     Attributes:
         strictness: number of questions that the judge writes.
@@ -101,12 +105,12 @@ class AnswerRelevancy:
             raise ConfigurationError(f"strictness = {self.strictness}: must be 1 or more")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        def finish(considered: Sequence[tuple[Case, list[str]]]) -> list[Outcome]:
+        def finish(considered: Sequence[tuple[Case, AnswerQuestions]]) -> list[Outcome]:
             return [part.outcome(ANSWER_RELEVANCY) for part in answer_relevancies(considered, tools)]
 
-        return judged(cases, tools, self.metrics, self._consider, finish)
+        return judged(cases, tools, self.metrics, self._consider, finish, embeds=embedded_texts)
 
-    def _consider(self, case: Case) -> Flow[list[str]]:
+    def _consider(self, case: Case) -> Flow[AnswerQuestions]:
         return answer_questions(case, self.strictness)
 
 
@@ -129,6 +133,7 @@ class ContextPrecision:
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (CONTEXT_PRECISION,)
+    depends_on_chunk_order: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = (CHUNK_USEFULNESS,)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -222,18 +227,23 @@ class ContextRelevancy:
                 },
                 reply=record(
                     relevant=several(
-                        "Numbers of the relevant sentences.", number("", least=1, most=len(spans), whole=True)
+                        "The relevant sentences.",
+                        record(
+                            sentence=number("Number of the sentence.", least=1, most=len(spans), whole=True),
+                            reason=text("The information that it contributes to the answer, in a few words."),
+                        ),
                     )
                 ),
             )
         ]
-        relevant = set(reply["relevant"])
+        relevant = {entry["sentence"]: entry["reason"] for entry in reply["relevant"]}
         fragments = [
             Fragment(
                 part=f"context:{index}",
                 start=start,
                 end=end,
                 scores={"context_relevancy": float(position in relevant)},
+                message=one_line(relevant.get(position, "")),
             )
             for position, (index, start, end) in enumerate(spans, 1)
         ]
@@ -275,6 +285,7 @@ class Ragas:
         Metric("ragas", "RAGAS", primary=True, description="Harmonic mean of the four parts."),
         *(replace(metric, primary=False) for metric in _PARTS),
     )
+    depends_on_chunk_order: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = (
         CLAIMS,
         CLAIM_SUPPORT,
@@ -305,7 +316,10 @@ class Ragas:
                 for (_, parts), relevancy in zip(considered, relevancies, strict=True)
             ]
 
-        return judged(cases, tools, self.metrics, consider, finish)
+        def embeds(case: Case, parts: list[Any]) -> Iterable[str]:
+            return embedded_texts(case, parts[1])
+
+        return judged(cases, tools, self.metrics, consider, finish, embeds=embeds)
 
     def _outcome(self, parts: Sequence[Part]) -> Outcome:
         by_key = {metric.key: part for metric, part in zip(_PARTS, parts, strict=True)}

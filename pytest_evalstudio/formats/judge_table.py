@@ -49,14 +49,19 @@ class JudgeTable(JudgeMember):
         vote: rule that combines a panel's verdicts: "majority" (of yes and no; a tie fails; scores are
             averaged) or "mean".
         templates: folder of prompts that replace those of the same name.
+        template_versions: name of a prompt to the version that the evaluators were calibrated with; another
+            version is an error.
+        examples: file of examples that people have judged, which the prompts show; `judge-tune` writes it.
         steady: whether to set temperature 0 and a seed, if the host supports them.
         max_cost: US dollars for judging in a run; beyond it no question is asked.
-        max_calls: maximum number of questions to judges in a run.
+        max_calls: maximum number of requests to judges in a run, including retries.
     """
 
     panel: list[JudgeMember] = Field(default_factory=list)
     vote: Literal["majority", "mean"] = "majority"
     templates: str | None = None
+    template_versions: dict[str, str] = Field(default_factory=dict)
+    examples: str | None = None
     steady: bool = True
     max_cost: Annotated[float, Field(ge=0)] | None = None
     max_calls: Annotated[int, Field(ge=0)] | None = None
@@ -88,7 +93,8 @@ class JudgeTable(JudgeMember):
     def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
         """Return an evaluator's own table.
 
-        Judges, vote, templates and `steady` that it lacks are inherited from the base.
+        Judges, vote, templates, their versions, examples and `steady` that it lacks are inherited from the
+        base.
 
         Raises:
             ConfigurationError: if anything in it is wrong.
@@ -100,7 +106,7 @@ class JudgeTable(JudgeMember):
         if base is not None:
             inherited = {
                 key: getattr(base, key)
-                for key in ("vote", "templates", "steady")
+                for key in ("vote", "templates", "template_versions", "examples", "steady")
                 if key in base.model_fields_set
             }
             if not {"host", "model", "panel"} & set(own):

@@ -25,6 +25,9 @@ class HostTools:
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
         trusted_hosts: "host:port" of those that may have such an address all the same, because the user named
             them.
+        optional: parameters that the configuration does not set and the engine prefers; a host may leave them
+            out for a service that refuses them.
+        note: called with a message for the user about the service, e.g. what was left out.
     """
 
     name: str
@@ -35,3 +38,5 @@ class HostTools:
     timeout_s: float = 120.0
     allow_private_hosts: bool = False
     trusted_hosts: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+    note: Callable[[str], None] = lambda message: None

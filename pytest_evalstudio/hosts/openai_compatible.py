@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._completions import (
+    NO_KEY,
+    RETRIED,
+    error_fault,
+    error_in,
+    first_choice,
+    refused_parameters,
+    sendable,
+)
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
@@ -24,14 +33,19 @@ REMEDIES: Mapping[int, str] = {
     404: "check url (it usually ends in /v1) and llm_model_name",
     422: "check arguments",
 }
-RETRIED = frozenset({408, 409, 429})
 LONGEST_QUOTE = 300
 
 _BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
 _NOT_FROM_HERE = ("model", "messages", "stream")
 
 
-@host("openai_compatible", name="OpenAI-compatible chat completions", kind="llm", extra="openai")
+@host(
+    "openai_compatible",
+    name="OpenAI-compatible chat completions",
+    kind="llm",
+    extra="openai",
+    takes_system=True,
+)
 @dataclass(kw_only=True)
 class OpenAICompatible:
     """A chat-completions service at a URL of your choice.
@@ -60,6 +74,8 @@ class OpenAICompatible:
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
     _client: Any = field(default=None, init=False, repr=False)
     _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _note: Callable[[str], None] = field(default=lambda message: None, init=False, repr=False)
+    _optional: frozenset[str] = field(default=frozenset(), init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.
@@ -67,7 +83,7 @@ class OpenAICompatible:
         Raises:
             ConfigurationError: if the openai package is not installed, or a parameter cannot be right.
         """
-        self._mask = tools.mask
+        self._mask, self._note, self._optional = tools.mask, tools.note, tools.optional
         if importlib.util.find_spec("openai") is None:
             raise ConfigurationError(
                 "host 'openai_compatible' needs the openai package: pip install \"pytest-evalstudio[openai]\""
@@ -95,14 +111,15 @@ class OpenAICompatible:
                 timeout=None,
                 http_client=http_client,
             )
-        form = self._form(prompt)
+        form, optional = self._form(prompt), self._optional
         try:
-            reply = await self._client.chat.completions.create(
-                **self._request(prompt), **_response_format(form, prompt)
-            )
+            reply = await self._client.chat.completions.create(**self._request(prompt, form))
         except openai.APIStatusError as exc:
             if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
                 self._refused.add(form)
+                return await self.answer(prompt)
+            if refused := self._refused_parameters(exc, optional):
+                self._leave_out(refused)
                 return await self.answer(prompt)
             raise self._status_fault(exc) from exc
         except openai.APITimeoutError as exc:
@@ -134,16 +151,24 @@ class OpenAICompatible:
             return self.structured_output
         return next((form for form in ("json_schema", "json_object") if form not in self._refused), "none")
 
-    def _request(self, prompt: Prompt) -> dict[str, Any]:
-        messages = [{"role": "system", "content": self.system_prompt}] if self.system_prompt else []
-        messages += [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
-        messages.append({"role": "user", "content": prompt.text})
+    def _request(self, prompt: Prompt, form: str) -> dict[str, Any]:
+        system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
+        messages = [{"role": "system", "content": sendable(system)}] if system else []
+        messages += [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
+        messages.append({"role": "user", "content": sendable(prompt.text)})
         chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
         return {
             "model": self.llm_model_name,
-            "messages": messages,
+            "messages": [],
             **{name: value for name, value in chosen.items() if value is not None},
             **self.arguments,
+            # The client looks through messages and schema for files to upload, which takes it longer than all
+            # the rest of a request; `extra_body` takes the place of the arguments as it is.
+            "extra_body": {
+                "messages": messages,
+                **_response_format(form, prompt),
+                **self.arguments.get("extra_body", {}),
+            },
         }
 
     def _read(self, reply: Any) -> Answer:
@@ -152,15 +177,12 @@ class OpenAICompatible:
         A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has
         `cut_at_length`.
         """
-        choices = getattr(reply, "choices", None)
-        if not choices or getattr(choices[0], "message", None) is None:
-            raise HostFault(
-                f"{self.url} sent a reply without an answer:"
-                f" {self._quote(str(getattr(reply, 'error', None) or reply))}"
-            )
-        message = choices[0].message
-        finish = choices[0].finish_reason
-        text = message.content or getattr(message, "refusal", None) or message.content
+        if error := error_in(reply):
+            said = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
+            raise error_fault(error, f"{self.url} sent a reply without an answer: {self._quote(said)}")
+        if isinstance(reply, str):
+            raise HostFault(f"{self.url} sent a reply without an answer: {self._quote(reply)}")
+        text, finish = first_choice(reply, self.url)
         usage = _usage(reply)
         if finish == "content_filter" and not text:
             raise HostFault("the service's content filter withheld the answer")
@@ -171,7 +193,9 @@ class OpenAICompatible:
                 )
             usage["cut_at_length"] = 1
         if not isinstance(text, str):
-            raise HostFault(f"the reply has no text (finish_reason {finish!r})")
+            raise HostFault(
+                f"the reply has no text: choices[0].message.content is null (finish_reason {finish!r})"
+            )
         return Answer(text=text, usage=usage, cost_usd=self._cost(usage))
 
     async def _refuse_other_origin(self, request: Any) -> None:
@@ -196,14 +220,29 @@ class OpenAICompatible:
         body = exc.body if isinstance(exc.body, Mapping) else {}
         said = self._quote(str(body.get("message") or exc.response.text or exc.response.reason_phrase))
         if status == 429 and body.get("code") == "insufficient_quota":
-            return HostFault(f"HTTP 429: {said}; the account has no credit left")
+            return HostFault(f"HTTP 429: {said}; the account has no credit left", ends_asking=True)
         retry = status in RETRIED or status >= 500
         remedy = REMEDIES.get(status, "")
         return HostFault(
             f"HTTP {status}: {said}" + (f"; {remedy}" if remedy else ""),
             retry=retry,
             retry_after_s=retry_after_s(exc.response.headers) if retry else None,
+            ends_asking=status in NO_KEY,
         )
+
+    def _refused_parameters(self, exc: APIStatusError, optional: frozenset[str]) -> frozenset[str]:
+        body = exc.body if isinstance(exc.body, Mapping) else {}
+        return refused_parameters(exc.status_code, body, exc.response.text, optional)
+
+    def _leave_out(self, names: frozenset[str]) -> None:
+        """Send no more requests with these parameters, and say so once."""
+        for name in sorted(names & self._optional):
+            self._note(
+                f"{self.llm_model_name} does not take {name} = {getattr(self, name):g}; it is asked without"
+            )
+        for name in names:
+            setattr(self, name, None)
+        self._optional -= names
 
     def _innermost(self, exc: BaseException) -> str:
         while exc.__cause__ is not None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Judgement, Judging, Question, Reply, Vote
-from pytest_evalstudio.judges.budget import Budget
-from pytest_evalstudio.judges.parsing import Unparsable, read_reply
+from pytest_evalstudio.judges.budget import Budget, Grant
+from pytest_evalstudio.judges.parsing import LONGEST_REPLY, Unparsable, read_reply
 from pytest_evalstudio.judges.prompts import Prompts
 
 LONGEST_QUOTE = 4_000
@@ -33,7 +33,22 @@ class Asked(Protocol):
     @property
     def stores(self) -> bool: ...
 
-    async def answer(self, prompt: Prompt, *, admit: Callable[[], str]) -> Answer: ...
+    @property
+    def takes_system(self) -> bool: ...
+
+    @property
+    def concurrency(self) -> int: ...
+
+    async def answer(
+        self,
+        prompt: Prompt,
+        *,
+        admit: Callable[[], Awaitable[str]],
+        accept: Callable[[Answer], bool],
+        priority: int,
+    ) -> Answer: ...
+
+    def keep(self, prompt: Prompt, answer: Answer) -> None: ...
 
     def forget(self, prompt: Prompt) -> None: ...
 
@@ -49,9 +64,11 @@ class Panel:
 
     Attributes:
         progress: called with (done, total) after each flow, in the thread of the requests; None for nobody.
+        on_question: called with the prompt of each question, stored ones too, in that thread.
     """
 
     progress: Callable[[int, int], None] | None = None
+    on_question: Callable[[str], None] | None = None
 
     def __init__(
         self,
@@ -71,13 +88,31 @@ class Panel:
         ]
         self._run = run
 
+    @property
+    def members(self) -> int:
+        """Return how many models judge each case."""
+        return len(self._judges)
+
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         """The judgement of each judge on each flow; see `core.judging.Judge.follow`."""
         found: list[list[Judgement]] = self._run(self._followed(flows))
         return found
 
     async def _followed(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
-        tasks = [[asyncio.create_task(judge.judgement(make())) for judge in self._judges] for make in flows]
+        # A judgement has at least one question at a time, so that these many keep all slots busy. Questions
+        # of earlier ones go first: when the budget ends, few judgements are left in the middle.
+        for judge in self._judges:
+            judge.on_question = self.on_question
+        begun = [asyncio.Semaphore(judge.concurrency) for judge in self._judges]
+
+        async def judgement(index: int, make: Callable[[], Flow[T]], judge: _Member) -> Judgement:
+            async with begun[self._judges.index(judge)]:
+                return await judge.judgement(make(), priority=index)
+
+        tasks = [
+            [asyncio.create_task(judgement(index, make, judge)) for judge in self._judges]
+            for index, make in enumerate(flows)
+        ]
         done = 0
 
         def count(_: object) -> None:
@@ -110,15 +145,20 @@ class _Member:
         self._repeat = repeat
         self._reverse_options = reverse_options
         self._replies: dict[str, asyncio.Task[tuple[Reply, Judging]]] = {}
+        self.on_question: Callable[[str], None] | None = None
 
-    async def judgement(self, flow: Flow[Any]) -> Judgement:
+    @property
+    def concurrency(self) -> int:
+        return self._asked.concurrency
+
+    async def judgement(self, flow: Flow[Any], *, priority: int) -> Judgement:
         """Follow one flow to its end."""
         spent = Judging()
         name = self._asked.name
         try:
             questions = next(flow)
             while True:
-                replies = await asyncio.gather(*map(self._reply, questions))
+                replies = await asyncio.gather(*(self._reply(question, priority) for question in questions))
                 for _, took in replies:
                     spent += took
                 questions = flow.send([reply for reply, _ in replies])
@@ -129,67 +169,134 @@ class _Member:
         finally:
             flow.close()
 
-    async def _reply(self, question: Question) -> tuple[Reply, Judging]:
-        text = self._prompts.render(question, reverse_options=self._reverse_options)
+    async def _reply(self, question: Question, priority: int) -> tuple[Reply, Judging]:
+        text = self._prompts.render_user(question, reverse_options=self._reverse_options)
+        if self.on_question is not None:
+            self.on_question(text)
         task = self._replies.get(text)
         if task is None:
-            task = self._replies[text] = asyncio.create_task(self._put(text, question))
+            task = self._replies[text] = asyncio.create_task(self._put(text, question, priority))
             if self._asked.stores or len(self._replies) > MOST_REMEMBERED:
                 task.add_done_callback(lambda _: self._replies.pop(text, None))
         return await asyncio.shield(task)
 
-    async def _put(self, text: str, question: Question) -> tuple[Reply, Judging]:
-        first = Prompt(text=text, run=self._repeat, reply_schema=question.reply)
-        answer, took = await self._answer(first)
-        if answer.error:
-            return _fault(answer.error), took
-        try:
-            return Reply(content=read_reply(answer.text, question.reply)), took
-        except Unparsable as exc:
-            wrong = str(exc)
-        repair = dataclasses.replace(
-            first, text=self._prompts.render_repair(text, answer.text[:LONGEST_QUOTE], wrong)
+    async def _put(self, text: str, question: Question, priority: int) -> tuple[Reply, Judging]:
+        first = self._prompt(text, question)
+        reading = _Reading(question.reply)
+        unreadable, took = await self._answer(first, reading, priority)
+        if unreadable.error:
+            return _fault(unreadable.error), took
+        if (content := reading.content(unreadable)) is not None:
+            return Reply(content=content), took
+        repair = self._prompt(
+            self._prompts.render_repair(text, unreadable.text[:LONGEST_QUOTE], reading.fault), question
         )
-        answer, more = await self._answer(repair)
+        answer, more = await self._answer(repair, reading, priority)
         took = dataclasses.replace(took + more, repairs=took.repairs + more.calls)
+        if not answer.error and (content := reading.content(answer)) is not None:
+            if len(unreadable.text) <= LONGEST_REPLY:  # with its repair, so that a second run asks nothing
+                self._asked.keep(first, unreadable)
+            return Reply(content=content), took
+        self._asked.forget(first)
         if answer.error:
             return _fault(answer.error), took
+        self._asked.forget(repair)
+        beginning = " ".join(answer.text.split())[:BEGINNING]
+        message = (
+            f"the reply of judge {self._asked.name!r} could not be read, nor could its repair:"
+            f" {reading.fault}{_cut(answer)}; it begins {beginning!r}"
+        )
+        fault = JudgeFault(message, unparsable=True, raw=answer.text[:LONGEST_QUOTE])
+        return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
+
+    def _prompt(self, text: str, question: Question) -> Prompt:
+        system = self._prompts.system
+        if not self._asked.takes_system:
+            text, system = f"{system}\n\n{text}", ""
+        return Prompt(text=text, run=self._repeat, reply_schema=question.reply, system=system)
+
+    async def _answer(self, prompt: Prompt, reading: _Reading, priority: int) -> tuple[Answer, Judging]:
+        meter = _Meter(self._budget, len(prompt.system) + len(prompt.text))
+        answer = Answer(error="it was interrupted")
         try:
-            return Reply(content=read_reply(answer.text, question.reply)), took
-        except Unparsable as exc:
-            for prompt in (first, repair):
-                self._asked.forget(prompt)
-            beginning = " ".join(answer.text.split())[:BEGINNING]
-            told = (
-                f"the reply of judge {self._asked.name!r} could not be read, nor could its repair:"
-                f" {exc}{_cut(answer)}; it begins {beginning!r}"
+            answer = await self._asked.answer(
+                prompt, admit=meter.admit, accept=reading.is_worth_keeping, priority=priority
             )
-            fault = JudgeFault(told, unparsable=True, raw=answer.text[:LONGEST_QUOTE])
-            return Reply(fault=fault), dataclasses.replace(took, unparsable=1)
-
-    async def _answer(self, prompt: Prompt) -> tuple[Answer, Judging]:
-        made = refused = 0
-
-        def admit() -> str:
-            nonlocal made, refused
-            reason = self._budget.refuses()
-            made, refused = int(not reason), int(bool(reason))
-            self._budget.calls += made
-            return reason
-
-        answer = await self._asked.answer(prompt, admit=admit)
-        if answer.error and not made:  # nobody was asked: the budget is used up, or the host counts as dead
-            return answer, Judging(over_budget=refused)
-        tokens = answer.usage.get("input_tokens", 0), answer.usage.get("output_tokens", 0)
-        if made and not answer.error:
-            self._budget.pay(answer.cost_usd, *tokens)
+        finally:
+            meter.settle(answer)
+        if answer.error and not meter.calls:  # not asked: the budget is used up, or the host counts as dead
+            return answer, Judging(over_budget=meter.refused)
         return answer, Judging(
             calls=1,
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
+            input_tokens=answer.usage.get("input_tokens", 0),
+            output_tokens=answer.usage.get("output_tokens", 0),
             cost_usd=answer.cost_usd or 0.0,
             unpriced=int(answer.cost_usd is None),
+            over_budget=meter.refused,
         )
+
+
+class _Reading:
+    """Reads the replies to one question, each once.
+
+    Attributes:
+        fault: what is wrong with the reply that was read last, "" for nothing.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.fault = ""
+        self._schema = schema
+        self._text: str | None = None
+        self._content: dict[str, Any] | None = None
+
+    def content(self, answer: Answer) -> dict[str, Any] | None:
+        """Return the object of a reply; None if there is none."""
+        if answer.text != self._text:
+            self._text, self._content, self.fault = answer.text, None, ""
+            try:
+                self._content = read_reply(answer.text, self._schema)
+            except Unparsable as exc:
+                self.fault = str(exc)
+        return self._content
+
+    def is_worth_keeping(self, answer: Answer) -> bool:
+        """Return whether a reply can be stored: it can be read, and has a usual length."""
+        return len(answer.text) <= LONGEST_REPLY and self.content(answer) is not None
+
+
+class _Meter:
+    """Takes the tries of one question from a budget."""
+
+    def __init__(self, budget: Budget, chars: int) -> None:
+        self.calls = 0
+        self.refused = 0
+        self._budget = budget
+        self._chars = chars
+        self._grant: Grant | None = None
+
+    async def admit(self) -> str:
+        """Return why another try is not made, "" if it is; the one before has failed."""
+        self.settle(Answer(error="failed"))
+        admitted = await self._budget.reserve(self._chars)
+        if not isinstance(admitted, Grant):
+            self.refused = 1
+            return admitted
+        self._grant = admitted
+        self.calls += 1
+        return ""
+
+    def settle(self, answer: Answer) -> None:
+        """Pay for the last try, if there is one that was not paid for."""
+        if self._grant is None:
+            return
+        self._budget.settle(
+            self._grant,
+            answered=not answer.error,
+            cost_usd=answer.cost_usd,
+            input_tokens=answer.usage.get("input_tokens", 0),
+            output_tokens=answer.usage.get("output_tokens", 0),
+        )
+        self._grant = None
 
 
 def _fault(error: str) -> Reply:

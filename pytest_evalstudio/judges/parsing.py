@@ -1,19 +1,21 @@
-"""Reads a judge's reply: JSON, however it is wrapped, held against the schema that was asked for."""
+"""Reading of a judge's reply: JSON, however it is wrapped, checked against the schema that was asked for."""
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.replies import NO, YES
+from pytest_evalstudio.judges.second_verdicts import BETWEEN, keys_in_text, keys_in_value, says_more
 
 LONGEST_REPLY = 1_000_000
 MOST_TRIES = 200
 
 _THINKING_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
-_FENCE = "```"
 MAX_REPAIRED_CHARS = 50_000
 """Longer objects with slips are not repaired: the time of a repair grows faster than its text."""
 _EDGES = " \t\r\n.,;:!\"'`*_()[]"
@@ -26,85 +28,127 @@ class Unparsable(ValueError):
 
 
 def read_reply(reply: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The object that a judge replied.
+    """Return the object that a judge replied.
 
-    Taken as it is, out of code fences, out of prose around it, or with the slips that models make (trailing
-    commas, single quotes, Python's literals); of a schema with one choice the bare word is enough. A reply
-    that holds two different objects of that form says nothing: one of them may be a quotation.
+    It is taken as it is, out of code fences, out of prose around it, or with the slips that models make
+    (trailing commas, single quotes, Python's literals); of a schema with one choice the bare word is enough.
+    A reply that holds anything else that may be a verdict says nothing: one of the two may be a quotation.
 
     Args:
+        reply: the reply; only its first million characters are read.
         schema: of the object; a choice of "yes" and "no" is also met by true and false.
 
     Raises:
-        Unparsable: if there is no such object in it, or more than one.
+        Unparsable: if there is no such object in it, or more than one verdict.
 
     >>> schema = {"type": "object", "properties": {"verdict": {"enum": ["yes", "no"]}}, "required": ["verdict"]}
     >>> read_reply('Here you are: {"verdict": true}', schema)
     {'verdict': 'yes'}
     """  # noqa: E501
-    text = _without_thinking(reply[:LONGEST_REPLY]).strip().lstrip("\ufeff")
+    text = _after_thoughts(reply[:LONGEST_REPLY].strip().lstrip("\ufeff"))
     if not text:
         raise Unparsable("the reply is empty")
     word = _bare_word(text, schema)
     if word is not None:
         return word
-    found: list[dict[str, Any]] = []
-    fault = "there is no JSON object in it"
-    for value in _candidates(text):
+    values, prose = _objects(text)
+    normal, fault = _verdicts(values, schema)
+    if not normal and not fault:
+        values, prose = _repaired(text, schema)
+        normal, fault = _verdicts(values, schema)
+    if len(normal) > 1:
+        raise Unparsable(f"it holds {len(normal)} different objects of the form that was asked for")
+    if fault or not normal:
+        raise Unparsable(fault or "there is no JSON object in it")
+    if says_more(prose, schema, normal[0]):
+        raise Unparsable("it says something else about the verdict outside of its JSON object")
+    return normal[0]
+
+
+def _verdicts(values: Sequence[Any], schema: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
+    """Return the different objects that have a property of the schema, and what is wrong with one of them."""
+    normal: list[dict[str, Any]] = []
+    fault = ""
+    for value in values:
         wrapped = _wrapped(value, schema)
-        if not isinstance(wrapped, dict):
+        if not isinstance(wrapped, dict) or not _properties(wrapped) & _properties(schema["properties"]):
             continue
-        normal = _normal(wrapped, schema)
-        wrong = _wrong(normal, schema)
-        if wrong:
-            fault = wrong
-        elif normal not in found:
-            found.append(normal)
-    if len(found) > 1:
-        raise Unparsable(f"it holds {len(found)} different objects of the form that was asked for")
-    if not found:
-        raise Unparsable(fault)
-    return found[0]
+        if isinstance(wrapped, _Ambiguous):
+            raise Unparsable("a key stands in it twice, with different values")
+        candidate = _normal(wrapped, schema)
+        if candidate not in normal:
+            normal.append(candidate)
+            fault = fault or _wrong(candidate, schema)
+    return normal, fault
 
 
-def _without_thinking(text: str) -> str:
-    """The text without what stands between the tags in which models think."""
-    tags = [(tag.start(), tag.end(), tag[2].lower(), bool(tag[1])) for tag in _THINKING_TAG.finditer(text)]
-    closing: dict[str, int] = {}  # by name, the end of the next closing tag
-    ends = []
-    for _, end, name, closes in reversed(tags):
-        if closes:
-            closing[name] = end
-        ends.append(0 if closes else closing.get(name, 0))
-    pieces, done = [], 0
-    for (start, *_), end in zip(tags, reversed(ends), strict=True):
-        if end and start >= done:
-            pieces.append(text[done:start])
-            done = end
-    return "".join(pieces) + text[done:]
+def _properties(names: Iterable[str]) -> set[str]:
+    return {str(name).strip().lower() for name in names}
 
 
-def _candidates(text: str) -> Iterator[Any]:
-    """The JSON values in a text: the whole of it, else those of its code fences and those that stand between
-    its words.
+def _after_thoughts(text: str) -> str:
+    """Return the text after the thoughts that it begins with.
+
+    Thoughts elsewhere are left where they are: the tags may be quoted, to hide a verdict between them.
+
+    Raises:
+        Unparsable: if a thought at the beginning has no end.
     """
+    position = 0
+    while (opening := _THINKING_TAG.match(text, position)) and not opening[1]:
+        closing = next(
+            (tag for tag in _THINKING_TAG.finditer(text, opening.end()) if tag[1] and _same(tag, opening)),
+            None,
+        )
+        if closing is None:
+            raise Unparsable("it breaks off while the judge is thinking")
+        position = closing.end()
+        position += len(text) - position - len(text[position:].lstrip())
+    return text[position:]
+
+
+def _same(tag: re.Match[str], other: re.Match[str]) -> bool:
+    return tag[2].lower() == other[2].lower()
+
+
+class _Ambiguous(dict[str, Any]):
+    """An object in which a key has two values."""
+
+
+def _paired(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        name = key.strip().lower()
+        if name in values and values[name] != value:
+            return _Ambiguous(pairs)
+        values[name] = value
+    return dict(pairs)
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_paired, parse_constant=str)
+
+
+def _objects(text: str) -> tuple[list[Any], str]:
+    """Return the JSON values of a text, and the text between them."""
     try:
-        yield json.loads(text, strict=False)
-        return
+        return [_DECODER.decode(text)], ""
     except (ValueError, RecursionError):
         pass
-    decoder = json.JSONDecoder(strict=False)
-    position, tries, exact = 0, 0, 0
-    while tries < MOST_TRIES and (opening := _next_opening(text, position)) >= 0:
-        tries += 1
+    values, prose = [], []
+    position, done = 0, 0
+    for _ in range(MOST_TRIES):
+        opening = _next_opening(text, position)
+        if opening < 0:
+            break
         try:
-            value, position = decoder.raw_decode(text, opening)
-            exact += 1
-            yield value
+            value, position = _DECODER.raw_decode(text, opening)
         except (ValueError, RecursionError):
             position = opening + 1
-    if not exact:
-        yield from _repaired(text)
+            continue
+        values.append(value)
+        prose.append(text[done:opening])
+        done = position
+    return values, BETWEEN.join([*prose, text[done:]])
 
 
 def _next_opening(text: str, start: int) -> int:
@@ -112,22 +156,24 @@ def _next_opening(text: str, start: int) -> int:
     return min(places, default=-1)
 
 
-def _repaired(text: str) -> Iterator[Any]:
-    """Objects with slips; what breaks off in the middle is none, since nobody knows how it would have
-    ended.
-    """
-    from json_repair import repair_json
+def _repaired(text: str, schema: Mapping[str, Any]) -> tuple[list[Any], str]:
+    """Return the object with slips that a text holds, and the text around it.
 
-    for part in [*text.split(_FENCE)[1:-1:2], text]:
-        opening, closing = part.find("{"), part.rfind("}")
-        whole = part[opening : closing + 1]
-        if (
-            0 <= opening < closing
-            and len(whole) <= MAX_REPAIRED_CHARS
-            and whole.count("{") == whole.count("}")
-        ):
-            yield repair_json(whole, return_objects=True, skip_json_loads=True)
-            return
+    What breaks off in the middle is none, since nobody knows how it would have ended.
+    """
+    opening, closing = text.find("{"), text.rfind("}")
+    whole = text[opening : closing + 1]
+    if not 0 <= opening < closing or len(whole) > MAX_REPAIRED_CHARS or whole.count("{") != whole.count("}"):
+        return [], text
+    try:
+        from json_repair import repair_json
+
+        value = repair_json(whole, return_objects=True, skip_json_loads=True)
+    except Exception:  # the library fails in many ways on nested garbage, which is no verdict
+        return [], text
+    if keys_in_text(whole, schema) != keys_in_value(value, schema):
+        raise Unparsable("it holds more than one object, or a key twice")
+    return [value], text[:opening] + BETWEEN + text[closing + 1 :]
 
 
 def _bare_word(text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -178,9 +224,12 @@ def _normal(value: Any, schema: Mapping[str, Any]) -> Any:
         return [_normal(item, schema.get("items", {})) for item in value]
     if kind in ("integer", "number") and isinstance(value, str):
         try:
-            return int(value) if kind == "integer" else float(value)
+            number = int(value) if kind == "integer" else float(value)
         except ValueError:
             return value
+        return number if math.isfinite(number) else value
+    if kind in ("integer", "number") and isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind == "string" and (value is None or isinstance(value, int | float)):
@@ -203,9 +252,7 @@ def _option(value: Any, options: list[str]) -> Any:
 
 def _wrong(value: Any, schema: Mapping[str, Any]) -> str:
     """What is wrong with an object, "" for nothing; says names and kinds, not what stands there."""
-    from jsonschema import Draft202012Validator
-
-    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
+    error = next(iter(_validator(json.dumps(schema)).iter_errors(value)), None)
     if error is None:
         return ""
     place = "".join(
@@ -216,3 +263,11 @@ def _wrong(value: Any, schema: Mapping[str, Any]) -> str:
         return f"{place + ': ' if place else ''}{', '.join(repr(name) for name in missing)} is missing"
     expected = error.schema.get("enum") or error.schema.get("type") or error.validator
     return f"{place}: expected {' or '.join(map(repr, expected)) if isinstance(expected, list) else expected}"
+
+
+@functools.lru_cache(maxsize=256)
+def _validator(schema: str) -> Any:
+    """Return the validator of a schema in JSON; many replies have the same one."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(schema))

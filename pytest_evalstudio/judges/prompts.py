@@ -11,8 +11,10 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Question
+from pytest_evalstudio.core.judging import PLACEHOLDER, PLACEHOLDERS, Example, Question
+from pytest_evalstudio.judges.examples import examples_shown
 from pytest_evalstudio.judges.fence import fence_mark, fenced, on_lines_of_their_own
 from pytest_evalstudio.judges.wording import spoken
 
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 SUFFIX = ".j2"
+SYSTEM = "system"
+"""The prompt of the system role: the rules of all tasks. It is the same for all questions."""
 FRAME = "frame"
-"""The prompt that stands around every other: what the fences mean, and the form of the reply."""
+"""The prompt that stands around every other: the mark of the fences, and the form of the reply."""
 REPAIR = "repair"
 """The prompt that shows a reply that could not be read, and asks for it once more."""
 OWN = "pytest_evalstudio.judges"
@@ -56,13 +60,17 @@ class Prompts:
 
     Args:
         folder: of files that are used in place of those of the same name here; None for none.
+        examples: name of a prompt to examples that it shows.
 
     Raises:
         ConfigurationError: if the folder is not there, or has a file of a name that no prompt has.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None = None, examples: Mapping[str, Sequence[Example]] = NOTHING
+    ) -> None:
         self._folder = folder
+        self._examples = examples
         self._templates: dict[str, Template] = {}
         if folder is None:
             return
@@ -91,11 +99,42 @@ class Prompts:
 
     def versions(self, used: Sequence[str]) -> dict[str, str]:
         """The versions of prompts, and of those that stand around them."""
-        return {name: self.source(name).version for name in (*used, FRAME, REPAIR)}
+        return {name: self.source(name).version for name in (*used, SYSTEM, FRAME, REPAIR)}
+
+    def check_versions(self, pinned: Mapping[str, str]) -> None:
+        """Compare the prompts with the versions that a configuration was calibrated with.
+
+        Args:
+            pinned: name of a prompt to its version, with or without the digits of its digest.
+
+        Raises:
+            ConfigurationError: for an unknown name or another version.
+        """
+        for name, version in pinned.items():
+            if name not in names():
+                hint = nearest(name, names()) or f"Names: {', '.join(names())}"
+                raise ConfigurationError(f"judge.template_versions.{name}: no prompt has this name. {hint}")
+            present = self.source(name).version
+            if version not in (present, present.rpartition("-")[0]):
+                raise ConfigurationError(
+                    f"judge.template_versions.{name}: {self._place(name)} has version {present}, but the"
+                    f" configuration was calibrated with {version!r}; run judge-check again and set it to"
+                    f' "{present}", or take the former prompt as a file of judge.templates'
+                )
+
+    @functools.cached_property
+    def system(self) -> str:
+        """The rules of all tasks, for the system role."""
+        return self._rendered(SYSTEM, {}).strip()
 
     def render(self, question: Question, *, reverse_options: bool = False) -> str:
-        """The whole prompt of a question; texts that its file has no place for stand at the end only where it
-        has a place for none.
+        """Return the system's and the user's part of a question's prompt in one text."""
+        return f"{self.system}\n\n{self.render_user(question, reverse_options=reverse_options)}"
+
+    def render_user(self, question: Question, *, reverse_options: bool = False) -> str:
+        """Return the prompt of a question without the rules of all tasks.
+
+        Texts that its file has no place for stand at its end, but only where it has a place for none.
 
         Args:
             reverse_options: whether the choices of an answer are named in the other order, to see whether the
@@ -107,16 +146,18 @@ class Prompts:
         texts = {
             name: text if isinstance(text, str) else tuple(text) for name, text in question.texts.items()
         }
-        mark = fence_mark(_flat(texts), question.prompt)
+        examples = self._examples.get(question.prompt, ())
+        materials = [texts, *(example.texts for example in examples)]
+        mark = fence_mark([text for material in materials for text in _flat(material)], question.prompt)
         shown = {name: _Shown(name, text, mark) for name, text in texts.items()}
         task = on_lines_of_their_own(
             self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark
         )
+        task = f"{task.strip()}{examples_shown(examples, question.reply, mark)}"
         more = "" if any(one.used for one in shown.values()) else "\n\n".join(map(str, shown.values()))
         reply = spoken(question.reply, reverse_options=reverse_options)
         return (
-            self._rendered(FRAME, {"task": task.strip(), "more": more, "mark": mark, "reply": reply}).strip()
-            + "\n"
+            self._rendered(FRAME, {"task": task, "more": more, "mark": mark, "reply": reply}).strip() + "\n"
         )
 
     def render_repair(self, prompt: str, raw: str, fault: str) -> str:
@@ -191,7 +232,7 @@ class _Shown:
         return bool(self._text)
 
 
-def _flat(texts: Mapping[str, str | tuple[str, ...]]) -> Iterator[str]:
+def _flat(texts: Mapping[str, str | Sequence[str]]) -> Iterator[str]:
     for name in sorted(texts):
         text = texts[name]
         yield from (text,) if isinstance(text, str) else text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections.abc import Iterator
@@ -24,8 +25,9 @@ def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> A
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import sentence_transformers
-            import torch
+            with frozen_modules():
+                import sentence_transformers
+                import torch
 
             share_threads(workers)
             with no_progress_bar():
@@ -41,6 +43,24 @@ def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> A
         raise EvaluationError(
             f"the model {weights.name} ({weights.folder}) cannot be loaded: {type(exc).__name__}: {fact}"
         ) from exc
+
+
+@contextmanager
+def frozen_modules() -> Iterator[None]:
+    """Import modules whose objects the garbage collector skips from then on.
+
+    torch and transformers bring half a million objects that live as long as the process. pytest collects
+    garbage five times at its end, which takes seconds with them on a busy machine.
+    """
+    gc.collect()  # what is garbage now must not be kept for ever
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
 
 
 def share_threads(workers: int) -> None:

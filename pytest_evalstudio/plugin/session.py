@@ -73,6 +73,7 @@ class EvalSession:
             workers=self.workers,
             registry=self.registry,
             refresh=self.settings.refresh,
+            run_id=str(getattr(self.config, "workerinput", {}).get("testrunuid", "")),
         )
 
     @functools.cached_property

@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from judging import reply_for
-from pytest_evalstudio.core.judging import JUDGE, Judging
+from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.evaluate import evaluate
@@ -32,6 +32,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "byop": {"prompt": "Is {actual_output} a good answer to {question}?"},
     "custom_judge": {"definition": "The answer is polite.", "name": "polite"},
     "global_guideline_adherence_judge": {"global_guidelines": ["The answer is polite."]},
+    "step_alignment": {"step_extractor": "llm"},
 }
 CASE = {
     "input": "What does the account cost, and what does it include?",
@@ -50,8 +51,9 @@ CASE = {
 
 
 def judges(registry: Registry) -> list[EvaluatorSpec]:
+    """Return the evaluators that ask a judge, also those that do so with an option only."""
     specs = [registry.evaluators.spec(id) for id in registry.evaluators]
-    return [spec for spec in specs if JUDGE in spec.requires]
+    return [spec for spec in specs if spec.prompts]
 
 
 def script(prompt: str, reply_schema: Mapping[str, Any]) -> dict[str, Any]:

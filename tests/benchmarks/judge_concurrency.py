@@ -1,11 +1,14 @@
 """How near to the ideal judging comes: cases x ragas with a judge that takes 100 ms, asked 16 at a time.
 
-Run: python tests/benchmarks/judge_concurrency.py [CASES] [--embedder MODEL]
+Run: python tests/benchmarks/judge_concurrency.py [CASES] [--embedder MODEL] [--command]
 
 The judge is a chat service on loopback, in a process of its own, that replies in the form it is asked for;
 the ideal is its calls x 0.1 s / 16. Timed is the evaluation from the lab in memory to all outcomes: prompts,
 requests, reading of replies, embeddings of answer relevancy, loading of their model. A second evaluation,
 with what the first has stored, shows that nothing is asked again.
+
+With --command the whole command is timed instead: `pytest` on the lab, from its start to the end of the
+report, and what of it comes before the first and after the last question.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
+import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +26,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -35,7 +41,8 @@ REPLIES = {
     "Break the answer down": {"claims": ["It costs five euros a month.", "It has a card."]},
     "each claim": verdicts("claim", ["yes", "no"]),
     "fitting and complete answer": {
-        "questions": ["What does it cost?", "How much is it a month?", "What is the price?"]
+        "questions": ["What does it cost?", "How much is it a month?", "What is the price?"],
+        "noncommittal": "no",
     },
     "Piece of text": {"reason": "It says so.", "verdict": "yes"},
     "Sentences of the expected answer": verdicts("sentence", ["yes", "yes"]),
@@ -64,20 +71,26 @@ def replied(prompt: str) -> Reply:
     return Reply(json.dumps(content), delay_s=DELAY_S)
 
 
+class Asked(NamedTuple):
+    """What a service was asked; times are monotonic seconds, the same for all processes of a machine."""
+
+    calls: int
+    peak: int
+    first: float
+    last: float
+
+
 @contextmanager
-def judge_service() -> Iterator[tuple[str, Callable[[], tuple[int, int]]]]:
-    """A judge in a process of its own: its address, and what tells how many requests it has had, and how many
-    at the same time.
-    """
+def judge_service() -> Iterator[tuple[str, Callable[[], Asked]]]:
+    """A judge in a process of its own: its address, and a function that returns what it was asked."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
     process.start()
     url: str = ours.recv()
 
-    def asked() -> tuple[int, int]:
+    def asked() -> Asked:
         ours.send("asked")
-        found: tuple[int, int] = ours.recv()
-        return found
+        return Asked(*ours.recv())
 
     try:
         yield url, asked
@@ -91,7 +104,8 @@ def _serve(pipe: Connection) -> None:
         service.default = replied
         pipe.send(service.url)
         while pipe.recv() != "stop":
-            pipe.send((len(service.requests), service.peak))
+            times = service.times or [0.0]
+            pipe.send((len(service.requests), service.peak, times[0], times[-1]))
 
 
 def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
@@ -106,16 +120,51 @@ def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
     return elapsed
 
 
+def time_command(cases: int, embedder: str) -> None:
+    """Time `pytest` on a lab, from its start to the end of the report."""
+    with judge_service() as (url, asked), tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = [{**row.model_dump(exclude_defaults=True), "model_key": "m"} for row in lab(cases).inputs]
+        models = [{"key": "m", "name": "m", "model_type": "h2ogpte"}]
+        content = {"name": "Lab", "dataset": {"inputs": rows}, "models": models}
+        (folder / "answers_lab.json").write_text(json.dumps(content), encoding="utf-8")
+        (folder / "evalstudio.toml").write_text(
+            f'evaluators = ["ragas"]\n[embeddings]\nmodel = "{embedder}"\n[judge]\nhost ='
+            f' "openai_compatible"\nurl = "{url}"\nllm_model_name = "judge"\nconcurrency = {CONCURRENCY}\n',
+            encoding="utf-8",
+        )
+        start = time.monotonic()
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "answers_lab.json"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        end = time.monotonic()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert f"{cases} " in done.stdout, done.stdout[-2000:]
+        assert (folder / "evalstudio-report").is_dir(), done.stdout[-2000:]
+        calls, peak, first, last = asked()
+    ideal = calls * DELAY_S / CONCURRENCY
+    print(f"{cases} cases x ragas, whole command: {calls} calls, {peak} at the same time")
+    print(
+        f"{end - start:.2f} s, {(end - start) / ideal:.3f} x the ideal {ideal:.2f} s;"
+        f" {first - start:.2f} s before the first question, {last - first:.2f} s of questions,"
+        f" {end - last:.2f} s after the last one; {used.ru_utime + used.ru_stime:.1f} s of processor time,"
+        f" load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("cases", nargs="?", type=int, default=500)
     parser.add_argument("--embedder", default=OFFLINE)
+    parser.add_argument("--command", action="store_true", help="time the whole command")
     arguments = parser.parse_args()
+    if arguments.command:
+        time_command(arguments.cases, arguments.embedder)
+        return
     with judge_service() as (url, asked), tempfile.TemporaryDirectory() as folder:
         loading = judged(url, lab(1, first=arguments.cases), Path(folder), arguments.embedder)
-        before, _ = asked()
+        before = asked().calls
         elapsed = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
-        after, peak = asked()
+        after, peak, *_ = asked()
         calls = after - before
         ideal = calls * DELAY_S / CONCURRENCY
         again = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
@@ -127,7 +176,7 @@ def main() -> None:
             f"{elapsed:.2f} s, {elapsed / ideal:.3f} x the ideal {ideal:.2f} s; loading and one case:"
             f" {loading:.2f} s"
         )
-        print(f"again: {asked()[0] - after} calls, {again:.2f} s")
+        print(f"again: {asked().calls - after} calls, {again:.2f} s")
 
 
 if __name__ == "__main__":

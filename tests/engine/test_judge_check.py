@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from judging import reply_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.judge_check import check_judge, told
+from pytest_evalstudio.engine.judge_check import Prices, check_judge, told
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.stats.agreement import cohen_kappa
 
@@ -28,6 +29,7 @@ def setting(tmp_path: Path, labels: Mapping[str, int] = LABELS) -> tuple[Path, d
         {
             "key": key,
             "input": "Q?",
+            "expected_output": "E.",
             "actual_output": f"Answer {key}.",
             "context": [f"One {key}.", f"Two {key}."],
             "model_key": "m",
@@ -45,17 +47,26 @@ def setting(tmp_path: Path, labels: Mapping[str, int] = LABELS) -> tuple[Path, d
 
 
 def check(
-    tmp_path: Path, judge: Callable[..., Any], *, repeats: int = 0, cache: bool = False, **table: Any
+    tmp_path: Path,
+    judge: Callable[..., Any],
+    *,
+    repeats: int = 0,
+    cache: bool = False,
+    prices: Prices | None = None,
+    evaluator: Mapping[str, Any] = {"type": "byop", "prompt": PROMPT},
+    **table: Any,
 ) -> dict[str, Any]:
     lab, labels = setting(tmp_path)
     config = configuration(
         {
             "judge": {"host": "python", "target": judge, "cache": cache, **table},
-            "evaluator": {"support": {"type": "byop", "prompt": PROMPT}},
+            "evaluator": {"support": dict(evaluator)},
         },
         folder=tmp_path,
     )
-    return check_judge(lab, labels, "support", config=config, repeats=repeats, cache=tmp_path / "cache")
+    return check_judge(
+        lab, labels, "support", config=config, repeats=repeats, cache=tmp_path / "cache", prices=prices
+    )
 
 
 def of(prompt: str) -> str:
@@ -160,6 +171,39 @@ def test_the_price_of_a_verdict(tmp_path: Path) -> None:
         found["output_tokens_per_verdict"],
     ) == (1.0, 300.0, 4.0)
     assert check(tmp_path, harsh)["cost_usd_per_verdict"] is None
+
+
+def test_the_price_of_a_verdict_by_the_prices_of_tokens(tmp_path: Path) -> None:
+    def counted(prompt: str) -> dict[str, Any]:
+        word = "hm" if of(prompt) == "c" else harsh(prompt)
+        return {"answer": word, "usage": {"input_tokens": 1000, "output_tokens": 100}}
+
+    prices = Prices(input_usd_per_million=1.0, output_usd_per_million=10.0)
+    found = check(tmp_path, counted, prices=prices)
+    assert found["verdicts"] == 5
+    assert found["cost_usd_per_verdict"] == pytest.approx(7 * 0.002 / 5), "six questions and a repair"
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        pytest.param(
+            {"type": "byop", "prompt": "Is {actual_output} polite?"}, id="a judge that sees no chunks"
+        ),
+        pytest.param({"type": "chunk_relevance_judge"}, id="each chunk by itself"),
+        pytest.param({"type": "context_precision"}, id="a metric that depends on the order"),
+    ],
+)
+def test_there_are_no_flips_of_chunks_where_their_order_says_nothing(
+    tmp_path: Path, evaluator: dict[str, Any]
+) -> None:
+    def judge(prompt: str, reply_schema: Mapping[str, Any]) -> str:
+        return json.dumps(reply_for(reply_schema, good="One " in prompt))
+
+    found = check(tmp_path, judge, evaluator=evaluator)
+    assert found["verdicts"] == 6
+    assert found["flips"]["chunk_order"]["compared"] == 0
+    assert "flips: chunks in other order   nothing to compare" in list(told(found))
 
 
 def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:

@@ -46,9 +46,10 @@ class Says:
         self.reply = {"rationale": rationale, "rating": rating}
         self.prompts: list[str] = []
 
-    def __call__(self, prompt: str) -> str:
+    def __call__(self, prompt: str, reply_schema: Mapping[str, Any]) -> str:
         self.prompts.append(prompt)
-        return json.dumps(self.reply)
+        lists = {name: [] for name, part in reply_schema["properties"].items() if part["type"] == "array"}
+        return json.dumps({**lists, **self.reply})
 
 
 def by_chunk(**replies: str | Exception) -> Callable[[str], str]:
@@ -77,8 +78,21 @@ def test_a_rating_becomes_a_score_with_its_rationale(
     judge = Says(rating, "because of the fee")
     found = outcome(id, judge, ROW, options=options)
     assert (found.status, found.scores, found.reason) == ("score", {"rating": value}, "because of the fee")
-    assert found.details == {"rating": rating, "rationale": "because of the fee", "error_message": None}
+    evidence = {"unsupported_statements": []} if id == "groundedness_judge" else {}
+    assert found.details == {
+        "rating": rating,
+        "rationale": "because of the fee",
+        "error_message": None,
+        **evidence,
+    }
     assert len(judge.prompts) == 1
+
+
+def test_unsupported_statements_are_named() -> None:
+    reply = {"unsupported_statements": ["It is free."], "rationale": "30 USD", "rating": "no"}
+    found = outcome("groundedness_judge", lambda prompt: json.dumps(reply), ROW)
+    assert found.scores == {"rating": 0.0}
+    assert found.details["unsupported_statements"] == ["It is free."]
 
 
 @pytest.mark.parametrize(("id", "options"), ANSWER_JUDGES.items())

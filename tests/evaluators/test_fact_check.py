@@ -10,7 +10,12 @@ from judging import ScriptedJudge, outcome, outcomes
 from pytest_evalstudio.core.errors import ConfigurationError
 
 ROW = {"input": "When was it?", "actual_output": "It was in 1912."}
-REPLY = {"answer": "It was in 1911.", "evaluation_score": 0.25, "evaluation_summary": "The year is wrong."}
+REPLY = {
+    "statements": [{"statement": "It was in 1912.", "reason": "The archive says 1911.", "verdict": "false"}],
+    "answer": "It was in 1911.",
+    "evaluation_score": 0.25,
+    "evaluation_summary": "The year is wrong.",
+}
 
 
 def test_the_score_is_what_the_agent_says() -> None:

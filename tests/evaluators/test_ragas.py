@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -43,6 +43,7 @@ ANGLES = {QUESTION: 0.0, "How much?": 60.0, "How fast?": 90.0, "Why?": 120.0, AN
 one.
 """
 
+PRICE = {"sentence": 1, "reason": "the price"}
 CLAIMS, SUPPORT, QUESTIONS, USEFUL, ATTRIBUTION = (
     "Break the answer down",
     "each claim",
@@ -53,7 +54,7 @@ CLAIMS, SUPPORT, QUESTIONS, USEFUL, ATTRIBUTION = (
 PARTS: Mapping[str, Any] = {
     CLAIMS: {"claims": ["It costs five euros.", "It is fast."]},
     SUPPORT: verdicts("claim", ["yes", "no"]),
-    QUESTIONS: {"questions": ["How much?", "How fast?", "Why?"]},
+    QUESTIONS: {"questions": ["How much?", "How fast?", "Why?"], "noncommittal": "no"},
     USEFUL: {"reason": "so", "verdict": "yes"},
     ATTRIBUTION: verdicts("sentence", ["yes", "no"]),
 }
@@ -115,14 +116,24 @@ def test_a_verdict_too_few_is_a_reply_that_cannot_be_read() -> None:
 
 def test_answer_relevancy_is_the_mean_cosine_with_the_judges_questions() -> None:
     found, model = scored(
-        "answer_relevancy", {QUESTIONS: {"questions": ["How much?", "How fast?", QUESTION]}}
+        "answer_relevancy",
+        {QUESTIONS: {"questions": ["How much?", "How fast?", QUESTION], "noncommittal": "no"}},
     )
     assert found.scores["answer_relevancy"] == pytest.approx((0.5 + 0.0 + 1.0) / 3)
     assert len(model.asked) == 1
 
 
+def test_a_noncommittal_answer_is_not_relevant_however_similar_its_questions_are() -> None:
+    found, _ = scored("answer_relevancy", {QUESTIONS: {"questions": [QUESTION] * 3, "noncommittal": "yes"}})
+    assert found.scores == {"answer_relevancy": 0.0}
+    assert found.reason == "the answer is noncommittal"
+    assert found.details["noncommittal"] is True
+
+
 def test_answer_relevancy_below_zero_counts_zero() -> None:
-    found, _ = scored("answer_relevancy", {QUESTIONS: {"questions": ["Why?"]}}, strictness=1)
+    found, _ = scored(
+        "answer_relevancy", {QUESTIONS: {"questions": ["Why?"], "noncommittal": "no"}}, strictness=1
+    )
     assert found.scores == {"answer_relevancy": 0.0}
 
 
@@ -178,13 +189,14 @@ def test_context_recall_is_the_share_of_expected_sentences_in_the_context() -> N
 
 
 def test_context_relevancy_is_the_share_of_relevant_sentences() -> None:
-    found, _ = scored("context_relevancy", {"sentences": {"relevant": [1, 1]}})
+    found, _ = scored("context_relevancy", {"sentences": {"relevant": [PRICE, PRICE]}})
     assert found.scores["context_relevancy"] == pytest.approx(1 / 3)
     assert [fragment.scores["context_relevancy"] for fragment in found.fragments] == [1.0, 0.0, 0.0]
+    assert [fragment.message for fragment in found.fragments] == ["the price", "", ""]
 
 
 def test_a_sentence_that_is_not_there_cannot_be_relevant() -> None:
-    found, _ = scored("context_relevancy", {"sentences": {"relevant": [4]}})
+    found, _ = scored("context_relevancy", {"sentences": {"relevant": [{**PRICE, "sentence": 4}]}})
     assert found.status == "error"
 
 
@@ -195,29 +207,55 @@ def test_statement_f1_by_hand(counts: tuple[int, int, int], value: float) -> Non
     assert statement_f1(*counts) == pytest.approx(value)
 
 
+def compared(answer: list[str], expected: list[str]) -> Callable[[Prompt], Any]:
+    """A judge of answer correctness: as many statements as verdicts, for the answer and the expected one."""
+
+    def say(prompt: Prompt) -> Any:
+        if "Compare the statements" in prompt.text:
+            return {
+                "answer_verdicts": verdicts("statement", answer)["verdicts"],
+                "expected_verdicts": verdicts("statement", expected)["verdicts"],
+            }
+        words, letter = (answer, "a") if ANSWER in prompt.text else (expected, "e")
+        return {"claims": [f"{letter}{number}" for number in range(len(words))]}
+
+    return say
+
+
 def test_answer_correctness_weighs_statements_and_similarity() -> None:
-    statements = {"both": ["a", "b"], "answer_only": ["c"], "expected_only": ["d"]}
-    found, _ = scored("answer_correctness", {"Compare the statements": statements})
+    say = compared(["yes", "yes", "no"], ["yes", "yes", "no"])
+    found, model = scored("answer_correctness", say)
     assert found.scores["answer_correctness"] == pytest.approx(0.75 * 2 / 3 + 0.25 * 0.5)
-    found, _ = scored(
-        "answer_correctness",
-        {"Compare the statements": statements},
-        factuality_weight=1.0,
-        similarity_weight=1.0,
-    )
+    assert len(model.asked) == 3, "the statements of both texts, and their comparison"
+    found, _ = scored("answer_correctness", say, factuality_weight=1.0, similarity_weight=1.0)
     assert found.scores["answer_correctness"] == pytest.approx((2 / 3 + 0.5) / 2)
 
 
+def test_answer_correctness_names_statements_and_reasons() -> None:
+    found, _ = scored("answer_correctness", compared(["yes", "no"], ["yes", "no"]))
+    assert {key: found.details[key] for key in ("both", "answer_only", "expected_only")} == {
+        "both": ["a0"],
+        "answer_only": ["a1"],
+        "expected_only": ["e1"],
+    }
+    assert found.details["reasons"] == {"a0": "so", "a1": "so", "e0": "so", "e1": "so"}
+
+
+@pytest.mark.parametrize(("answer", "expected"), [(["yes"], []), ([], ["yes"])], ids=["answer", "expected"])
+def test_statements_of_one_side_alone_agree_with_nothing(answer: list[str], expected: list[str]) -> None:
+    found, model = scored("answer_correctness", compared(answer, expected))
+    assert found.details["factuality"] == 0.0
+    assert len(model.asked) == 2
+
+
 def test_texts_without_a_statement_are_not_applicable_to_answer_correctness() -> None:
-    found, _ = scored(
-        "answer_correctness", {"Compare the statements": {"both": [], "answer_only": [], "expected_only": []}}
-    )
+    found, _ = scored("answer_correctness", compared([], []))
     assert found.status == "not_applicable"
 
 
 def test_ragas_is_the_harmonic_mean_of_its_four_parts() -> None:
     found, model = scored(
-        "ragas", {**PARTS, QUESTIONS: {"questions": ["How much?", "How much?", "How much?"]}}
+        "ragas", {**PARTS, QUESTIONS: {"questions": ["How much?"] * 3, "noncommittal": "no"}}
     )
     assert found.scores == {
         "ragas": pytest.approx(4 / (1 / 0.5 + 1 / 0.5 + 1 / 1.0 + 1 / 0.5)),
@@ -234,7 +272,10 @@ def test_a_part_of_zero_makes_ragas_zero() -> None:
 
 
 def test_ragas_leaves_out_a_part_that_is_not_applicable_and_says_so() -> None:
-    found, _ = scored("ragas", {**PARTS, CLAIMS: {"claims": []}, QUESTIONS: {"questions": ["How much?"] * 3}})
+    found, _ = scored(
+        "ragas",
+        {**PARTS, CLAIMS: {"claims": []}, QUESTIONS: {"questions": ["How much?"] * 3, "noncommittal": "no"}},
+    )
     assert found.scores["faithfulness"] is None
     assert found.scores["ragas"] == pytest.approx(3 / (1 / 0.5 + 1 / 1.0 + 1 / 0.5))
     assert "faithfulness left out: the answer makes no claims" in found.reason

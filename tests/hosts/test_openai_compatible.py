@@ -13,6 +13,8 @@ import pytest
 from openai_server import Reply, serve
 from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.hosts.openai_compatible import retry_after_s
 
 ASK = [Prompt(text="how much?")]
@@ -174,10 +176,26 @@ def test_nobody_at_the_address_is_an_error_that_names_it(model):
             "without an answer: overloaded",
             id="an error that calls itself 200",
         ),
-        pytest.param(Reply(body=b'{"choices": []}'), "without an answer", id="no choices"),
+        pytest.param(Reply(body=b'{"choices": []}'), "choices is empty", id="no choices"),
         pytest.param(
-            Reply(text=None, finish="tool_calls"), "no text (finish_reason 'tool_calls')", id="no text"
+            Reply(body=b'{"choices": {"a": 1}}'), "choices is an object", id="choices are an object"
         ),
+        pytest.param(Reply(body=b'{"choices": null}'), "choices is null, expected a list", id="null"),
+        pytest.param(
+            Reply(body=b'{"choices": ["fine"]}'), "choices[0] is a text, expected an object", id="a text"
+        ),
+        pytest.param(
+            Reply(body=b'{"choices": [{"message": "fine"}]}'),
+            "choices[0].message is a text, expected an object",
+            id="a message that is a text",
+        ),
+        pytest.param(
+            Reply(body=b'{"choices": [{"message": {"content": ["fine"]}}]}'),
+            "choices[0].message.content is a list, expected a text",
+            id="content in parts",
+        ),
+        pytest.param(Reply(text=None), "choices[0].message.content is null", id="no content"),
+        pytest.param(Reply(text=None, finish="tool_calls"), "(finish_reason 'tool_calls')", id="no text"),
         pytest.param(
             Reply(text="", finish="length"), "cut before its first word", id="cut before the first word"
         ),
@@ -336,3 +354,64 @@ def test_a_redirect_within_the_origin_is_followed(chat, service):
     service.replies = [Reply(status=307, headers={"Location": f"{service.url}/chat/completions/"})]
     [answer] = chat().ask(ASK)
     assert (answer.text, len(service.requests)) == ("fine", 2)
+
+
+@pytest.mark.parametrize("error", ['"overloaded"', '{"message": "overloaded", "code": 502}'])
+def test_an_error_under_200_is_a_failed_try(chat, service, error):
+    service.replies = [Reply(body=f'{{"error": {error}}}'.encode())]
+    [answer] = chat(retries=1).ask(ASK)
+    assert (answer.text, answer.retries) == ("fine", 1)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key_ends_the_asking(chat, service, status):
+    service.default = Reply(status=status)
+    answers = chat(concurrency=2).ask([Prompt(text=f"question {number}") for number in range(20)])
+    assert len(service.requests) == 2
+    assert all(answer.error for answer in answers)
+    assert f"not asked: HTTP {status}" in answers[-1].error
+
+
+def test_half_a_character_is_sent_as_its_escape(chat, service):
+    [answer] = chat().ask([Prompt(text="fee \ud800?", conversation=(Turn(role="user", content="\udc00"),))])
+    assert answer.text == "fine"
+    assert [message["content"] for message in service.requests[0]["messages"]] == ["\\udc00", "fee \\ud800?"]
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        pytest.param(400, {"message": "Unsupported value", "param": "temperature"}, id="by its name"),
+        pytest.param(422, {"message": "temperature 0 is not allowed"}, id="in words"),
+    ],
+)
+def test_a_preferred_parameter_that_is_refused_is_left_out_from_then_on(service, tmp_path, status, error):
+    def reply(request):
+        return Reply(status=status, error=error) if "temperature" in request else Reply()
+
+    service.by_request = reply
+    settings = {"host": "openai_compatible", "url": service.url, "llm_model_name": "m", "concurrency": 1}
+    preferred = {"temperature": 0.0, "seed": 0}
+    session = open_model("j", settings, Registry(), folder=tmp_path, cache=None, optional=preferred)
+    with session:
+        answers = session.ask([Prompt(text=f"question {number}") for number in range(3)])
+    assert [answer.text for answer in answers] == ["fine"] * 3
+    assert [("temperature" in request, "seed" in request) for request in service.requests] == [
+        (True, True),
+        *[(False, True)] * 3,
+    ]
+    assert session.notes == ["model 'j': m does not take temperature = 0; it is asked without"]
+
+
+def test_a_configured_parameter_that_is_refused_is_an_error(chat, service):
+    service.default = Reply(status=400, error={"message": "Unsupported value", "param": "temperature"})
+    [answer] = chat(temperature=0.0).ask(ASK)
+    assert "HTTP 400: Unsupported value" in answer.error
+
+
+def test_rules_are_sent_in_the_system_role_behind_the_configured_ones(chat, service):
+    chat(system_prompt="Be brief.").ask([Prompt(text="q", system="Judge fairly.")])
+    assert service.requests[0]["messages"] == [
+        {"role": "system", "content": "Be brief.\n\nJudge fairly."},
+        {"role": "user", "content": "q"},
+    ]

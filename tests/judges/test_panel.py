@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from judging import Replies, ScriptedJudge, outcome, outcomes
+from judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
+from pytest_evalstudio import Registry
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.judges.budget import BudgetLimits
 
 ROW = {
     "actual_output": "It is Paris.",
@@ -18,6 +21,16 @@ ROW = {
 }
 BYOP = {"prompt": "Is {actual_output} right?"}
 YES, NO = {"reason": "so", "verdict": "true"}, {"reason": "not so", "verdict": "false"}
+
+
+class JsonOf:
+    """A judge that replies what a function returns, as JSON."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, prompt: str) -> str:
+        return json.dumps(self._function(prompt))
 
 
 def byop(script: Any, row: Any = ROW, **more: Any) -> Any:
@@ -133,11 +146,34 @@ def test_a_panel_may_average() -> None:
 
 def test_scores_that_are_no_votes_are_averaged() -> None:
     replies = [
-        {"answer": "", "evaluation_summary": "s", "evaluation_score": score} for score in (0.9, 0.5, 0.1)
+        {"statements": [], "answer": "", "evaluation_summary": "s", "evaluation_score": score}
+        for score in (0.9, 0.5, 0.1)
     ]
     found = panel(*replies, id="fact_check", options={})
     assert found.scores["fact_check"] == pytest.approx(0.5)
     assert found.judging.calls == 3
+
+
+def test_shares_that_happen_to_be_0_and_1_are_averaged() -> None:
+    claims = {"claims": ["It is Paris."]}
+    scripts = [
+        lambda prompt, word=word: claims if "claims that it makes" in prompt else verdicts("claim", [word])
+        for word in ("yes", "yes", "no")
+    ]
+    members = [{"host": "python", "target": JsonOf(script), "llm_model_name": "m"} for script in scripts]
+    found = outcome("faithfulness", {}, ROW, judge={"host": None, "target": None, "panel": members})
+    assert found.scores["faithfulness"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("vote", "score", "rating"), [("mean", 0.5, "yes"), ("majority", 0.0, "no")], ids=["mean", "majority"]
+)
+def test_a_tie_is_the_same_in_score_verdict_and_details(vote: str, score: float, rating: str) -> None:
+    replies = [{"rationale": "so", "rating": word} for word in ("yes", "no")]
+    found = panel(*replies, vote=vote, id="relevance_to_query_judge", options=None)
+    metric = Registry().evaluators.spec("relevance_to_query_judge").primary
+    assert (found.scores["rating"], found.details["rating"]) == (score, rating)
+    assert metric.passes(found.scores["rating"]) == (rating == "yes")
 
 
 def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
@@ -174,8 +210,9 @@ def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
     assert "judge.max_cost" in found[-1].reason
 
 
-def test_workers_share_a_budget() -> None:
-    assert Budget(max_calls=10, max_cost_usd=1.0).share(4) == Budget(max_calls=2, max_cost_usd=0.25)
+def test_workers_without_a_common_purse_divide_a_budget() -> None:
+    limits = BudgetLimits(max_calls=10, max_cost_usd=1.0)
+    assert limits.share(4) == BudgetLimits(max_calls=2, max_cost_usd=0.25)
 
 
 def test_an_evaluator_may_have_a_judge_of_its_own() -> None:
@@ -211,6 +248,9 @@ def test_a_judge_may_be_a_configured_model() -> None:
         ),
         pytest.param({"model": "m"}, "give host or model, not both", id="host and model"),
         pytest.param({"panel": [{"host": "python", "target": "a:b"}]}, "not both", id="host and panel"),
+        pytest.param(
+            {"template_versions": {"byop": "1"}}, "calibrated with '1'; run judge-check again", id="a version"
+        ),
         pytest.param({"vote": "loudest"}, "judge.vote", id="a vote nobody knows"),
         pytest.param({"tempreature": 0.5}, "tempreature: unknown option", id="a misspelt parameter"),
     ],
@@ -252,3 +292,39 @@ def test_questions_that_a_dead_judge_is_spared_are_no_calls() -> None:
     assert [one.judging.calls for one in found] == [1] * 3 + [0] * 17
     assert {one.status for one in found} == {"error"}
     assert not any(one.judging.over_budget for one in found)
+
+
+def test_a_service_that_replied_garbage_is_asked_again_when_it_is_healed(tmp_path: Path) -> None:
+    replies = ["{" * 600 + "}" * 600, '{"reason": "so", "verdict": NaN}', YES]
+    judge = ScriptedJudge({"right?": Replies(replies)})
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).status == "error"
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+    assert len(judge.prompts) == 3
+
+
+def test_a_reply_whose_repair_failed_is_not_stored(tmp_path: Path) -> None:
+    def judge(prompt: str) -> str:
+        if "could not be read" in prompt:
+            raise RuntimeError("down")
+        return "hm"
+
+    assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).status == "error"
+    healed = ScriptedJudge({"right?": YES})
+    with AnswerCache(tmp_path) as cache:
+        assert not cache.store.rows("SELECT key FROM answers")
+    assert byop(healed, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+
+
+def test_a_reply_with_its_repair_is_stored(tmp_path: Path) -> None:
+    judge = ScriptedJudge({"could not be read": YES, "right?": "I think so."})
+    for _ in range(2):
+        assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+    assert len(judge.prompts) == 2
+
+
+def test_a_reply_of_more_than_a_megabyte_is_cut_and_not_stored(tmp_path: Path) -> None:
+    long = '{"reason": "so", "verdict": "true"}' + " " * 1_000_001
+    judge = ScriptedJudge({"right?": long})
+    for asked in (1, 2):
+        assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
+        assert len(judge.prompts) == asked

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from judging import unfenced
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import Question
+from pytest_evalstudio.core.judging import Example, Question
 from pytest_evalstudio.core.replies import choice, record, text
-from pytest_evalstudio.judges.prompts import FRAME, REPAIR, Prompts, names
+from pytest_evalstudio.judges.prompts import FRAME, REPAIR, SYSTEM, Prompts, names
 
 REPLY = record(reason=text("Why."), verdict=choice("Is it so?"))
 
@@ -83,7 +84,7 @@ def test_a_changed_prompt_has_another_version(tmp_path: Path) -> None:
 
 def test_versions_name_the_prompts_around_it_too() -> None:
     versions = Prompts().versions(["claims"])
-    assert set(versions) == {"claims", FRAME, REPAIR}
+    assert set(versions) == {"claims", SYSTEM, FRAME, REPAIR}
     assert all(version[0].isdigit() for version in versions.values())
 
 
@@ -121,3 +122,80 @@ def test_a_users_prompt_cannot_reach_into_python(tmp_path: Path) -> None:
     (tmp_path / "claims.j2").write_text("{{ answer.__class__.__mro__ }}", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="unsafe"):
         Prompts(tmp_path).render(Question(prompt="claims", texts={"answer": "A."}, reply=REPLY))
+
+
+def test_a_pinned_version_is_the_one_that_is_used(tmp_path: Path) -> None:
+    version = Prompts().source("claims").version
+    Prompts().check_versions({"claims": version, "frame": Prompts().source("frame").version.split("-")[0]})
+    with pytest.raises(
+        ConfigurationError, match=rf"has version {version}.* calibrated with .1.; run judge-check"
+    ):
+        Prompts().check_versions({"claims": "1"})
+    with pytest.raises(ConfigurationError, match=r"no prompt has this name\. Did you mean 'claims'"):
+        Prompts().check_versions({"clams": "1"})
+    (tmp_path / "claims.j2").write_text("{# version: 1 #}\nCount.", encoding="utf-8")
+    Prompts(tmp_path).check_versions({"claims": "1"})
+
+
+def test_the_rules_of_all_tasks_are_the_same_for_every_question() -> None:
+    prompts = Prompts()
+    first, second = (prompts.render(question(actual_output=text)) for text in ("one", "two"))
+    assert first.startswith(prompts.system)
+    assert second.startswith(prompts.system)
+    assert prompts.system not in prompts.render_user(question(actual_output="one"))
+
+
+def placed(name: str) -> str:
+    """A prompt's file without its version."""
+    return Prompts().source(name).text.partition("#}")[2]
+
+
+TASKS = [name for name in names() if name not in (SYSTEM, FRAME, REPAIR)]
+JUDGING = [name for name in TASKS if name not in ("questions", "false_premise")]
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGING if name not in ("byop", "steps")])
+def test_a_prompt_defines_what_it_asks_for(name: str) -> None:
+    words = ("Criteria:", "Definition:", "Proceed in this order:", "For each statement", "Noncommittal:")
+    assert any(word in placed(name) for word in words)
+
+
+@pytest.mark.parametrize(
+    "name", ["claims", "claim_support", "statements", "answer_questions", "relevant_sentences"]
+)
+def test_prompts_that_extract_have_a_short_example(name: str) -> None:
+    assert "Example. " in placed(name)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_no_prompt_uses_the_words_of_the_old_ones(name: str) -> None:
+    for word in ("stands", "bear out", "yardstick", "nobody", "somebody who has", "plainly", "takes up"):
+        assert word not in placed(name)
+
+
+def test_an_example_with_a_verdict_that_is_no_option_is_an_error() -> None:
+    prompts = Prompts(examples={"byop": [Example(texts={"actual_output": "x"}, verdict="maybe")]})
+    with pytest.raises(
+        ConfigurationError,
+        match="the verdict of example 1 is 'maybe', expected 'yes' or 'no'; run judge-tune",
+    ):
+        prompts.render(question(actual_output="y"))
+
+
+def test_examples_stand_behind_the_material_and_share_its_mark() -> None:
+    example = Example(texts={"actual_output": "Whatever.", "context": ["a", "b"]}, verdict="no")
+    prompt = Prompts(examples={"byop": [example]}).render(question(actual_output="Gladly."))
+    assert [line.split(" ", 1)[1] for line in prompt.splitlines() if line.startswith("<<<")] == [
+        "actual_output",
+        "example 1 actual_output",
+        "example 1 context",
+        "example 1 context",
+    ]
+    assert '"verdict": "no"' in unfenced(prompt)
+    assert "Whatever." not in unfenced(prompt)
+
+
+def test_a_prompt_of_many_blanks_is_rendered_at_once() -> None:
+    start = time.process_time()
+    Prompts().render(question(actual_output=" " * 200_000 + "x"))
+    assert time.process_time() - start < 1.0

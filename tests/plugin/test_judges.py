@@ -66,7 +66,7 @@ def test_a_judges_verdict_decides_an_item(project: Project, service: OpenAIServe
     header, items = project.record()
     judge = header["evaluators"]["fit"]["judge"]
     assert judge["models"] == [{"host": "openai_compatible", "llm_model_name": "judge-model"}]
-    assert set(judge["prompts"]) == {"byop", "frame", "repair"}
+    assert set(judge["prompts"]) == {"byop", "system", "frame", "repair"}
     outcome = items["q0[m]"]["rows"][0]["outcomes"]["fit"]
     assert outcome["judging"] == {
         "calls": 1,

@@ -31,7 +31,7 @@ def judge(prompt: str) -> str:
     if "strange" in prompt:
         return "?"
     rating = "no" if "awful" in prompt else "yes"
-    return json.dumps({"rationale": f"it is a {rating}", "rating": rating})
+    return json.dumps({"unsupported_statements": [], "rationale": f"it is a {rating}", "rating": rating})
 
 
 def run(

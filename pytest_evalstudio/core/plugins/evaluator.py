@@ -60,6 +60,8 @@ class EvaluatorSpec:
         dynamic_needs: its needs depend on its options: a property `needs` gives them.
         dynamic_requirements: its requirements depend on its options: a property `requires` gives them.
         own_judge: a property `own_judge` gives settings of its judge.
+        depends_on_chunk_order: its score depends on the order of the retrieved chunks, whatever a judge says
+            of each; the class says so by an attribute of this name.
     """
 
     id: str
@@ -85,6 +87,7 @@ class EvaluatorSpec:
     dynamic_needs: bool = False
     dynamic_requirements: bool = False
     own_judge: bool = False
+    depends_on_chunk_order: bool = False
 
     @property
     def primary(self) -> Metric:
@@ -245,6 +248,7 @@ def evaluator(
             dynamic_needs=has_property(KIND, id, cls, "needs", tuple),
             dynamic_requirements=has_property(KIND, id, cls, "requires", tuple),
             own_judge=has_property(KIND, id, cls, "own_judge", Mapping),
+            depends_on_chunk_order=bool(inspect.getattr_static(cls, "depends_on_chunk_order", False)),
         )
         return attach(cls, spec)
 

@@ -27,6 +27,7 @@ class HostSpec:
             services that cost money, False for the user's own code, which changes while it is being tested.
         runs_user_code: its parameters name code to run; only the user's own configuration may choose such a
             host.
+        takes_system: it sends `Prompt.system` in the system role; for other hosts it is a part of the text.
         opens: it has a method `open(tools)`, which checks its parameters and takes its tools before the
             first prompt.
     """
@@ -38,6 +39,7 @@ class HostSpec:
     caches: bool
     description: str
     runs_user_code: bool = False
+    takes_system: bool = False
     opens: bool = False
 
 
@@ -70,11 +72,20 @@ class HostFault(Exception):
         message: description without secrets.
         retry: whether another attempt can help (408, 409, 429, 5xx, connection errors).
         retry_after_s: seconds the service asks to wait, None if it did not say.
+        ends_asking: whether no other prompt will be answered either, e.g. because the key is refused.
     """
 
-    def __init__(self, message: str, *, retry: bool = False, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry: bool = False,
+        retry_after_s: float | None = None,
+        ends_asking: bool = False,
+    ) -> None:
         super().__init__(message)
         self.retry = retry
+        self.ends_asking = ends_asking
         self.retry_after_s = retry_after_s
 
 
@@ -86,6 +97,7 @@ def host(
     extra: str = "",
     caches: bool = True,
     runs_user_code: bool = False,
+    takes_system: bool = False,
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -110,6 +122,7 @@ def host(
             caches=caches,
             description=summary_of(cls),
             runs_user_code=runs_user_code,
+            takes_system=takes_system,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
         )
         return attach(cls, spec)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
@@ -43,6 +45,7 @@ def open_model(
     thread: LoopThread | None = None,
     kind: str = "model",
     allow_private_hosts: bool = False,
+    optional: Mapping[str, Any] = NOTHING,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -57,6 +60,8 @@ def open_model(
         thread: where its requests run, with those of others.
         kind: what messages call it.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
+        optional: parameters that the host gets where it has them and the settings do not set them; it may
+            leave them out.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -74,6 +79,7 @@ def open_model(
             thread=thread,
             kind=kind,
             allow_private_hosts=allow_private_hosts,
+            optional=optional,
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
@@ -92,8 +98,13 @@ def _opened(
     thread: LoopThread | None,
     kind: str,
     allow_private_hosts: bool,
+    optional: Mapping[str, Any],
 ) -> ModelSession:
     cls, spec = _host_of(settings, registry)
+    known = parameters(cls)
+    preferred = {key: value for key, value in optional.items() if key in known and key not in settings}
+    settings = {**preferred, **settings}
+    notes: list[str] = []
     secrets = Secrets()
     expanded = secrets.expand(settings, env=env)
     try:
@@ -112,6 +123,8 @@ def _opened(
                     timeout_s=limits.timeout_s,
                     allow_private_hosts=allow_private_hosts,
                     trusted_hosts=named_hosts(),
+                    optional=frozenset(preferred),
+                    note=lambda message: notes.append(f"{kind} {name!r}: {secrets.mask_message(message)}"),
                 )
             )
     except ConfigurationError as exc:
@@ -129,6 +142,7 @@ def _opened(
         refresh=refresh,
         thread=thread,
         kind=kind,
+        notes=notes,
     )
 
 

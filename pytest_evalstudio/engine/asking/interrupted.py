@@ -44,4 +44,6 @@ class InterruptedAnswers:
 def _identity(prompt: Prompt) -> str:
     """Return a digest of the whole prompt; documents count by their names."""
     turns = [[turn.role, turn.content] for turn in prompt.conversation]
-    return digest_of([prompt.text, prompt.corpus, prompt.run, turns, prompt.sample, prompt.reply_schema])
+    return digest_of(
+        [prompt.text, prompt.corpus, prompt.run, turns, prompt.sample, prompt.reply_schema, prompt.system]
+    )

@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
-from pytest_evalstudio.core.plugins.declaring import parameters
+from pytest_evalstudio.core.judging import Example
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import check_model, open_model
 from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
-from pytest_evalstudio.judges.budget import Budget
+from pytest_evalstudio.judges.budget import Budget, BudgetLimits
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
@@ -25,7 +28,7 @@ _REMEDY = (
     ' "http://localhost:11434/v1", llm_model_name = "llama3.1"; or model = "NAME" of a [[model]]'
 )
 STEADY: Mapping[str, Any] = {"temperature": 0.0, "seed": 0}
-"""What a judge's host is set to where it has such a parameter and nobody says otherwise."""
+"""Parameters of a judge's host where it has them and the configuration does not set them."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -39,6 +42,9 @@ class Judges:
         repeat: 1 for the first time that questions are put; another number is another set of replies.
         reverse_options: name the choices of a reply in the other order.
         budgets: what is left, by configuration; shared by several of these where they spend from one purse.
+        examples: in place of those of the configuration, by prompt.
+        run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
+            none: then each worker has its part of the budget.
     """
 
     registry: Registry
@@ -48,6 +54,8 @@ class Judges:
     repeat: int = 1
     reverse_options: bool = False
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
+    examples: Mapping[str, Sequence[Example]] | None = None
+    run_id: str = ""
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
     )
@@ -68,7 +76,7 @@ class Judges:
         if identity not in self._panels:
             self._panels[identity] = Panel(
                 [self._session(config, member, steady=table.steady) for member in table.members],
-                Prompts(config.folder / table.templates if table.templates else None),
+                _prompts(config, table, self.examples),
                 run=self._thread.run,
                 vote=table.vote,
                 budget=self._budget(config),
@@ -84,6 +92,10 @@ class Judges:
         names = ("calls", "cost_usd", "input_tokens", "output_tokens")
         return {name: sum(getattr(budget, name) for budget in self.budgets.values()) for name in names}
 
+    def notes(self) -> list[str]:
+        """Return what the hosts have to say about their services."""
+        return [note for session in self._sessions.values() for note in session.notes]
+
     def close(self) -> None:
         """End all connections."""
         for session in self._sessions.values():
@@ -95,19 +107,26 @@ class Judges:
     def _budget(self, config: Configuration) -> Budget:
         key = str(config.folder)
         if key not in self.budgets:
-            limits = config.judge
-            whole = Budget(max_calls=limits.max_calls, max_cost_usd=limits.max_cost) if limits else Budget()
-            self.budgets[key] = whole.share(self.workers)
+            self.budgets[key] = self._new_budget(config)
         return self.budgets[key]
+
+    def _new_budget(self, config: Configuration) -> Budget:
+        table = config.judge
+        if table is None or (table.max_calls is None and table.max_cost is None):
+            return Budget()
+        limits = BudgetLimits(max_calls=table.max_calls, max_cost_usd=table.max_cost)
+        if self.workers <= 1:
+            return Budget(limits=limits)
+        if self.run_id and self.cache is not None and self.cache.store.is_writable:
+            return Budget(
+                limits=limits, purse=SharedPurse(self.cache.store, f"{self.run_id} {config.folder}")
+            )
+        return Budget(limits=limits.share(self.workers))
 
     def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
         settings = settings_of_member(config, member)
-        host = settings.get("host")
-        if steady and isinstance(host, str):
-            known = parameters(self.registry.hosts.get(host))
-            settings = {**{key: value for key, value in STEADY.items() if key in known}, **settings}
-        name = str(settings.get("llm_model_name") or member.model or host)
-        identity = (str(config.folder), repr(sorted(settings.items(), key=str)))
+        name = str(settings.get("llm_model_name") or member.model or settings.get("host"))
+        identity = (str(config.folder), repr((steady, sorted(settings.items(), key=str))))
         if identity not in self._sessions:
             self._sessions[identity] = open_model(
                 name,
@@ -119,6 +138,7 @@ class Judges:
                 refresh=self.refresh,
                 thread=self._thread,
                 kind="judge",
+                optional=STEADY if steady else NOTHING,
             )
         return self._sessions[identity]
 
@@ -146,12 +166,26 @@ def check_judge_settings(
         settings: an evaluator's table for its judge, on top of the configuration's.
 
     Raises:
-        ConfigurationError: for an unknown model or host, or an option that is unknown or has the wrong type.
+        ConfigurationError: for an unknown model or host, an option that is unknown or has the wrong type, or
+            a prompt of another version than the configuration pins.
     """
-    for member in judge_table(config, settings).members:
-        table = settings_of_member(config, member)
-        name = str(table.get("llm_model_name") or member.model or table.get("host"))
-        check_model(name, table, registry, kind="judge")
+    table = judge_table(config, settings)
+    _prompts(config, table)
+    for member in table.members:
+        host = settings_of_member(config, member)
+        name = str(host.get("llm_model_name") or member.model or host.get("host"))
+        check_model(name, host, registry, kind="judge")
+
+
+def _prompts(
+    config: Configuration, table: JudgeTable, examples: Mapping[str, Sequence[Example]] | None = None
+) -> Prompts:
+    """Return the prompts of a judge, of the versions that its table pins, with its examples."""
+    if examples is None and table.examples:
+        examples = JudgeExamples.load(config.folder / table.examples).by_prompt()
+    prompts = Prompts(config.folder / table.templates if table.templates else None, examples or NOTHING)
+    prompts.check_versions(table.template_versions)
+    return prompts
 
 
 def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, Any]:
@@ -189,6 +223,7 @@ def describe_judge(
         ],
         **({"vote": table.vote} if len(table.members) > 1 else {}),
         "prompts": Prompts(folder).versions(prompts),
+        **({"examples": table.examples} if table.examples else {}),
     }
 
 

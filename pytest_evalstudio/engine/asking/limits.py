@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import math
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
+
+from aiolimiter import AsyncLimiter
 
 from pytest_evalstudio.core.errors import ConfigurationError
 
@@ -67,26 +73,65 @@ class Limits:
 
 
 class Pace:
-    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait."""
+    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait.
+
+    aiolimiter paces the requests; it cannot be paused, which `Retry-After` needs.
+    """
 
     def __init__(self, requests_per_minute: float | None) -> None:
-        self._interval_s = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._next = 0.0
+        # One request per interval, not a minute's requests in a burst.
+        self._limiter = AsyncLimiter(1, 60.0 / requests_per_minute) if requests_per_minute else None
         self._paused_until = 0.0
 
     async def turn(self) -> None:
         """Wait until the next request may start."""
         while (wait_s := self._paused_until - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
-        if self._interval_s:
-            now = time.monotonic()
-            start = max(now, self._next)
-            self._next = start + self._interval_s
-            await asyncio.sleep(start - now)
+        if self._limiter is not None:
+            await self._limiter.acquire()
 
     def pause(self, seconds: float) -> None:
-        """Let no request start for that long."""
+        """Let no request start for that many seconds."""
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+
+
+class Slots:
+    """Limits the requests at the same time; a free slot goes to the waiting request of the lowest priority.
+
+    asyncio.Semaphore is first come, first served, which would begin all judgements before it ends one.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self._free = slots
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = itertools.count()
+
+    @asynccontextmanager
+    async def slot(self, priority: int = 0) -> AsyncIterator[None]:
+        """Hold a slot while the context lasts."""
+        if self._free and not self._waiting:
+            self._free -= 1
+        else:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            heapq.heappush(self._waiting, (priority, next(self._order), turn))
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._release()
+                raise
+        try:
+            yield
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        while self._waiting:
+            turn = heapq.heappop(self._waiting)[2]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
 
 
 class Breaker:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.display import visible
@@ -19,17 +16,21 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
-from pytest_evalstudio.engine.asking.limits import LONGEST_WAIT_S, Breaker, Counters, Limits, Pace
+from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
+from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
 from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 
-FIRST_WAIT_S = 0.5
-MOST_WAIT_S = 30.0
 LONGEST_MESSAGE = 1000
+
+OTHERS_S = 0.05
+"""Interval at which a question looks for the answer that another process has asked for."""
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
+Admission = Callable[[], Awaitable[str]]
 
 
 class ModelSession:
@@ -49,6 +50,7 @@ class ModelSession:
     Attributes:
         key: the same for the same name, host and settings, in every run.
         retrieves: whether it retrieves; None where each answer says so by its context.
+        notes: messages of the host about its service.
     """
 
     def __init__(
@@ -65,7 +67,9 @@ class ModelSession:
         refresh: bool = False,
         thread: LoopThread | None = None,
         kind: str = "model",
+        notes: list[str] | None = None,
     ) -> None:
+        self.notes = [] if notes is None else notes
         self.host = host
         self.name = name
         self.key = key
@@ -75,8 +79,7 @@ class ModelSession:
         self._settings = dict(settings)
         self._secrets = secrets or Secrets()
         self._cache = cache
-        self._stale = refresh
-        self._fresh: set[str] = set()
+        self._stored_since = time.time() if refresh else 0.0
         self._interrupted = InterruptedAnswers()
         self._counters = Counters()
         self._pace = Pace(limits.requests_per_minute)
@@ -84,7 +87,8 @@ class ModelSession:
         self._thread = thread or LoopThread(f"evalstudio-{name}")
         self._owns_thread = thread is None
         self._kind = kind
-        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._slots = Slots(limits.concurrency)
+        self._end = ""
         self._prepared: dict[tuple[str, ...], asyncio.Task[None]] = {}
         self._closed = False
 
@@ -111,6 +115,21 @@ class ModelSession:
     def stores(self) -> bool:
         """Whether answers are kept between sessions."""
         return self._cache is not None
+
+    @property
+    def takes_system(self) -> bool:
+        """Return whether the host has a system role."""
+        return self.spec.takes_system
+
+    @property
+    def concurrency(self) -> int:
+        """Return how many requests are made at the same time."""
+        return self.limits.concurrency
+
+    def keep(self, prompt: Prompt, answer: Answer) -> None:
+        """Store an answer that was not accepted when it arrived; see `answer`."""
+        if self._cache is not None:
+            self._cache.put(self._answer_key(prompt), answer)
 
     def forget(self, prompt: Prompt) -> None:
         """Drop a stored answer that turned out to be of no use."""
@@ -186,40 +205,66 @@ class ModelSession:
                 task.cancel()
             await asyncio.gather(*asked.values(), return_exceptions=True)
 
-    async def answer(self, prompt: Prompt, *, admit: Callable[[], str] = lambda: "") -> Answer:
-        """One answer, for coroutines of the session's own thread; see `ask`.
+    async def answer(
+        self,
+        prompt: Prompt,
+        *,
+        admit: Admission | None = None,
+        accept: Callable[[Answer], bool] = lambda answer: True,
+        priority: int = 0,
+    ) -> Answer:
+        """Return one answer, for coroutines of the session's own thread; see `ask`.
+
+        A question that another process or coroutine is asking already is not asked: its answer is awaited.
 
         Args:
-            admit: called when a request is about to be made, for no stored answer; it says why not, or "".
+            prompt: the question.
+            admit: called before each try, not for stored answers; returns why it is not made, "" if it is.
+            accept: whether an answer is worth storing.
+            priority: of the prompts that wait for a slot, the one with the lowest number comes first.
         """
         key = self._answer_key(prompt)
-        stored = self._stored(key)
-        if stored is not None:
-            return stored
-        async with self._slots:
-            if self._breaker.refuses():
-                return self._failure(
-                    f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
-                    f" time: {self._breaker.last_fault}"
-                )
-            if reason := admit():
-                return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}")
-            answer = await self._asked(prompt)
+        while True:
+            stored = self._stored(key)
+            if stored is not None:
+                return stored
+            async with self._slots.slot(priority), claimed(self._cache, key) as is_ours:
+                if is_ours:
+                    stored = self._stored(key)
+                    return stored or await self._fresh(prompt, key, admit, accept)
+            await asyncio.sleep(OTHERS_S)
+
+    async def _fresh(
+        self, prompt: Prompt, key: str, admit: Admission | None, accept: Callable[[Answer], bool]
+    ) -> Answer:
+        """Ask the host and store its answer."""
+        if self._end:
+            return self._failure(f"not asked: {self._end}")
+        if self._breaker.refuses():
+            return self._failure(
+                f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
+                f" time: {self._breaker.last_fault}"
+            )
+        try:
+            answer = await self._asked(prompt, admit)
+        except _NotAdmitted as exc:
+            return Answer(error=f"{self._kind} {self.name!r} was not asked: {exc}")
         if answer.error:
             return self._failure(answer.error, answer)
         answer = self._without_secrets(answer)
         self._counters.success(answer.duration_s)
-        if self._cache is not None and key:
+        if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer)
-            self._fresh.add(key)
         return answer
 
-    async def _asked(self, prompt: Prompt) -> Answer:
-        """An answer after as many tries as the limits allow; faults become its `error`."""
+    async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
+        """Return an answer after as many tries as the limits allow; faults become its `error`."""
         tries = 0
 
         async def once() -> Answer:
             nonlocal tries
+            if admit is not None and (reason := await admit()):
+                raise _NotAdmitted(reason)
             tries += 1
             return await self._try(prompt)
 
@@ -228,11 +273,13 @@ class ModelSession:
             answer = await self._with_retries(once, prompt)
         except HostFault as fault:
             message = self.mask(str(fault))
+            if fault.ends_asking:
+                self._end = message
             if fault.retry:
                 self._breaker.miss(message)
-                message += _afterword(fault, tries)
+                message += afterword(fault, tries)
             return Answer(error=message, retries=max(0, tries - 1))
-        except ConfigurationError:
+        except (ConfigurationError, _NotAdmitted):
             raise
         except EvalStudioError as exc:
             return Answer(error=str(exc), retries=max(0, tries - 1))
@@ -266,31 +313,13 @@ class ModelSession:
             ) from None
 
     async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
-        jitter = random.Random(digest_of([self.key, prompt.text, prompt.run]))
-
-        def wait_s(state: RetryCallState) -> float:
-            fault = state.outcome.exception() if state.outcome else None
-            backoff = min(MOST_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1)) * jitter.uniform(
-                0.5, 1.0
-            )
-            asked_s = fault.retry_after_s if isinstance(fault, HostFault) else None
-            return backoff if asked_s is None else asked_s
-
-        def before_sleep(state: RetryCallState) -> None:
+        def count(fault: BaseException | None) -> None:
             self._counters.retry_count += 1
-            fault = state.outcome.exception() if state.outcome else None
             if isinstance(fault, HostFault) and fault.retry_after_s:
                 self._pace.pause(fault.retry_after_s)
 
-        attempts = AsyncRetrying(
-            stop=stop_after_attempt(self.limits.retries + 1),
-            wait=wait_s,
-            retry=retry_if_exception(_can_heal),
-            before_sleep=before_sleep,
-            sleep=asyncio.sleep,
-            reraise=True,
-        )
-        return await attempts(once)
+        seed = digest_of([self.key, prompt.text, prompt.run])
+        return await with_retries(once, retries=self.limits.retries, seed=seed, on_retry=count)
 
     async def _prepare(self, corpus: tuple[str, ...]) -> None:
         """Once per corpus; all prompts of a corpus that cannot be prepared share the fault."""
@@ -309,9 +338,9 @@ class ModelSession:
         return "" if self._cache is None else self._cache.key(self.spec.id, self._settings, prompt)
 
     def _stored(self, key: str) -> Answer | None:
-        if self._cache is None or not key or (self._stale and key not in self._fresh):
+        if self._cache is None or not key:
             return None
-        return self._cache.get(key)
+        return self._cache.get(key, stored_since=self._stored_since)
 
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
@@ -343,15 +372,9 @@ class ModelSession:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
+class _NotAdmitted(Exception):
+    """A request that must not be made."""
+
+
 async def _as_it_is(answer: Answer) -> Answer:
     return answer
-
-
-def _afterword(fault: HostFault, tries: int) -> str:
-    if fault.retry_after_s is not None and fault.retry_after_s > LONGEST_WAIT_S:
-        return f"; the service asks to wait {fault.retry_after_s:g} s, which is too long to wait for"
-    return f" ({tries} tries)" if tries > 1 else ""
-
-
-def _can_heal(fault: BaseException) -> bool:
-    return isinstance(fault, HostFault) and fault.retry and (fault.retry_after_s or 0.0) <= LONGEST_WAIT_S

@@ -1,4 +1,8 @@
-"""Selection of cases: the expression language of pytest's `-m` for the categories of a case."""
+"""Selection of cases: the expression language of pytest's `-m` for the categories of a case.
+
+It shares no parser with `formats.condition`, whose grammar is that of suite files: quoted strings, patterns
+that end at their balanced parenthesis, upper-case operators, and an explanation of what is not met.
+"""
 
 from __future__ import annotations
 

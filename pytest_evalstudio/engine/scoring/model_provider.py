@@ -50,6 +50,7 @@ class ModelProvider:
         workers: processes that share the machine, and the limits and budget of judges.
         registry: the hosts that judges are asked by.
         refresh: ask judges again instead of using stored replies.
+        run_id: the same for all workers of a run; see `Judges`.
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class ModelProvider:
         workers: int = 1,
         registry: Registry | None = None,
         refresh: bool = False,
+        run_id: str = "",
     ) -> None:
+        self._run_id = run_id
         self._workers = workers
         self._cache = cache
         self._registry = registry
@@ -104,7 +107,11 @@ class ModelProvider:
         """The judges of this process, opened when the first of them is needed."""
         answers = AnswerCache(self._cache) if self._cache is not None else None
         return Judges(
-            self._registry or Registry(), cache=answers, workers=self._workers, refresh=self._refresh
+            self._registry or Registry(),
+            cache=answers,
+            workers=self._workers,
+            refresh=self._refresh,
+            run_id=self._run_id,
         )
 
     def open(self, config: Configuration, selected: Iterable[ConfiguredEvaluator]) -> None:
@@ -137,10 +144,10 @@ class ModelProvider:
 
     def warnings(self) -> list[str]:
         """Return the warnings about faults that did not stop the run."""
-        replies = (
-            self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
-        )
-        return [*self._cached.warnings, *replies]
+        if "judges" not in self.__dict__:
+            return list(self._cached.warnings)
+        cache = self.judges.cache
+        return [*self._cached.warnings, *(cache.warnings if cache else []), *self.judges.notes()]
 
     def spent(self) -> dict[str, float]:
         """Return the judge usage of this process, or an empty mapping if no judge was asked."""

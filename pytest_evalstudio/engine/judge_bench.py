@@ -1,0 +1,160 @@
+"""Labelled answers before a judge: what judge-check and judge-tune have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.judging import JUDGE, Example
+from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.judging import Judges
+from pytest_evalstudio.engine.pipeline import Pipeline
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
+from pytest_evalstudio.engine.scoring.tasks import answered_task, tasks
+from pytest_evalstudio.engine.scoring.verdicts import verdict
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.files import read, read_source
+from pytest_evalstudio.formats.labels import Labels
+from pytest_evalstudio.judges.budget import Budget
+
+Verdicts = dict[tuple[str, str], bool]
+
+
+def open_bench(
+    evaluator: str, *, config: Configuration, registry: Registry | None, cache: Path | None
+) -> Bench:
+    """Prepare one evaluator for labelled answers.
+
+    Args:
+        evaluator: its id.
+        config: `judge`, and the evaluator's options.
+        registry: what is known; a fresh one where not given.
+        cache: folder of stored replies; None for none.
+
+    Raises:
+        ConfigurationError: if the evaluator asks no judge, or there is none.
+    """
+    known = registry or Registry()
+    plan = Plan(known, config)
+    selected = plan.alone(evaluator)
+    if JUDGE not in selected.requires:
+        raise ConfigurationError(
+            f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under"
+            " method: judge"
+        )
+    return Bench(
+        plan,
+        selected,
+        config,
+        ModelProvider(cache=cache, registry=known),
+        known,
+        AnswerCache(cache) if cache is not None else None,
+    )
+
+
+@dataclasses.dataclass
+class Bench:
+    """Puts the same cases to the judge in several ways."""
+
+    plan: Plan
+    selected: ConfiguredEvaluator
+    config: Configuration
+    provider: ModelProvider
+    registry: Registry
+    cache: AnswerCache | None
+    budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
+    questions: set[str] = dataclasses.field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        others = [requirement for requirement in self.selected.requires if requirement != JUDGE]
+        if others:
+            self.provider.open(self.config, [self.selected])
+
+    def outcomes(
+        self,
+        cases: Sequence[Case],
+        *,
+        repeat: int = 1,
+        reverse_options: bool = False,
+        examples: Mapping[str, Sequence[Example]] | None = None,
+    ) -> list[Outcome]:
+        """Return the outcomes of cases; a repeat is neither taken from the cache nor stored.
+
+        Args:
+            cases: what is judged.
+            repeat: 1 for the first round.
+            reverse_options: name the options of a reply in the other order.
+            examples: in place of those of the configuration, by prompt.
+        """
+        if not cases:
+            return []
+        judges = Judges(
+            self.registry,
+            self.cache if repeat == 1 else None,
+            repeat=repeat,
+            reverse_options=reverse_options,
+            budgets=self.budgets,
+            examples=examples,
+        )
+        with closing(judges):
+            judge = judges.open(self.config, self.selected.own_judge)
+            judge.on_question = self.questions.add
+            tools = dataclasses.replace(self.provider.tools(self.config), judge=judge)
+            pipeline = Pipeline(self.plan, provide=lambda _: tools)
+            results = pipeline.evaluate([answered_task(case, self.selected) for case in cases])
+        return [result.outcomes[0][self.selected] for result in results]
+
+    def with_chunks_reversed(self, cases: Sequence[Case]) -> Verdicts:
+        """Return the verdicts with the chunks in the other order; none where that says nothing of the judge.
+
+        It says nothing where the metric itself depends on the order, and where the judge is asked the same
+        questions: it sees no chunks, or each by itself.
+        """
+        if self.selected.spec.depends_on_chunk_order:
+            return {}
+        split = [case for case in cases if len(case.context) > 1]
+        other_order = [
+            dataclasses.replace(case, context=case.context[::-1], context_sources=case.context_sources[::-1])
+            for case in split
+        ]
+        before = len(self.questions)
+        verdicts = self.verdicts(split, self.outcomes(other_order))
+        return verdicts if len(self.questions) > before else {}
+
+    def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
+        """Whether each case passes; those without a verdict are left out."""
+        found = {}
+        for case, outcome in zip(cases, outcomes, strict=True):
+            passed = verdict(self.selected, [outcome]).passed
+            if passed is not None:
+                found[case.key, case.model_key] = passed
+        return found
+
+    def close(self) -> None:
+        self.provider.close()
+        if self.cache is not None:
+            self.cache.close()
+
+
+def labelled_cases(path: Path, labels: Labels) -> list[Case]:
+    """The labelled cases of a file, the first repeat of each."""
+    file = read(read_source(path, str(path)))
+    if file.errors:
+        raise DataError("\n".join(map(str, file.errors)))
+    found = [task.answers[0] for task in tasks(file, path.absolute().parent) if task.answered]
+    cases = [case for case in found if (case.key, case.model_key) in labels]
+    if not cases:
+        example = (
+            f"; the file has e.g. key {found[0].key!r}, model_key {found[0].model_key!r}"
+            if found
+            else ", and no answers either"
+        )
+        raise DataError(f"{path}: none of its answers has a label{example}")
+    return cases

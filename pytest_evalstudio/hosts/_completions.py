@@ -1,0 +1,93 @@
+"""Reading of chat completions of services that are compatible more or less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.core.plugins.host import HostFault
+
+NO_KEY = frozenset({401, 403})
+"""Statuses that any other request would get as well."""
+RETRIED = frozenset({408, 409, 429})
+_NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
+
+
+def first_choice(reply: Any, url: str) -> tuple[str | None, str | None]:
+    """Return the text of a reply and its reason to finish.
+
+    Args:
+        reply: what the client made of it, without any check.
+        url: of the service.
+
+    Raises:
+        HostFault: names the field that is not as it should be.
+    """
+    choices = getattr(reply, "choices", None)
+    if not isinstance(choices, list):
+        raise _malformed(url, "choices", "a list", choices)
+    if not choices:
+        raise HostFault(f"{url} sent a reply without an answer: choices is empty")
+    choice = choices[0]
+    message = getattr(choice, "message", None)
+    if message is None or isinstance(message, str | int | float | bool | list | dict):
+        shown = message if hasattr(choice, "message") else choice
+        field = "choices[0].message" if hasattr(choice, "message") else "choices[0]"
+        raise _malformed(url, field, "an object", shown)
+    finish = getattr(choice, "finish_reason", None)
+    content = getattr(message, "content", None)
+    text = content or getattr(message, "refusal", None) or content
+    if text is not None and not isinstance(text, str):
+        raise _malformed(url, "choices[0].message.content", "a text", text)
+    return text, finish if isinstance(finish, str) else None
+
+
+def error_in(reply: Any) -> Any:
+    """Return the error that a reply reports although its status is 200; None for none."""
+    return getattr(reply, "error", None) or (reply.get("error") if isinstance(reply, dict) else None)
+
+
+def error_fault(error: Any, message: str) -> HostFault:
+    """Return the fault for an error in a reply of status 200: a failed try, unless its code forbids another.
+
+    Args:
+        error: the value of the key `error`.
+        message: of the fault.
+    """
+    code = error.get("code") if isinstance(error, Mapping) else None
+    status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 500
+    return HostFault(message, retry=status in RETRIED or status >= 500, ends_asking=status in NO_KEY)
+
+
+def refused_parameters(
+    status: int, body: Mapping[str, Any], text: str, sent: frozenset[str]
+) -> frozenset[str]:
+    """Return which of the parameters of a request its service does not take.
+
+    OpenAI names the parameter in `param`; others only mention it in their message.
+
+    Args:
+        status: HTTP status of the reply.
+        body: the object `error` of the reply.
+        text: the whole reply.
+        sent: names of the parameters that can be left out.
+    """
+    if status not in (400, 422):
+        return frozenset()
+    if (param := body.get("param")) is not None:
+        return sent & {str(param)}
+    return frozenset(name for name in sent if name in text.lower())
+
+
+def sendable(text: str) -> str:
+    r"""Return a text that can be sent: half a character is written as its escape.
+
+    >>> sendable("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _malformed(url: str, field: str, expected: str, value: object) -> HostFault:
+    kind = _NAMES.get(type(value), type(value).__name__)
+    return HostFault(f"{url} sent a reply without an answer: {field} is {kind}, expected {expected}")

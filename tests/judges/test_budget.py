@@ -1,0 +1,139 @@
+"""Budgets of judges: calls and dollars, also where several workers spend them."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judging import ScriptedJudge, outcomes, verdicts
+from openai_server import Reply, serve
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.purse import SharedPurse
+from pytest_evalstudio.judges import budget
+from pytest_evalstudio.judges.budget import Budget, BudgetLimits, Grant, LocalPurse
+
+BYOP = {"prompt": "Is {actual_output} right?"}
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [{"actual_output": f"It is {number}.", "context": [f"Fact {number}."]} for number in range(count)]
+
+
+def test_a_budget_of_money_is_not_overspent_by_concurrent_calls() -> None:
+    def judge(prompt: str) -> dict[str, Any]:
+        return {"answer": '{"reason": "so", "verdict": "true"}', "cost_usd": 0.002}
+
+    results = outcomes("byop", judge, *rows(40), options=BYOP, judge={"max_cost": 0.02, "concurrency": 16})
+    assert sum(result.judging.calls for result in results if result.judging is not None) == 10
+    assert [result.status for result in results].count("score") == 10
+    assert "does not suffice for another call (judge.max_cost)" in results[-1].reason
+
+
+def test_longer_prompts_are_expected_to_cost_more() -> None:
+    def judge(prompt: str) -> dict[str, Any]:
+        return {"answer": '{"reason": "so", "verdict": "true"}', "cost_usd": len(prompt) / 1000}
+
+    long = {"actual_output": "word " * 4000, "context": []}
+    results = outcomes("byop", judge, *rows(1), long, options=BYOP, judge={"max_cost": 10.0})
+    assert [result.status for result in results] == ["score", "error"]
+
+
+def test_judgements_are_finished_before_others_are_begun() -> None:
+    """Two questions for each case; begun at once, all calls would go to first questions."""
+    judge = ScriptedJudge({"claims that it makes": {"claims": ["a"]}, "claim": verdicts("claim", ["yes"])})
+
+    async def slow(prompt: str) -> str:
+        await asyncio.sleep(0.002)
+        return judge(prompt)
+
+    results = outcomes("faithfulness", slow, *rows(60), judge={"max_calls": 60, "concurrency": 16})
+    assert len(judge.prompts) == 60
+    assert [result.status for result in results].count("score") >= 22
+
+
+def test_retries_count_as_calls() -> None:
+    with serve() as service:
+        service.default = Reply(status=503, headers={"Retry-After": "0"})
+        judge = {
+            "host": "openai_compatible",
+            "target": None,
+            "url": service.url,
+            "llm_model_name": "m",
+            "retries": 3,
+            "max_calls": 6,
+            "concurrency": 1,
+        }
+        results = outcomes("byop", {}, *rows(3), options=BYOP, judge=judge)
+    assert len(service.requests) == 6
+    assert "judge.max_calls" in results[-1].reason
+
+
+def test_a_failed_first_call_does_not_hold_up_the_others() -> None:
+    async def first_fails() -> list[Grant | str]:
+        spender = Budget(limits=BudgetLimits(max_cost_usd=1.0))
+        probe = await spender.reserve(10)
+        assert isinstance(probe, Grant)
+        waiting = asyncio.create_task(spender.reserve(10))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+        spender.settle(probe, answered=False)
+        return [probe, await asyncio.wait_for(waiting, 5)]
+
+    assert all(isinstance(grant, Grant) for grant in asyncio.run(first_fails()))
+
+
+def test_a_killed_process_that_asks_for_the_price_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "PROBE_S", 0.1)
+
+    async def second() -> Grant | str:
+        with AnswerCache(tmp_path) as cache:
+            limits = BudgetLimits(max_cost_usd=1.0)
+            killed, other = (Budget(limits=limits, purse=SharedPurse(cache.store, "run")) for _ in range(2))
+            await killed.reserve(10)
+            return await asyncio.wait_for(other.reserve(10), 5)
+
+    assert isinstance(asyncio.run(second()), Grant)
+
+
+def test_reservations_of_others_are_spent_where_nothing_of_ours_is_open() -> None:
+    async def admitted() -> Grant | str:
+        purse = LocalPurse()
+        purse.spending.highest_usd = 0.4
+        limits = BudgetLimits(max_cost_usd=1.0)
+        killed, other = Budget(limits=limits, purse=purse), Budget(limits=limits, purse=purse)
+        await killed.reserve(1)
+        await killed.reserve(1)
+        return await asyncio.wait_for(other.reserve(1), 5)
+
+    assert "judge.max_cost" in str(asyncio.run(admitted()))
+
+
+def _spend(folder: str, granted: Any) -> None:
+    async def spend() -> int:
+        with AnswerCache(Path(folder)) as cache:
+            spender = Budget(limits=BudgetLimits(max_calls=45), purse=SharedPurse(cache.store, "run"))
+            count = 0
+            while isinstance(grant := await spender.reserve(10), Grant):
+                spender.settle(grant, answered=True)
+                count += 1
+            return count
+
+    granted.put(asyncio.run(spend()))
+
+
+def test_processes_spend_all_calls_of_one_purse_and_no_more(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    granted = context.Queue()
+    workers = [context.Process(target=_spend, args=(str(tmp_path), granted)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    counts = [granted.get(timeout=60) for _ in workers]
+    for worker in workers:
+        worker.join(60)
+    assert sum(counts) == 45
