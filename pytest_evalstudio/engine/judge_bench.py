@@ -129,7 +129,7 @@ class Bench:
         return verdicts if len(self.questions) > before else {}
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
-        """Whether each case passes; those without a verdict are left out."""
+        """Return, for each case, True if it passes; cases without a verdict are left out."""
         found = {}
         for case, outcome in zip(cases, outcomes, strict=True):
             passed = verdict(self.selected, [outcome]).passed

@@ -163,8 +163,9 @@ def embedded_texts(case: Case, written: AnswerQuestions) -> tuple[str, ...]:
 
 
 def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools: Tools) -> list[Part]:
-    """Return the mean cosine of each question with the questions that the judge wrote for its answer, 0 for a
-    noncommittal answer; all texts are embedded at once.
+    """Return the mean cosine of each question with the questions that the judge wrote for its answer.
+
+    It is 0 for a noncommittal answer. All texts are embedded at once.
     """
     if not considered:
         return []

@@ -41,8 +41,9 @@ class VerdictQuestion:
 
 
 class BooleanJudge:
-    """Evaluator that asks the judge one question about the answer and, if configured, the same question about
-    the retrieved context.
+    """Evaluator that asks the judge one question about the answer.
+
+    If configured, it asks the same question about the retrieved context.
     """
 
     asked: ClassVar[VerdictQuestion]

@@ -91,8 +91,9 @@ class AnswerJudge:
 )
 @dataclass(frozen=True)
 class CorrectnessJudge(AnswerJudge):
-    """Yes if the answer is accurate and has the meaning of the expected output, or states the expected facts;
-    the case needs at least one of the two.
+    """Yes if the answer is accurate and means the expected output, or states the expected facts.
+
+    The case needs an expected output or expected facts.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
@@ -123,8 +124,9 @@ class CorrectnessJudge(AnswerJudge):
 )
 @dataclass(frozen=True)
 class GroundednessJudge(AnswerJudge):
-    """Yes if the retrieved context supports all or almost all of the answer; it names the unsupported
-    statements.
+    """Yes if the retrieved context supports all or almost all of the answer.
+
+    The judge names the unsupported statements.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """
@@ -285,8 +287,9 @@ class GlobalGuidelineAdherenceJudge(AnswerJudge):
 )
 @dataclass(frozen=True)
 class ContextSufficiencyJudge(AnswerJudge):
-    """Yes if the retrieved context contains the information for the expected output or expected facts; the
-    rationale names missing information.
+    """Yes if the retrieved context has the information for the expected output or facts.
+
+    The rationale names missing information.
 
     Source: Mosaic AI Agent Evaluation, LLM judges reference.
     """

@@ -32,8 +32,9 @@ _BRACED = re.compile(r"\{([A-Za-z_]+)\}")
 )
 @dataclass(frozen=True)
 class Byop:
-    """The judge answers the user's own prompt with true (the case passes) or false; it needs only what the
-    prompt names.
+    """The judge answers the user's own prompt with true (the case passes) or false.
+
+    A case needs only the texts that the prompt names.
 
     Attributes:
         prompt: the question to the judge, with {question}, {expected_output}, {context} or {actual_output}

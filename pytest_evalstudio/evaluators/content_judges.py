@@ -152,8 +152,7 @@ class LanguageMismatch(BooleanJudge):
 )
 @dataclass(frozen=True)
 class ContactInformation(BooleanJudge):
-    """The judge looks for names, addresses, phone numbers, medical information, user names and e-mail
-    addresses.
+    """The judge looks for names, addresses, phone numbers, medical data, user names and e-mail addresses.
 
     Attributes:
         evaluate_retrieved_context: judge the retrieved context as well, by a separate question.

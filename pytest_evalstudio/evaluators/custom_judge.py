@@ -31,8 +31,9 @@ EXAMPLE_KEYS = ("question", "answer", "chunk", "rating", "rationale")
 )
 @dataclass(frozen=True)
 class CustomJudge:
-    """Yes if the answer, or each retrieved chunk, meets the user's own definition; of chunks the rating is
-    the share that does.
+    """Yes if the answer, or each retrieved chunk, meets the user's own definition.
+
+    For chunks the rating is the share of those that meet it.
 
     Attributes:
         name: what exports call it; the evaluator's id in the configuration where not given.
@@ -66,7 +67,7 @@ class CustomJudge:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What the kind of assessment needs, and the texts that the definition names."""
+        """Return the needs of the kind of assessment, and the texts that the definition names."""
         named = (PLACEHOLDERS[name] for name in PLACEHOLDER.findall(self.definition))
         return tuple(dict.fromkeys(("question", "context" if self._of_chunks else "actual_output", *named)))
 

@@ -38,8 +38,10 @@ def metric(key: str, name: str, description: str, *, primary: bool = False) -> M
 
 @dataclass(frozen=True)
 class GptScore:
-    """What the four have in common: per metric an instruction, per case and instruction one passage or two,
-    whose mean is the score.
+    """Common part of the four evaluators.
+
+    Each metric has an instruction. Each case and instruction has one or two passages, whose mean is the
+    score.
 
     The instruction is kept whole; of texts beyond the model's context the beginning is left out, and the
     outcome says so. An empty answer is an
@@ -53,11 +55,11 @@ class GptScore:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Return the tools that are needed with the configured options."""
         return (f"language_model:{self.gpt_score_model}",)
 
     def passages(self, case: Case, instruction: str) -> list[Passage]:
-        """What the model is to read."""
+        """Return the passages that the model reads."""
         raise NotImplementedError
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -119,8 +121,9 @@ def paraphrases(instruction: str, first: str, second: str) -> list[Passage]:
 )
 @dataclass(frozen=True)
 class QuestionAnsweringGptScore(GptScore):
-    """How unlikely a language model finds 'Answer: Yes' to eight questions about question and answer:
-    interesting, correct, fluent…
+    """Improbability of 'Answer: Yes' to eight questions about question and answer, by a language model.
+
+    The questions ask whether the answer is interesting, correct, fluent and so on.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -166,8 +169,9 @@ class QuestionAnsweringGptScore(GptScore):
 )
 @dataclass(frozen=True)
 class MachineTranslationGptScore(GptScore):
-    """How unlikely a language model finds the answer as a paraphrase of the expected one, and the other way
-    round; three instructions.
+    """Improbability of the answer as a paraphrase of the expected answer, and the reverse.
+
+    A language model rates three instructions.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -209,8 +213,9 @@ class MachineTranslationGptScore(GptScore):
 )
 @dataclass(frozen=True)
 class SummarizationWithReferenceGptScore(GptScore):
-    """How unlikely a language model finds the summary as a paraphrase of the reference, and the other way
-    round; six instructions.
+    """Improbability of the summary as a paraphrase of the reference, and the reverse.
+
+    A language model rates six instructions.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -252,8 +257,9 @@ class SummarizationWithReferenceGptScore(GptScore):
 )
 @dataclass(frozen=True)
 class SummarizationWithoutReferenceGptScore(GptScore):
-    """How unlikely a language model finds the summary after the source text and 'Tl;dr'; seven instructions,
-    the question is the source.
+    """Improbability of the summary after the source text and 'Tl;dr', by a language model.
+
+    There are seven instructions; the question is the source.
     """
 
     metrics: ClassVar[tuple[Metric, ...]] = (

@@ -31,8 +31,7 @@ from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_
 )
 @dataclass(frozen=True)
 class Hallucination:
-    """Support of the whole answer by the whole retrieved context, by Vectara's HHEM; higher means less
-    hallucination.
+    """Support of the whole answer by the whole retrieved context, by Vectara's HHEM; higher is better.
 
     A context beyond the model's limit is read in windows of whole sentences, and the one that supports most
     counts. With `sentence_scores` each sentence of the answer is read as well, to show which one is supported

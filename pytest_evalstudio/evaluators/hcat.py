@@ -222,8 +222,9 @@ class HcatContextRelevancy:
 )
 @dataclass(frozen=True)
 class HcatNliGroundedness:
-    """Mean and minimum, over the answer's sentences, of their distance to the boundary of entailment by the
-    context, according to an NLI model.
+    """Distance of the answer's sentences to the boundary of entailment by the context, by an NLI model.
+
+    The scores are mean and minimum over the sentences.
 
     The context is the premise, each sentence a hypothesis. A sentence beyond the boundary is marked as a
     potential hallucination. `boundary`: "logit" is that of the paper, the hyperplane where the entailment

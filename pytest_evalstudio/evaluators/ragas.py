@@ -57,8 +57,9 @@ _PARTS = (FAITHFULNESS, ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL)
 )
 @dataclass(frozen=True)
 class Faithfulness:
-    """Share of the claims in the answer that can be inferred from the context; an answer without claims is
-    not applicable.
+    """Share of the claims in the answer that can be inferred from the context.
+
+    An answer without claims is not applicable.
 
     Source: Es et al., 2023 (RAGAS).
     """
@@ -87,8 +88,9 @@ class Faithfulness:
 )
 @dataclass(frozen=True)
 class AnswerRelevancy:
-    """Mean cosine of the question with the questions that the judge writes for the answer; 0 for a
-    noncommittal answer.
+    """Mean cosine of the question with the questions that the judge writes for the answer.
+
+    It is 0 for a noncommittal answer.
 
     Attributes:
         strictness: number of questions that the judge writes.
@@ -269,8 +271,9 @@ class ContextRelevancy:
 )
 @dataclass(frozen=True)
 class Ragas:
-    """Harmonic mean of faithfulness, answer relevancy, context precision and context recall, from one set of
-    questions.
+    """Harmonic mean of faithfulness, answer relevancy, context precision and context recall.
+
+    They share one set of questions to the judge.
 
     A part that is not applicable (an answer without claims) is excluded from the mean and named.
 

@@ -57,8 +57,9 @@ def metric(
 )
 @dataclass(frozen=True)
 class StepAlignment:
-    """Edits that turn the steps of the answer into those of the retrieved context: insertions, deletions and
-    replacements.
+    """Edits that turn the steps of the answer into those of the retrieved context.
+
+    Edits are insertions, deletions and replacements.
 
     Steps are items of lists and English imperative sentences, extracted by rules; with
     `step_extractor = "llm"` the judge extracts them, with a question for the context and one for the answer.

@@ -1,6 +1,4 @@
-"""Summarization without a reference: does the summary say what the document says (faithfulness), and how much
-of it (completeness).
-"""
+"""Summarization without a reference: faithfulness and completeness of a summary for its document."""
 
 from __future__ import annotations
 
@@ -46,8 +44,9 @@ NO_DOCUMENT_WORDS = "the question, which is the document, has no words"
 )
 @dataclass(frozen=True)
 class SummarizationCompletenessFaithfulness:
-    """How near the faithful part of a summary is to the whole document, and SummaC's faithfulness; the
-    question is the document.
+    """Similarity of the faithful part of a summary to the whole document, and SummaC's faithfulness.
+
+    The question is the document.
 
     A sentence of the summary is faithful if a sentence of the document entails it with a probability of
     `faithful_from` at least. SummaC Conv is a trained layer: it is computed where `conv_weights` names a file

@@ -70,7 +70,7 @@ class Purse(Protocol):
     """Where spending is counted."""
 
     def update(self, change: Callable[[Spending], T]) -> T:
-        """Change the spending while nobody else does; return what `change` returns."""
+        """Change the spending atomically, and return the result of `change`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Keeps what is judged apart from what the judge is told to do."""
+"""Fences that keep judged texts apart from the judge's instructions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fenced(name: str, text: str, mark: str) -> str:
 
 
 def on_lines_of_their_own(prompt: str, mark: str) -> str:
-    """A prompt in which nothing stands before or behind a fence on its line, wherever a template has put it.
+    """Return a prompt with each fence on lines of its own, wherever a template has put it.
 
     >>> print(on_lines_of_their_own(f"Is {fenced('answer', 'Paris', 'c0ffee')} right?", "c0ffee"))
     Is

@@ -1,6 +1,4 @@
-"""Follows judgements: puts their questions to one model or several, all at the same time, and reads the
-replies.
-"""
+"""Panels: ask the questions of judgements concurrently, of one model or several, and read the replies."""
 
 from __future__ import annotations
 

@@ -207,9 +207,7 @@ def _wrapped(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _normal(value: Any, schema: Mapping[str, Any]) -> Any:
-    """A value with its choices in the schema's words, numbers as numbers, and no keys that nobody asked
-    for.
-    """
+    """Return a value with choices in the schema's words, numbers as numbers, and no unknown keys."""
     if "enum" in schema:
         return _option(value, schema["enum"])
     kind = schema.get("type")
@@ -251,7 +249,7 @@ def _option(value: Any, options: list[str]) -> Any:
 
 
 def _wrong(value: Any, schema: Mapping[str, Any]) -> str:
-    """What is wrong with an object, "" for nothing; says names and kinds, not what stands there."""
+    """Return the fault of an object, "" for none; it names keys and types, never values."""
     error = next(iter(_validator(json.dumps(schema)).iter_errors(value)), None)
     if error is None:
         return ""

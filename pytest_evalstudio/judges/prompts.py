@@ -47,8 +47,9 @@ class Source:
 
     @property
     def version(self) -> str:
-        """What reports name: the file's own version, and the first digits of its digest; "own" for a user's
-        file without one.
+        """Return the version that reports name: that of the file, with the first digits of its digest.
+
+        It is "own" for a user's file without a version.
         """
         stated = _VERSION.search(self.text)
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:8]
@@ -98,7 +99,7 @@ class Prompts:
         )
 
     def versions(self, used: Sequence[str]) -> dict[str, str]:
-        """The versions of prompts, and of those that stand around them."""
+        """Return the versions of prompts, and of the prompts that surround them."""
         return {name: self.source(name).version for name in (*used, SYSTEM, FRAME, REPAIR)}
 
     def check_versions(self, pinned: Mapping[str, str]) -> None:

@@ -11,7 +11,9 @@ from pytest_evalstudio.engine.asking.answers import LEASE_S, AnswerCache
 
 @asynccontextmanager
 async def claimed(cache: AnswerCache | None, key: str) -> AsyncIterator[bool]:
-    """Claim a question while the context lasts, and renew the claim; False where somebody else is asking it.
+    """Claim a question while the context lasts, and renew the claim.
+
+    Yields False if another process is asking it.
 
     Args:
         cache: where claims are kept; without one every question may be asked.

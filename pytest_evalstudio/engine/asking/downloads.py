@@ -20,8 +20,9 @@ _named_hosts: set[str] = set()
 
 
 def named_hosts() -> frozenset[str]:
-    """Return "host:port" of the URLs that the user of this process named; documents may stand there, whatever
-    the address.
+    """Return "host:port" of the URLs that the user of this process named.
+
+    Documents may be there, whatever the address.
     """
     return frozenset(_named_hosts)
 
@@ -72,7 +73,7 @@ def fetch_suite(url: str, folder: Path, *, refresh: bool = False, allow_private_
 
 
 def base_of(path: Path) -> str:
-    """Where relative paths of a file start: its folder, or the URL's where it was fetched from one."""
+    """Return the start of a file's relative paths: its folder, or the URL that it was fetched from."""
     note = _note(path)
     if note.is_file():
         return note.read_text(encoding="utf-8").rpartition("/")[0]

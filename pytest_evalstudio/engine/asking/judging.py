@@ -86,8 +86,9 @@ class Judges:
         return self._panels[identity]
 
     def spent(self) -> dict[str, float]:
-        """What this process really asked: calls, cost_usd, input_tokens, output_tokens; stored replies are
-        not among them.
+        """Return the usage of this process: calls, cost_usd, input_tokens, output_tokens.
+
+        Stored replies are not included.
         """
         names = ("calls", "cost_usd", "input_tokens", "output_tokens")
         return {name: sum(getattr(budget, name) for budget in self.budgets.values()) for name in names}
@@ -144,7 +145,7 @@ class Judges:
 
 
 def judge_table(config: Configuration, own: Mapping[str, Any] | None = None) -> JudgeTable:
-    """What applies to an evaluator: the configuration's judge, with the evaluator's own table on top.
+    """Return the table of an evaluator: the configuration's judge, overridden by the evaluator's own table.
 
     Raises:
         ConfigurationError: if there is neither.
@@ -206,8 +207,9 @@ def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, 
 def describe_judge(
     config: Configuration, own: Mapping[str, Any] | None, prompts: Sequence[str]
 ) -> dict[str, Any]:
-    """A judge as records and reports show it: models, vote, and the version of each prompt that an evaluator
-    may use.
+    """Describe a judge for records and reports.
+
+    The description has models, vote, and the version of each prompt that an evaluator may use.
 
     Nothing where there is no judge: what is lacking is said when it is opened.
     """

@@ -1,6 +1,4 @@
-"""Models as lab files describe them: text from elsewhere, which names no code, no variable and no address on
-its own.
-"""
+"""Models as lab files describe them: foreign text that names no code, variable or address by itself."""
 
 from __future__ import annotations
 

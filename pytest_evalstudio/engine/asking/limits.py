@@ -144,7 +144,10 @@ class Breaker:
         self.last_fault = ""
 
     def refuses(self) -> bool:
-        """Whether a prompt is not to be asked now; after a rest, one prompt in each is let through."""
+        """Return True if a prompt is not to be asked now.
+
+        After a pause, one prompt at a time is let through.
+        """
         if not self._limit or self._misses < self._limit:
             return False
         now = time.monotonic()

@@ -1,6 +1,4 @@
-"""An event loop beside the program, for work that goes on concurrently while one thread waits for all of
-it.
-"""
+"""An event loop in a thread, for concurrent work that another thread waits for."""
 
 from __future__ import annotations
 
@@ -25,8 +23,9 @@ class LoopThread:
         self._thread: threading.Thread | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine; an interrupt of this thread cancels it and waits until it has
-        stopped.
+        """Return the result of a coroutine.
+
+        An interrupt of this thread cancels the coroutine and waits until it has stopped.
         """
         loop = self._started()
         future = asyncio.run_coroutine_threadsafe(work, loop)

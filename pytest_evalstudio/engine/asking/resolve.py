@@ -94,8 +94,9 @@ class ModelSession:
 
     @property
     def counters(self) -> dict[str, Any]:
-        """success_count, retry_count, timeout_count, failure_count and duration_stats of requests made;
-        stored answers do not count.
+        """Return the counters of the requests that were made; stored answers are not included.
+
+        They are success_count, retry_count, timeout_count, failure_count and duration_stats.
         """
         return self._counters.as_dict()
 
@@ -108,12 +109,12 @@ class ModelSession:
         return self._secrets.mask_message(text)
 
     def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
-        """Stored answers, in order, None where there is none; nobody is asked."""
+        """Return stored answers in order, None where there is none; no model is asked."""
         return [self._stored(self._answer_key(prompt)) for prompt in prompts]
 
     @property
     def stores(self) -> bool:
-        """Whether answers are kept between sessions."""
+        """Return True if answers are kept between sessions."""
         return self._cache is not None
 
     @property

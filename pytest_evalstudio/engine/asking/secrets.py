@@ -71,8 +71,9 @@ class Secrets:
         self._values: dict[str, tuple[str, ...]] = {}
 
     def expand(self, settings: Mapping[str, Any], *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Settings with each `${NAME}` replaced from the environment, nested values too; `$${NAME}` stays as
-        `${NAME}`.
+        """Return settings with each `${NAME}` replaced from the environment, also in nested values.
+
+        `$${NAME}` becomes `${NAME}`.
 
         Raises:
             ConfigurationError: if a variable is not set, or empty; it is named.
@@ -85,9 +86,7 @@ class Secrets:
         return {key: self._masked(value, key) for key, value in settings.items()}
 
     def mask(self, text: str, *, shortest: int = _SHORTEST) -> str:
-        """Return a text without the secrets of at least that length, in any of the forms of
-        `encoded_forms`.
-        """
+        """Return a text without secrets of at least that length, in any form of `encoded_forms`."""
         for value in sorted(self._values, key=len, reverse=True):
             if len(value) >= shortest:
                 for form in self._values[value]:
@@ -147,8 +146,9 @@ class Secrets:
 
 
 def encoded_forms(value: str) -> tuple[str, ...]:
-    """Return a secret as services echo it, longest first: as it is, URL-encoded, HTML- and JSON-escaped, in
-    base64.
+    """Return a secret as services echo it, the longest form first.
+
+    The forms are: unchanged, URL-encoded, HTML- and JSON-escaped, and base64.
 
     Base64 comes in the standard and the URL-safe alphabet, and as it looks inside a longer text, such as
     `user:password` of basic authentication, where it may start at any of three offsets; characters that
