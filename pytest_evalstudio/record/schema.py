@@ -410,6 +410,18 @@ class JudgeSpend(Struct, frozen=True, kw_only=True):
     output_tokens: int = 0
 
 
+class Baseline(Struct, frozen=True, kw_only=True):
+    """Marks a record as a baseline that `evalstudio baseline` saved.
+
+    Attributes:
+        saved: ISO 8601 with time zone.
+        has_answers: False where answers, contexts and questions were left out.
+    """
+
+    saved: str
+    has_answers: bool = True
+
+
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
     """The header of a record.
 
@@ -420,6 +432,10 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         judging: None where no judge was asked.
+        commit, branch: of the tested project's repository, "" where they are not known.
+        documents: names of local documents, as rows name them, to the SHA-256 of their content in
+            hexadecimal.
+        baseline: None for the record of a run itself.
     """
 
     schema_version: int
@@ -438,6 +454,10 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     files: tuple[FileEntry, ...]
     steps: dict[str, StepEntry]
     judging: JudgeSpend | None = None
+    commit: str = ""
+    branch: str = ""
+    documents: dict[str, str] = {}
+    baseline: Baseline | None = None
 
     def model_name(self, key: str) -> str:
         """Return the label of a model for people, its key where it has none."""

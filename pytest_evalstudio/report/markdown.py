@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
+from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.engine.analysis.aggregators import excerpt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.wording import rounded
@@ -15,21 +13,6 @@ from pytest_evalstudio.report.commands import pytest_command
 
 PROBLEMS_SHOWN = 10
 FAILURES_SHOWN = 10
-_SPECIAL = re.compile(r"([\\`*_\[\]|~])")
-
-
-def escaped(text: str, limit: int = 400) -> str:
-    r"""A text of somebody's as plain words of Markdown: no markup, HTML, link, mention or hidden direction
-    change.
-
-    >>> escaped("a|b <script> @team [x](http://y)")
-    'a\\|b &lt;script> &#64;team \\[x\\](http&#58;//y)'
-    """
-    line = "".join(char for char in excerpt(text, limit) if unicodedata.category(char) not in ("Cc", "Cf"))
-    line = _SPECIAL.sub(r"\\\1", line.replace("&", "&amp;"))
-    return (
-        line.replace("<", "&lt;").replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
-    )
 
 
 def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
@@ -126,17 +109,6 @@ def _failures(failed: Sequence[str]) -> Iterator[str]:
         yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"
     if len(failed) > FAILURES_SHOWN:
         yield f"- … and {len(failed) - FAILURES_SHOWN} more, in interpretation.html"
-
-
-def code(text: str) -> str:
-    """A text in one line as code, whatever backticks it has.
-
-    >>> code("a`b")
-    '``a`b``'
-    """
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}"
 
 
 def _overview(analysis: Analysis) -> Iterator[str]:

@@ -73,7 +73,7 @@ def cluster_bootstrap_intervals(
     >>> cluster_bootstrap_intervals(np.ones((3, 2)), np.ones((3, 2)))
     [(1.0, 1.0), (1.0, 1.0)]
     """
-    means = _drawn_means(sums, counts, replicates, seed)
+    means = drawn_means(sums, counts, replicates, seed)
     tails = [50 * (1 - level), 50 * (1 + level)]
     filled = (counts > 0).sum(axis=0)
     intervals: list[Interval | None] = []
@@ -87,7 +87,7 @@ def cluster_bootstrap_intervals(
     return intervals
 
 
-def _drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
+def drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
     """Return the means of all draws, shape (replicates, means); NaN where a draw holds no value."""
     total, width = sums.shape
     rng = np.random.default_rng(seed)

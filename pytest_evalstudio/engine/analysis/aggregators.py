@@ -13,12 +13,12 @@ import msgspec
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemFlip, ItemVerdict, Row, RowOutcome, Run
 
-EXCERPT_CHARS = 200
 FIRST_KEYS = 10
 FIRST_TEXTS = 3
 LISTED = 1_000
@@ -434,16 +434,6 @@ def _origin(item: Item, categories: Iterable[str]) -> Origin:
     if item.flips:
         return Origin(item.flips[0].perturbators, item.flips[0].meaning_kept)
     return origin(categories)
-
-
-def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    """The beginning of a text on one line.
-
-    >>> excerpt("one\\n two", 5)
-    'one …'
-    """
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1] + "…"
 
 
 def visible_categories(categories: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.engine.analysis.aggregators import excerpt
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.mrm.data.categories import about
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import Judged
 from pytest_evalstudio.mrm.steps.failure_clustering.method import LEAST, Grouping
