@@ -89,9 +89,9 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
     if Path(arguments.base).resolve() == Path(arguments.new).resolve():
         raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
     with opened(arguments.base) as reader:
-        first = read_side(reader.run, reader.items(), models=renamed(arguments.model))
+        first = read_side(reader.run, reader.items(), models=renamed(arguments.model), answers_of=("passed",))
     with opened(arguments.new) as reader:
-        return first, read_side(reader.run, reader.items())
+        return first, read_side(reader.run, reader.items(), answers_of=("failed",))
 
 
 def renamed(options: list[str]) -> dict[str, str]:

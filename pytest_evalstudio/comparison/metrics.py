@@ -50,7 +50,7 @@ class _Column:
         base, new: means.
         n: pairs.
         same: whether all pairs are equal.
-        sums, counts: shape (clusters,), of the differences of each original case of the model.
+        sums, counts: shape (clusters,), of the differences of each original case of the run.
     """
 
     evaluator: str
@@ -90,12 +90,18 @@ def compare_metrics(
 
     Source: intervals of Efron, 1987; sign-flip test of Fisher, 1935; correction of Holm, 1979.
     """
-    columns: list[_Column] = []
-    intervals: list[Interval | None] = []
-    for model, matched in pairs.items():
-        of_model = _columns(model, matched, evaluators.values())
-        columns += of_model
-        intervals += _intervals(of_model)
+    clusters = {
+        cluster: number
+        for number, cluster in enumerate(
+            dict.fromkeys(new.cluster for matched in pairs.values() for _, new in matched)
+        )
+    }
+    columns = [
+        column
+        for model, matched in pairs.items()
+        for column in _columns(model, matched, evaluators.values(), clusters)
+    ]
+    intervals = _intervals(columns)
     p_values = [sign_flip_drop(column.sign * column.sums) for column in columns]
     deciding = [index for index, column in enumerate(columns) if column.decides]
     adjusted = dict(zip(deciding, holm([p_values[index] for index in deciding]), strict=True))
@@ -150,10 +156,12 @@ def overall(metrics: Iterable[MetricComparison]) -> Verdict:
 
 
 def _columns(
-    model: str, matched: Sequence[tuple[SideItem, SideItem]], evaluators: Iterable[EvaluatorEntry]
+    model: str,
+    matched: Sequence[tuple[SideItem, SideItem]],
+    evaluators: Iterable[EvaluatorEntry],
+    numbers: Mapping[tuple[str, str], int],
 ) -> list[_Column]:
-    numbers: dict[tuple[str, str], int] = {}
-    clusters = np.asarray([numbers.setdefault(new.cluster, len(numbers)) for _, new in matched])
+    clusters = np.asarray([numbers[new.cluster] for _, new in matched])
     columns = []
     for evaluator in evaluators:
         for entry in evaluator.metrics:
@@ -182,7 +190,7 @@ def _columns(
 
 
 def _intervals(columns: Sequence[_Column]) -> list[Interval | None]:
-    """Return the interval of each column of a model; draws are made only where scores changed."""
+    """Return the interval of each column, over the same draws; none are made where no score changed."""
     moved = [index for index, column in enumerate(columns) if not column.same]
     intervals: list[Interval | None] = [
         (0.0, 0.0) if (column.counts > 0).sum() > 1 else None for column in columns

@@ -60,7 +60,7 @@ class ItemChange(Struct, frozen=True, kw_only=True):
         flaky: whether the repeats or attempts of the base run did not agree.
         scores: metrics that decide the item and have different scores.
         reason: of the new run's failure or error.
-        base_answer, answer: texts of the first repeat, at most `MAX_ANSWER_CHARS` characters.
+        base_answer, answer: of the first repeat of a regressed item, at most `MAX_ANSWER_CHARS` characters.
     """
 
     item_class: ItemClass = field(name="class")

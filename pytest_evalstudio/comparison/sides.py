@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -22,8 +22,7 @@ MetricName = tuple[str, str]
 """Evaluator and metric."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideItem:
+class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a comparison needs of an item.
 
     Attributes:
@@ -83,43 +82,49 @@ _OUTCOMES = {
 }
 
 
-def read_side(run: Run, items: Iterable[Item], *, models: Mapping[str, str] | None = None) -> Side:
+def read_side(
+    run: Run,
+    items: Iterable[Item],
+    *,
+    models: Mapping[str, str] | None = None,
+    answers_of: Collection[str] = ("passed", "failed", "error", "skipped"),
+) -> Side:
     """Return a side of a comparison; the items are read once.
 
     Args:
         run: header of the record.
         items: of the record.
         models: label of a model in this run to its label in the other one, where they differ.
+        answers_of: outcomes of the items whose answers are kept; answers take most of the memory.
     """
     side = Side(run)
     labels = _labels(run)
     renamed = models or {}
-    known: dict[tuple[object, ...], tuple[object, ...]] = {}
-
-    def shared(value: tuple[str, ...]) -> tuple[str, ...]:
-        """Return one object for equal values: thousands of items name the same documents."""
-        return known.setdefault(value, value)  # type: ignore[return-value]
-
+    names: dict[MetricName, MetricName] = {}  # one object for equal values, which thousands of items have
+    documents: dict[tuple[str, ...], tuple[str, ...]] = {}
+    files: dict[str, str] = {}
     for item in items:
+        file = files.setdefault(item.file, item.file)
         label = labels.get(item.model_key, item.model_key)
         model = renamed.get(label, label)
         row = item.rows[0] if item.rows else None
-        side.items[(item.file, item.key, model, item.part)] = SideItem(
+        outcome = _OUTCOMES[item.verdict]
+        side.items[(file, item.key, model, item.part)] = SideItem(
             nodeid=item.nodeid,
-            outcome=_OUTCOMES[item.verdict],
-            cluster=(item.file, _original(row, item.key)),
+            outcome=outcome,
+            cluster=(file, _original(row, item.key)),
             flaky=is_flaky(item),
             scores={
-                (evaluator, metric): value
+                names.setdefault((evaluator, metric), (evaluator, metric)): value
                 for evaluator, verdict in item.verdicts.items()
                 for metric, value in verdict.scores.items()
             },
             case=case_digest(row),
-            documents=shared(tuple(row.corpus)) if row else (),
+            documents=documents.setdefault(row.corpus, row.corpus) if row else (),
             duration_s=_mean([each.actual_duration for each in item.rows if not each.error]),
             cost_usd=_mean([each.cost for each in item.rows if each.cost is not None]),
             reason=item.reason,
-            answer=row.actual_output[:MAX_ANSWER_CHARS] if row else "",
+            answer=row.actual_output[:MAX_ANSWER_CHARS] if row and outcome in answers_of else "",
         )
     return side
 

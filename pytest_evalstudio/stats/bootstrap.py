@@ -96,7 +96,9 @@ def drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Flo
     for start in range(0, replicates, block):
         size = min(block, replicates - start)
         drawn = rng.integers(0, total, size=(size, total), dtype=np.uint32)
-        weights = np.stack([np.bincount(row, minlength=total) for row in drawn]).astype(np.float64)
+        weights = np.empty((size, total))
+        for row, clusters in enumerate(drawn):
+            weights[row] = np.bincount(clusters, minlength=total)
         with np.errstate(invalid="ignore", divide="ignore"):
             means[start : start + size] = (weights @ sums) / (weights @ counts)
     return means

@@ -55,7 +55,19 @@ def test_an_item_has_one_class(base: str | None, new: str | None, expected: str 
     def item(outcome: str | None) -> SideItem | None:
         if outcome is None:
             return None
-        return SideItem("n", outcome, ("f", "k"), False, {}, b"", (), None, None, "", "")
+        return SideItem(
+            nodeid="n",
+            outcome=outcome,
+            cluster=("f", "k"),
+            flaky=False,
+            scores={},
+            case=b"",
+            documents=(),
+            duration_s=None,
+            cost_usd=None,
+            reason="",
+            answer="",
+        )
 
     assert item_class(item(base), item(new)) == expected
 
