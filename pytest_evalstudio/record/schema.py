@@ -472,9 +472,10 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     models: dict[str, ModelEntry] = {}
     files: dict[str, FileEntry] = {}
     steps: dict[str, StepEntry] = {}
+    documents: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.evaluators or self.models or self.files or self.steps)
+        return bool(self.evaluators or self.models or self.files or self.steps or self.documents)
 
 
 Line = Run | Item | Tables
