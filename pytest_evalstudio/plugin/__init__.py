@@ -1,6 +1,6 @@
-"""The pytest plugin: what every session loads.
+"""The part of the pytest plugin that every session loads.
 
-Standard library and pytest only; the rest comes with the first eval file, fixture or option of ours.
+It imports the standard library and pytest only; the rest is imported for the first eval file, fixture or option.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
 SPENT = "evalstudio_judging"
-"""Key of what a worker tells at its end of what it asked of judges."""
+"""Key of the judge usage that a worker reports at its end."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 
@@ -116,7 +116,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Watch:
-    """Waits for something that concerns evaluation, in a session that may never see any."""
+    """Hooks that start the evaluation services when a file, fixture or report needs them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -156,7 +156,7 @@ class Watch:
             self._offer_fixtures()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Put a finished item into the record; where workers run the items, their reports bring them."""
+        """Put a finished item into the record; reports of workers carry theirs."""
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
             from pytest_evalstudio.plugin.payload import Payload
@@ -166,7 +166,7 @@ class Watch:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Open the channel on which a worker sends what the controller must know before items run."""
+        """Open the channel on which a worker sends its plan before items run."""
         node.workerinput[PLAN_CHANNEL] = node.gateway.newchannel()
 
     @pytest.hookimpl(optionalhook=True)
@@ -185,7 +185,7 @@ class Watch:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Add up what a worker asked of judges."""
+        """Add the judge usage of a worker."""
         spent = getattr(node, "workeroutput", {}).get(SPENT)
         if spent:
             eval_session(self.config).recorder.add_judging(spent)
@@ -196,14 +196,14 @@ class Watch:
 
 
 def eval_session(config: pytest.Config) -> EvalSession:
-    """The evaluation side of a pytest session, made when it is first needed."""
-    found: Any = config.pluginmanager.get_plugin(SESSION)
-    if found is None:
+    """Return the evaluation services of a pytest session, made by the first call."""
+    evals: Any = config.pluginmanager.get_plugin(SESSION)
+    if evals is None:
         from pytest_evalstudio.plugin.session import EvalSession
 
-        found = EvalSession(config)
-        config.pluginmanager.register(found, SESSION)
-    return found  # type: ignore[no-any-return]
+        evals = EvalSession(config)
+        config.pluginmanager.register(evals, SESSION)
+    return evals  # type: ignore[no-any-return]
 
 
 def _wants_fixtures(plugin: object) -> bool:

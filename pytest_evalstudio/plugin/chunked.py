@@ -1,4 +1,4 @@
-"""Chunks of items: the first item that needs its outcome has the whole chunk worked off."""
+"""Chunks of items, which are evaluated together when the first of them needs its outcome."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class Chunk:
         return self._results[item.nodeid]
 
     def finished(self, item: EvalItem) -> Result | None:
-        """An item's result if there is one by now."""
+        """Return an item's result, None if it has not been evaluated."""
         return self._results.get(item.nodeid)
 
     def release(self, item: EvalItem) -> None:
-        """Let go of an item's result once it has been reported."""
+        """Drop an item's result once it has been reported."""
         self._results.pop(item.nodeid, None)
         self._waiting.pop(item.nodeid, None)
 
@@ -81,8 +81,8 @@ class Chunk:
 
 
 class ProgressLine:
-    """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it
-    says nothing.
+    """A count of arrived answers or judgements behind the terminal's current line; nothing if it is no
+    terminal.
     """
 
     def __init__(self, item: pytest.Item, label: str) -> None:

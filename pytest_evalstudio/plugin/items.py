@@ -48,9 +48,7 @@ class EvalFileCollector(pytest.File):
         self.add_marker(pytest.mark.evalstudio)
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """An item per test case and model, or per step of a workflow; a broken case is an error of its
-        own.
-        """
+        """Yield an item per test case and model, or per step of a workflow; a broken case is an error."""
         source = self._source()
         if source is None:
             return
@@ -128,7 +126,7 @@ class EvalFileCollector(pytest.File):
     def _with_perturbed(
         self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration
     ) -> list[EvalTask]:
-        """The tasks of the file and, where the run asks for them, their perturbations."""
+        """Return the tasks of the file and, if the run asks for them, their perturbations."""
         perturber = self.evals.perturber(config)
         base = base_of(self.path)
         if perturber is None:
@@ -137,8 +135,8 @@ class EvalFileCollector(pytest.File):
         for line in perturber.notes.lines():
             self.evals.warn(f"{self.nodeid}: {line}", self.path)
         if not isinstance(file.content, TestSuite):
-            asked = {id(task.model): task.model for task in found if not task.answered}
-            self.evals.models.answering(asked.values(), config, self.nodeid)
+            asked = dict.fromkeys(task.model for task in found if not task.answered)
+            self.evals.models.answering(asked, config, self.nodeid)
         return found
 
     def _mark(self, node: pytest.Collector | pytest.Item, names: set[str]) -> None:
@@ -158,7 +156,7 @@ class EvalFileCollector(pytest.File):
 
 
 class BrokenCase(pytest.Collector):
-    """A test case that cannot be run: one collection error, which leaves the rest of its file running."""
+    """A test case that cannot be run: one collection error; the rest of its file runs."""
 
     def __init__(self, *, error: DataError, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -178,8 +176,8 @@ class BrokenCase(pytest.Collector):
 class EvalItem(FixtureItem):
     """One test case put to one model.
 
-    Errors of host, judge or model come out of `setup`, missed thresholds out of `runtest`, so that pytest
-    tells them apart as E and F.
+    Errors of host, judge or model are raised in `setup`, missed thresholds in `runtest`, so that pytest
+    reports them as E and F.
     """
 
     chunk: Chunk

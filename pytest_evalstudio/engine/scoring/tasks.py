@@ -25,9 +25,9 @@ _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL 
 UNNAMED_MODEL = "dataset"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ModelInfo:
-    """A model as the record knows it.
+    """A model as the record knows it; it equals itself alone.
 
     Attributes:
         key: what results are grouped by.
@@ -44,8 +44,8 @@ class ModelInfo:
     description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def __post_init__(self) -> None:
-        self.key = safe_identifier(self.key)
-        self.label = safe_identifier(self.label)
+        object.__setattr__(self, "key", safe_identifier(self.key))
+        object.__setattr__(self, "label", safe_identifier(self.label))
 
 
 @dataclass(slots=True, eq=False)
