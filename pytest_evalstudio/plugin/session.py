@@ -19,7 +19,7 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
-from pytest_evalstudio.plugin.display import SafeTerminal, shown, usage_error
+from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt
 from pytest_evalstudio.plugin.settings import Settings
 
@@ -37,6 +37,7 @@ class EvalSession:
 
     Attributes:
         services: models, judges, caches and the lock of the output folder; closed when the session ends.
+        left_alone: near misses of evaluation files, for -v.
         workflows: those of which a step has run here, by file.
     """
 
@@ -47,6 +48,7 @@ class EvalSession:
         self.usage_errors: list[str] = []
         self.broken_cases = 0
         self.collected_files = 0
+        self.left_alone: list[str] = []
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
@@ -182,6 +184,12 @@ class EvalSession:
             self.usage_errors.append(str(exc))
         if self.usage_errors:
             self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
+        if not self.left_alone or self.config.option.verbose < 1:
+            return []
+        return [shown_line(f"evalstudio: left alone: {', '.join(self.left_alone)}")]
 
     def _prepare(self, session: pytest.Session, items: list[EvalItem], steps: list[WorkflowStep]) -> None:
         if self.usage_errors:

@@ -15,9 +15,9 @@ from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import (
     Configuration,
     configuration,
-    find_configuration,
     load_configuration,
 )
+from pytest_evalstudio.formats.recognition import find_configuration
 
 DEFAULT_OUTPUT = "evalstudio-report"
 DEFAULT_CACHE = ".evalstudio"

@@ -66,7 +66,7 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
 
 
 class WorkflowStep(pytest.Item):
-    """A step of a workflow: skipped if it waits or lacks another step, kept if nothing has changed, else run."""
+    """A step: skipped if it waits or lacks another step, kept if nothing has changed, else run."""
 
     def __init__(self, *, run: WorkflowRun, spec: StepSpec, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
