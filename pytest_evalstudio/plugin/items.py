@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,6 +29,10 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.marks import mark_named
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
+from pytest_evalstudio.record.schema import Attempt
+
+ATTEMPTS = pytest.StashKey[list[Attempt]]()
+"""Earlier attempts at an item that a plugin runs again."""
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.chunked import Chunk
@@ -222,6 +227,10 @@ class EvalItem(FixtureItem):
 
     Errors of host, judge or model are raised in `setup`, missed thresholds in `runtest`, so that pytest
     reports them as E and F.
+
+    Attributes:
+        planned: the task as it was collected.
+        task: the task of the current attempt.
     """
 
     chunk: Chunk
@@ -229,7 +238,7 @@ class EvalItem(FixtureItem):
 
     def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.task = task
+        self.task = self.planned = task
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.enable_fixtures()
@@ -255,6 +264,8 @@ class EvalItem(FixtureItem):
             self.config.option.setuponly
         ):  # also set by --setup-plan: nothing is executed, so no model is asked
             return
+        if attempt := len(self.stash.get(ATTEMPTS, ())):
+            self.task = dataclasses.replace(self.planned, attempt=attempt + 1)
         result = self.chunk.result(self)
         if result.errors:
             raise EvaluationError(explain(result))

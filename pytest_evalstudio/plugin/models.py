@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
+from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Models:
         self._sessions: dict[ModelInfo, ModelSession] = {}
         self._known: list[str] = []
         self._wanted = evals.settings.model_names
-        self.asked: dict[str, ModelSession] = {}
+        self.asked: dict[str, AskedAhead] = {}
 
     def of_suite(self, suite: TestSuite, config: Configuration, place: str) -> list[ModelInfo]:
         """Return the models that answer a suite.
@@ -146,7 +147,7 @@ class Models:
             session = self._opened(configured.table, configured.config)
             self._evals.services.callback(session.close)
             self._sessions[info] = session
-            if self.asked.setdefault(info.key, session).key != session.key:
+            if self.asked.setdefault(info.key, AskedAhead(session)).key != session.key:
                 raise ConfigurationError(
                     f"two collected files have a model {info.key!r} and mean different ones; run them one at"
                     " a time"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
+    from pytest_evalstudio.plugin.pacing import Pacing
     from pytest_evalstudio.plugin.plans import WorkerPlan
     from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.workflows import WorkflowStep
@@ -86,6 +87,13 @@ class EvalSession:
         for warning in provider.warnings():
             self.warn(warning, self.settings.cache())
         provider.close()
+
+    @functools.cached_property
+    def pacing(self) -> Pacing:
+        """Return the number of items that are evaluated together."""
+        from pytest_evalstudio.plugin.pacing import Pacing
+
+        return Pacing(self.config)
 
     @functools.cached_property
     def recorder(self) -> Recorder:

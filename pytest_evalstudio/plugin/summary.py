@@ -47,6 +47,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in flip_lines(analysis):
         terminal.write_line(text)
+    for text in flaky_lines(analysis):
+        terminal.write_line(text, yellow=True)
     for gate in analysis.gates:
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
     for text in report.warnings:
@@ -176,6 +178,15 @@ def problem_lines(analysis: Analysis) -> Iterator[str]:
         yield "problems: " + ", ".join(
             f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]
         )
+
+
+def flaky_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the items that passed only when a plugin ran them again."""
+    if analysis.flaky:
+        names = [item.nodeid for item in analysis.reruns if item.flaky][:ROWS]
+        cases = "1 test case" if analysis.flaky == 1 else f"{analysis.flaky} test cases"
+        more = ", ..." if analysis.flaky > len(names) else ""
+        yield f"flaky: {cases} passed only after a rerun: {', '.join(names)}{more}"
 
 
 def flip_lines(analysis: Analysis) -> Iterator[str]:

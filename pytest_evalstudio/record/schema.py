@@ -211,6 +211,23 @@ class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     compared: tuple[str, ...] = ()
 
 
+class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An attempt at an item that was run again.
+
+    Attributes:
+        duration_s: seconds.
+        reason: headline of a failed or broken attempt.
+        answers: the model's answers, one per repeat; none where the item was not evaluated.
+        verdicts: by evaluator id.
+    """
+
+    verdict: VerdictWord
+    duration_s: float
+    reason: str = ""
+    answers: tuple[str, ...] = ()
+    verdicts: dict[str, ItemVerdict] = {}
+
+
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
     """One test case put to one model, or one check of a test written in Python.
 
@@ -224,6 +241,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         reason: headline of a failed or broken item.
         rows: one per repeat; none where the item was not evaluated.
         perturbed: None for an original.
+        attempts: earlier attempts, where a plugin has run the item again.
+        flaky: whether it passed after an attempt that did not.
     """
 
     index: int
@@ -242,6 +261,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     flips: tuple[ItemFlip, ...]
     perturbed: Perturbation | None = None
     xfail: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    flaky: bool = False
 
     @property
     def identity(self) -> str:

@@ -7,6 +7,7 @@ import random
 import time
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -132,6 +133,10 @@ class ModelSession:
         if self._closed:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(prompts, progress))
+
+    def submit(self, prompt: Prompt) -> Future[Answer]:
+        """Ask a prompt whose answer is needed later; see `ask`."""
+        return self._thread.submit(self.answer(prompt))
 
     def close(self) -> None:
         """End connections and the background thread; a second call does nothing."""

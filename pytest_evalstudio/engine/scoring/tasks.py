@@ -59,6 +59,7 @@ class EvalTask:
         chosen: evaluators of the case's own; None for the run's choice.
         source: the original of a perturbed case, under the same model.
         related: by type of relationship, other cases under the same model that this one is linked to.
+        attempt: number of the attempt at the test case, 1 for the first.
     """
 
     name: str
@@ -71,6 +72,7 @@ class EvalTask:
     skip: str = ""
     source: EvalTask | None = None
     related: Mapping[str, EvalTask] = field(default_factory=lambda: NOTHING)
+    attempt: int = 1
 
     @property
     def key(self) -> str:
