@@ -241,6 +241,7 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
         cost_usd=answer.cost_usd,
         usage=answer.usage,
         retries=answer.retries,
+        tool_calls=answer.tool_calls,
         error=answer.error,
     )
 

@@ -235,6 +235,7 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         retries=case.retries,
         error=masked(case.error),
         is_rag=case.is_rag,
+        tool_calls=tuple(map(_masked_texts, case.tool_calls)),
         conversation=tuple(
             schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation
         ),

@@ -122,6 +122,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
+        tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: why there is no answer, "" where there is one.
         is_rag: whether the model retrieves.
         outcomes: evaluator id to its outcome.
@@ -143,6 +144,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int
     error: str
     is_rag: bool
+    tool_calls: tuple[JsonObject, ...] = ()
     conversation: tuple[Message, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
