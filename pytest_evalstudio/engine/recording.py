@@ -38,6 +38,8 @@ from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
 
 TOOL = "pytest-evalstudio"
+BROKEN = ("failed", "error")
+"""Verdicts of attempts after which an item that passes is flaky."""
 _MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {"extra"}
 
 
@@ -52,6 +54,7 @@ class ItemHead:
         file: path as in the node id.
         code: what ended an item without an outcome; see `core.codes.ItemCode`.
         reason: used where the evaluation gives no headline.
+        attempts: earlier attempts at the item.
     """
 
     index: int
@@ -66,6 +69,7 @@ class ItemHead:
     code: str = ""
     reason: str = ""
     xfail: str = ""
+    attempts: tuple[schema.Attempt, ...] = ()
 
 
 def item_entry(
@@ -98,6 +102,19 @@ def item_entry(
         if result is not None and result.origin is not None
         else None,
         xfail=masked(head.xfail),
+        attempts=head.attempts,
+        flaky=head.verdict == "passed" and any(tried.verdict in BROKEN for tried in head.attempts),
+    )
+
+
+def attempt_of(item: schema.Item) -> schema.Attempt:
+    """Return an item as an attempt of the item that is run in its place."""
+    return schema.Attempt(
+        verdict=item.verdict,
+        duration_s=item.duration_s,
+        reason=item.reason,
+        answers=tuple(row.actual_output for row in item.rows),
+        verdicts=item.verdicts,
     )
 
 
@@ -253,6 +270,7 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         retries=case.retries,
         error=masked(case.error),
         is_rag=case.is_rag,
+        tool_calls=tuple(map(_masked_texts, case.tool_calls)),
         conversation=tuple(
             schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation
         ),

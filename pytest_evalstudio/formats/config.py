@@ -5,8 +5,6 @@ prefix.
 from __future__ import annotations
 
 import difflib
-import os
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,10 +25,8 @@ from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
+from pytest_evalstudio.formats.recognition import SHARED_FILE
 
-OWN_FILE = "evalstudio.toml"
-SHARED_FILE = "pyproject.toml"
-_OUR_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*tool[ \t]*\.[ \t]*evalstudio\b", re.MULTILINE)
 LEXICON = "lexicon"
 """Names the list of words that tells sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
@@ -273,24 +269,6 @@ class Configuration(_Table):
     # A configuration is a key of tables: it equals itself alone.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
-
-
-def find_configuration(start: Path, stop: Path) -> Path | None:
-    """The nearest configuration file, looking in a folder and upwards.
-
-    Args:
-        start: folder to begin with.
-        stop: the last folder to look in; beyond it nothing is read.
-    """
-    for folder in (start, *start.parents):
-        if os.path.isfile(folder / OWN_FILE):  # unlike Path.is_file it takes any name
-            return folder / OWN_FILE
-        shared = folder / SHARED_FILE
-        if os.path.isfile(shared) and _OUR_TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
-            return shared
-        if folder == stop:
-            break
-    return None
 
 
 def load_configuration(path: Path) -> Configuration:

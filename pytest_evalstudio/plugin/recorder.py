@@ -1,4 +1,4 @@
-"""Keeps the record of a session, and turns it into the report at the end."""
+"""The record of a session, from which the report is built at the end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class Recorder:
         self._failure = ""
         self._judging: Counter[str] = Counter()
         self._output: OutputFolder | None = None
-        self._lock = ExitStack()
         self.report: Report | None = None
 
     @property
@@ -54,19 +53,17 @@ class Recorder:
         if self._output is not None:
             return
         folder = OutputFolder(self._evals.settings.output())
-        self._lock.enter_context(folder.locked())
-        try:
-            folder.check((*REPORT_FILES, PREVIOUS))
-            folder.set_aside()
-            folder.list_files([*folder.owned(), FILE])
-        except OSError as exc:
-            self._lock.close()
-            raise ConfigurationError(
-                f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})"
-            ) from None
-        except ConfigurationError:
-            self._lock.close()
-            raise
+        with ExitStack() as lock:
+            lock.enter_context(folder.locked())
+            try:
+                folder.check((*REPORT_FILES, PREVIOUS))
+                folder.set_aside()
+                folder.list_files([*folder.owned(), FILE])
+            except OSError as exc:
+                raise ConfigurationError(
+                    f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})"
+                ) from None
+            self._evals.services.push(lock.pop_all())
         self._output = folder
 
     def receive(self, payload: Payload) -> None:
@@ -97,12 +94,6 @@ class Recorder:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
-        try:
-            self._finish(session, exitstatus)
-        finally:
-            self._lock.close()
-
-    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
         if self._writer is None:
             self._restore()
             self._fail(session)
@@ -166,7 +157,7 @@ class Recorder:
         return [pair for pairs in given for pair in pairs or ()]
 
     def _storage_mb(self) -> float | None:
-        """Megabytes of cache and output, where the configuration limits them."""
+        """Return the megabytes of cache and output, None if the configuration does not limit them."""
         settings = self._evals.settings
         if settings.session.storage.max_mb is None:
             return None

@@ -122,6 +122,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
+        tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: why there is no answer, "" where there is one.
         is_rag: whether the model retrieves.
         outcomes: evaluator id to its outcome.
@@ -143,6 +144,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int
     error: str
     is_rag: bool
+    tool_calls: tuple[JsonObject, ...] = ()
     conversation: tuple[Message, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
@@ -211,6 +213,23 @@ class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     compared: tuple[str, ...] = ()
 
 
+class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An attempt at an item that was run again.
+
+    Attributes:
+        duration_s: seconds.
+        reason: headline of a failed or broken attempt.
+        answers: the model's answers, one per repeat; none where the item was not evaluated.
+        verdicts: by evaluator id.
+    """
+
+    verdict: VerdictWord
+    duration_s: float
+    reason: str = ""
+    answers: tuple[str, ...] = ()
+    verdicts: dict[str, ItemVerdict] = {}
+
+
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
     """One test case put to one model, or one check of a test written in Python.
 
@@ -224,6 +243,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         reason: headline of a failed or broken item.
         rows: one per repeat; none where the item was not evaluated.
         perturbed: None for an original.
+        attempts: earlier attempts, where a plugin has run the item again.
+        flaky: whether it passed after an attempt that did not.
     """
 
     index: int
@@ -242,6 +263,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     flips: tuple[ItemFlip, ...]
     perturbed: Perturbation | None = None
     xfail: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    flaky: bool = False
 
     @property
     def identity(self) -> str:
