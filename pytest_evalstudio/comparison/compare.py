@@ -14,7 +14,7 @@ from pytest_evalstudio.comparison.results import (
     Part,
     ScoreChange,
 )
-from pytest_evalstudio.comparison.sides import Identity, Side, SideItem
+from pytest_evalstudio.comparison.sides import Identity, Scores, Side, SideItem
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
@@ -102,13 +102,13 @@ def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
 
 
 def score_changes(
-    base: SideItem, new: SideItem, evaluators: Mapping[str, EvaluatorEntry]
+    base: Scores, new: Scores, evaluators: Mapping[str, EvaluatorEntry]
 ) -> Iterator[ScoreChange]:
     """Yield the primary and asserted metrics whose score differs."""
     for evaluator in evaluators.values():
         for metric in evaluator.metrics:
             name = (evaluator.id, metric.key)
-            earlier, now = base.scores.get(name), new.scores.get(name)
+            earlier, now = base.get(name), new.get(name)
             if earlier != now and (metric.primary or metric.asserted):
                 yield ScoreChange(evaluator=evaluator.id, metric=metric.key, base=earlier, new=now)
 
@@ -140,7 +140,7 @@ def _change(
         key=key,
         model=model,
         flaky=base is not None and base.flaky,
-        scores=tuple(score_changes(base, new, evaluators)) if base and new else (),
+        scores=tuple(score_changes(base.scores, new.scores, evaluators)) if base and new else (),
         reason=new.reason if new else "",
         base_answer=base.answer if base else "",
         answer=new.answer if new else "",

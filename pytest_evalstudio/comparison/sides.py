@@ -20,6 +20,8 @@ Identity = tuple[str, str, str, int]
 """File, key, model and part of an item."""
 MetricName = tuple[str, str]
 """Evaluator and metric."""
+Scores = Mapping[MetricName, float | None]
+"""Score of an item by metric, None where a metric was not scored."""
 
 
 class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -38,7 +40,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     outcome: str
     cluster: tuple[str, str]
     flaky: bool
-    scores: Mapping[MetricName, float | None]
+    scores: Scores
     case: bytes
     documents: tuple[str, ...]
     duration_s: float | None
@@ -130,8 +132,10 @@ def read_side(
 
 
 def is_flaky(item: Item) -> bool:
-    """Return True if the repeats of an item disagree: its mean passes and not every repeat does."""
-    return any(verdict.pass_k == 0.0 and verdict.passed is True for verdict in item.verdicts.values())
+    """Return True if repeats or attempts of an item disagree."""
+    return item.flaky or any(
+        verdict.pass_k == 0.0 and verdict.passed is True for verdict in item.verdicts.values()
+    )
 
 
 def case_digest(row: Row | None) -> bytes:

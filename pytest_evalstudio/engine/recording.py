@@ -118,6 +118,15 @@ def attempt_of(item: schema.Item) -> schema.Attempt:
     )
 
 
+def item_scores(result: Result) -> dict[tuple[str, str], float | None]:
+    """Return the scores of an evaluated item by evaluator and metric."""
+    return {
+        (selected.id, metric): value
+        for selected, verdict in result.verdicts.items()
+        for metric, value in verdict.scores.items()
+    }
+
+
 def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
     """Return the header's entry of an evaluator."""
     spec = selected.spec

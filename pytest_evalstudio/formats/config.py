@@ -207,6 +207,21 @@ class ModelTable(BaseModel):
         return {"host": self.host, **(self.model_extra or {})}
 
 
+class ComparisonTable(_Table):
+    """How a run is compared with its baseline.
+
+    Attributes:
+        fail_on: what fails the session: a regressed case that is not known to be flaky ("case"), a metric
+            that is worse ("mean"), or nothing ("none").
+        allowed_drop: drop that is never worse, as a share of the metric's range.
+        tolerance: drop that does not matter, as a share of the metric's range.
+    """
+
+    fail_on: Literal["case", "mean", "none"] = "case"
+    allowed_drop: Annotated[float, Field(ge=0)] = 0.0
+    tolerance: Annotated[float, Field(ge=0)] = 0.05
+
+
 class Configuration(_Table):
     """What a configuration file may say.
 
@@ -221,6 +236,8 @@ class Configuration(_Table):
         runs: how often each question is asked.
         output: folder of the report, relative to the configuration's own.
         cache: folder of answers and downloads, relative to the configuration's own.
+        baseline: baseline that a run is compared with, relative to the configuration's folder.
+        comparison: how a run is compared with its baseline.
         allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
         max_text_chars: longer texts are not scored.
         min_test_cases: fewer scored cases of a model are a problem.
@@ -244,6 +261,8 @@ class Configuration(_Table):
     guardrails: Annotated[PathText, Field(min_length=1)] | None = None
     output: PathText | None = None
     cache: PathText | None = None
+    baseline: PathText | None = None
+    comparison: ComparisonTable = Field(default_factory=ComparisonTable)
     flips: Literal["fail", "report"] = "fail"
     runs: Annotated[int, Field(ge=1)] = 1
     allow_private_hosts: bool = False

@@ -79,6 +79,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="use a lab's own descriptions of models that are not configured",
     )
+    add("--evalstudio-baseline", metavar="FILE", help="compare the run with this baseline or earlier run")
+    add(
+        "--evalstudio-baseline-model",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="name of a model in the baseline and in this run; repeatable",
+    )
+    add(
+        "--evalstudio-fail-on",
+        choices=("case", "mean", "none"),
+        help="what fails the session beside failed items: a regressed case, a metric that is worse, nothing",
+    )
+    add(
+        "--evalstudio-fail-on-inconclusive",
+        action="store_true",
+        help="fail the session where the comparison is inconclusive",
+    )
+    add(
+        "--evalstudio-known-failures",
+        choices=("xfail",),
+        help="xfail: items that fail in the baseline too are expected failures",
+    )
+    parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
     parser.addini(
         "evalstudio_files",
         "names of files that are looked at while a folder is walked",

@@ -278,7 +278,9 @@ class EvalItem(FixtureItem):
     def runtest(self) -> None:
         result = self.chunk.result(self)
         if misses(result):
-            raise ThresholdMissed(explain(result))
+            message = explain(result)
+            baseline = self.file.evals.baseline
+            raise ThresholdMissed(baseline.explained(self, result, message) if baseline else message)
         for line in doubts(result):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 

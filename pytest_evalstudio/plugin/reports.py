@@ -11,6 +11,7 @@ from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.engine.recording import (
     ItemHead,
     attempt_of,
+    document_digests,
     evaluator_entry,
     file_entry,
     item_entry,
@@ -132,6 +133,11 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
             selected.id: evaluator_entry(run_wide.get(selected.id, selected))
             for selected in evaluators
             if announced.first("evaluators", selected.id)
+        },
+        documents={
+            name: digest
+            for name, digest in document_digests(item.task.case).items()
+            if announced.first("documents", name)
         },
     )
 

@@ -25,6 +25,7 @@ from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.pacing import Pacing
@@ -94,6 +95,26 @@ class EvalSession:
         from pytest_evalstudio.plugin.pacing import Pacing
 
         return Pacing(self.config)
+
+    @functools.cached_property
+    def baseline(self) -> SessionBaseline | None:
+        """Return the baseline that the run is compared with, None for none.
+
+        Raises:
+            ConfigurationError: if the given one cannot be used.
+        """
+        path = self.settings.baseline()
+        if path is None:
+            return None
+        if not path.exists() and not self.config.option.evalstudio_baseline:
+            self.warn(
+                f"{path}: there is no baseline yet; save one with `evalstudio baseline save -o {path.name}`",
+                path,
+            )
+            return None
+        from pytest_evalstudio.plugin.baseline import SessionBaseline
+
+        return SessionBaseline(path, self.settings)
 
     @functools.cached_property
     def recorder(self) -> Recorder:
@@ -207,6 +228,10 @@ class EvalSession:
             self._check_gates()
         if session.config.option.collectonly:
             return
+        if items and self.baseline is not None:
+            self.baseline.check(items)
+            if self.settings.expects_known_failures:
+                self.baseline.expect_known_failures(items)
         self.models.open(items)
         for index, item in enumerate(session.items):
             item.stash[chunked.INDEX] = index

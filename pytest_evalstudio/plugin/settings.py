@@ -35,6 +35,7 @@ class Settings:
         self._root = config.rootpath
         self._invocation = config.invocation_params.dir
         self._arguments = list(config.args)
+        self._ini_baseline = str(config.getini("evalstudio_baseline") or "")
         self._by_file: dict[Path | None, Configuration] = {}
         self._by_folder: dict[Path, Configuration] = {}
 
@@ -56,6 +57,7 @@ class Settings:
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
+        _ = self.renamed_models
         if self._option.evalstudio_config:
             self.for_folder(self._root)
 
@@ -83,6 +85,44 @@ class Settings:
             "--evalstudio-perturb": self._option.evalstudio_perturb,
         }
         return [name for name, value in given.items() if value]
+
+    @property
+    def renamed_models(self) -> dict[str, str]:
+        """Return the name of a model in the baseline to its name in this run, where they differ.
+
+        Raises:
+            ConfigurationError: if an option is malformed.
+        """
+        names = {}
+        for option in self._option.evalstudio_baseline_model:
+            old, equals, new = option.partition("=")
+            if not (equals and old and new):
+                raise ConfigurationError(f"--evalstudio-baseline-model {option}: write OLD=NEW")
+            names[old] = new
+        return names
+
+    @property
+    def fail_on(self) -> str:
+        """Return what fails the session, "" where the command line does not say."""
+        return str(self._option.evalstudio_fail_on or "")
+
+    @property
+    def fail_on_inconclusive(self) -> bool:
+        return bool(self._option.evalstudio_fail_on_inconclusive)
+
+    @property
+    def expects_known_failures(self) -> bool:
+        """Return whether items that fail in the baseline too are expected to fail."""
+        return bool(self._option.evalstudio_known_failures == "xfail")
+
+    def baseline(self) -> Path | None:
+        """Return the baseline of the command line, of pytest's ini file or of the configuration."""
+        if self._option.evalstudio_baseline:
+            return self._invocation / str(self._option.evalstudio_baseline)
+        if self._ini_baseline:
+            return self._root / self._ini_baseline
+        config = self.session
+        return config.folder / config.baseline if config.baseline else None
 
     @property
     def refresh(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_evalstudio.comparison.markdown import comparison_markdown
+from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -15,11 +17,12 @@ PROBLEMS_SHOWN = 10
 FAILURES_SHOWN = 10
 
 
-def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
+def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparison | None = None) -> str:
     """The run in one screen.
 
     Args:
         failed: node ids of the items that failed or broke.
+        comparison: of the run with its baseline.
     """
     run = analysis.run
     lines = ["# Evaluation summary", ""]
@@ -32,6 +35,8 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
     if run.interrupted:
         lines += ["", "The run was interrupted: the figures are of what had finished."]
+    if comparison is not None:
+        lines += ["", comparison_markdown(comparison, level=2).rstrip()]
     if analysis.gates:
         lines += [
             "",
