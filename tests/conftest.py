@@ -5,39 +5,24 @@ Property tests take 50 fixed examples; `HYPOTHESIS_PROFILE=thorough` takes 2,000
 
 from __future__ import annotations
 
-import importlib
 import os
-import pkgutil
 import runpy
 import shutil
+import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
-
-import pytest_evalstudio
+from _pytest.pytester import SysModulesSnapshot
 
 NO_NETWORK = Path(__file__).parent / "no_network"
 
 runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH", ""))))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
-
-
-_IMPORTED_WHEN_NEEDED = (
-    "jinja2",
-    "jsonschema",
-    "nltk.tokenize.destructive",
-    "numpy",
-    "openai",
-    "pydantic",
-    "regex",
-    "rouge_score.tokenize",
-    "syntok.segmenter",
-    "yaml",
-)
 
 
 hypothesis.settings.register_profile(
@@ -54,23 +39,23 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 
-@pytest.fixture(scope="session")
-def imported_modules() -> None:
-    """Import the whole package.
-
-    After a run in this process pytester forgets the modules that the run was the first to import, and some
-    extension modules cannot be imported twice.
-    """
-    for module in pkgutil.walk_packages(pytest_evalstudio.__path__, "pytest_evalstudio."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    for name in _IMPORTED_WHEN_NEEDED:
-        importlib.import_module(name)
-
-
 @pytest.fixture
-def pytester(imported_modules: None, pytester: pytest.Pytester) -> pytest.Pytester:
-    return pytester
+def pytester(pytester: Any) -> pytest.Pytester:
+    """Keep the installed modules that a run in this process imports.
+
+    pytester would forget them, and then there are two versions of their classes; extension modules cannot be
+    imported twice.
+    """
+
+    def is_installed(name: str) -> bool:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        return file is None or not file.startswith(str(pytester.path))
+
+    take = partial(SysModulesSnapshot, preserve=is_installed)
+    pytester._Pytester__take_sys_modules_snapshot = take
+    pytester._sys_modules_snapshot = take()
+    kept: pytest.Pytester = pytester
+    return kept
 
 
 @pytest.fixture(scope="session")

@@ -86,7 +86,7 @@ def evaluators() -> Iterator[str]:
 
 def hosts() -> Iterator[str]:
     plugins = Registry().hosts
-    yield from _head("Host", "Kind", "Answers kept", "What it asks", "Parameters")
+    yield from _head("Host", "Kind", "Answers kept", "Source of answers", "Parameters")
     for id in plugins:
         spec = plugins.spec(id)
         named = ", ".join(f"`{name}`" for name in parameters(plugins.get(id)))
@@ -128,18 +128,16 @@ def options() -> Iterator[str]:
     for name, text in found.declared:
         yield _row(f"`{name}`", _sentence(text))
     for name, text, default in found.ini:
-        yield _row(
-            f"`{name}` (ini key)",
-            f"{_sentence(text)} Default: {' '.join(f'`{pattern}`' for pattern in default)}, with the suffixes"
-            f" {_listed(plugin.SUFFIXES)}.",
-        )
+        patterns = " ".join(f"`{pattern}`" for pattern in default or ())
+        more = f" Default: {patterns}, with the suffixes {_listed(plugin.SUFFIXES)}." if patterns else ""
+        yield _row(f"`{name}` (ini key)", f"{_sentence(text)}{more}")
 
 
 def configuration() -> Iterator[str]:
     yield from _head("Key", "Default", "Meaning")
     elsewhere = {
         "evaluators": _listed(DEFAULT_EVALUATORS),
-        "output": f"`{DEFAULT_OUTPUT}` where pytest was started",
+        "output": f"`{DEFAULT_OUTPUT}` in the working directory of pytest",
         "cache": f"`{DEFAULT_CACHE}` in pytest's root folder",
     }
     for name, field in Configuration.model_fields.items():
@@ -176,14 +174,16 @@ def _is_table(annotation: Any) -> bool:
 
 def limits() -> Iterator[str]:
     yield from _head("Key of `[[model]]`", "Default", "Meaning")
-    yield _row("`name`", "must be given", "What the model is called in node ids and reports.")
-    yield _row("`host`", "must be given", "Id of the host; its parameters stand in the same table.")
-    yield _row("`runs`", "that of the configuration", "How often each question is asked of this model.")
+    yield _row("`name`", "must be given", "Name of the model in node ids and reports.")
+    yield _row("`host`", "must be given", "Id of the host; its parameters are keys of the same table.")
+    yield _row(
+        "`runs`", "that of the configuration", "Number of times that this model is asked each question."
+    )
     yield _row("`cache`", "the host's choice", "Whether answers are kept from run to run.")
     yield _row(
         "`rag`",
-        "seen from the answers",
-        "Whether the model retrieves, so that its context is judged too; a lab keeps it as the key"
+        "inferred from the answers",
+        "Whether the model retrieves, so that its context is scored too; a lab stores this as the key"
         " `retrieves` of its model.",
     )
     for item in dataclasses.fields(Limits):

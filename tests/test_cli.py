@@ -148,7 +148,7 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
             "d.json:1:21 /inputs/0/run: input should be greater than or equal to 1\n",
         ),
         ("d.csv", "a,b\n", "d.csv:1:1: has no column `input`"),
-        ("x.json", {"name": "x"}, "x.json: is no file of ours"),
+        ("x.json", {"name": "x"}, "x.json: has no supported format"),
         ("x.txt", "", "x.txt: is none of .json"),
         (
             "evalstudio.toml",
@@ -243,7 +243,7 @@ def test_a_starter_is_written_once_and_is_fine(capsys):
     assert main(["init", "new"]) == 2
     assert (
         capsys.readouterr().err
-        == f"evalstudio: {Path('new', 'starter_suite.json')}: is there already; move it away, or give another"
+        == f"evalstudio: {Path('new', 'starter_suite.json')}: already exists; move it away, or give another"
         " folder\n"
     )
 
@@ -293,7 +293,7 @@ def test_a_faulty_suite_is_not_resolved(capsys):
     assert main(["resolve", suite({"prompt": 5}), "-o", "lab.json"]) == 2
     assert "/tests/0/test_cases/0/prompt: expected a string, found 5" in capsys.readouterr().err
     assert main(["resolve", write("d.json", {"inputs": []}), "-o", "lab.json"]) == 2
-    assert "d.json: is a data set, which does not say whom to ask" in capsys.readouterr().err
+    assert "d.json: is a data set, which names no models to ask" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["sub/s.json", "./sub/s.json"])

@@ -127,7 +127,7 @@ def test_what_is_wrong_is_told_and_nothing_is_written(capsys):
             "d.json: is a dataset; only an evaluation set becomes a suite",
         ),
         (["nothing.json", "-o", "s.json"], "nothing.json: cannot be read"),
-        (["other.json", "-o", "s.json"], "other.json: is no file of ours"),
+        (["other.json", "-o", "s.json"], "other.json: has no supported format"),
     ],
 )
 def test_wrong_usage_is_told(capsys, arguments, fault):

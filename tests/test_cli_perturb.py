@@ -147,7 +147,7 @@ def test_a_lab_whose_model_nobody_knows(capsys):
 def test_a_data_set_does_not_say_whom_to_ask(capsys):
     write("d.json", json.dumps({"inputs": [{"input": "Why?", "actual_output": "So."}]}))
     assert main(["perturb", "d.json", "-p", "copy", "-o", "p.json"]) == 2
-    assert "d.json: is a data set, which does not say whom to ask" in capsys.readouterr().err
+    assert "d.json: is a data set, which names no models to ask" in capsys.readouterr().err
 
 
 def test_a_judge_writes_the_misinformation_and_is_paid_once(capsys):

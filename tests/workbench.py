@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import StepContext
+
+T = TypeVar("T")
+
+
+def configured(cls: type[T], parameters: Mapping[str, Any]) -> T:
+    """Return a step with parameters as a workflow's file gives them."""
+    return build(cls, check_options(cls, parameters, ""), "")
 
 
 class Bench:

@@ -19,7 +19,7 @@ def add_to(add: Adds) -> None:
     parser = add(
         "calibrate",
         run,
-        "Calibrate metrics by labels that people gave: threshold, probabilities, conformal sets, errors.",
+        "Calibrate metrics with human labels: threshold, probabilities, conformal sets, errors.",
     )
     parser.add_argument(
         "results",
@@ -36,7 +36,7 @@ def add_to(add: Adds) -> None:
         "--metric",
         required=True,
         metavar="KEY[,KEY...]",
-        help="METRIC or EVALUATOR.METRIC; several make one score",
+        help="METRIC or EVALUATOR.METRIC; several are combined into one score",
     )
     parser.add_argument(
         "--method",
@@ -55,7 +55,7 @@ def add_to(add: Adds) -> None:
         "--good",
         type=int,
         metavar="LEVEL",
-        help="the lowest level that counts as good, where labels have more than two",
+        help="the lowest level that counts as good, for labels with more than two levels",
     )
     parser.add_argument(
         "--seed",
@@ -74,12 +74,14 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from dataclasses import asdict
 
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
     from pytest_evalstudio.mrm.data.results import read_scores
-    from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate, describe
+    from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
+    from pytest_evalstudio.mrm.steps.human_calibration.description import describe
     from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{path}: no label counts: {outdated} are of answers whose text has changed since{others}; label"
             " them again"
         )
-    found = calibrate(
+    calibration = calibrate(
         scores,
         labels,
         metrics,
@@ -108,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(
             {
-                **asdict(found.figures),
+                **asdict(calibration.figures),
                 "divided": [list(identity) for identity in divided],
                 "outdated": outdated,
             }
@@ -118,9 +120,9 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"left out: {outdated} labels of answers whose text has changed since")
         if divided:
             say(f"left out: {len(divided)} answers on which raters are divided")
-        say(*describe(found.figures))
+        say(*describe(calibration.figures))
     if arguments.output:
-        found.save(Path(arguments.output))
+        calibration.save(Path(arguments.output))
         if not arguments.json:
             say(f"wrote {arguments.output}")
     return FINE

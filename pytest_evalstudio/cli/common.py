@@ -1,4 +1,4 @@
-"""What the commands share: exit statuses, the configuration of a file, JSON on standard output."""
+"""Common parts of the commands: exit statuses, the configuration of a file, JSON on standard output."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def print_json(value: Any) -> None:
 
 
 def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
-    """The configuration that applies to a file: the chosen one, else the nearest one, else the defaults."""
+    """Return the configuration of a file: the chosen one, else the nearest one, else the defaults."""
     from pytest_evalstudio.formats.config import Configuration, load_configuration
     from pytest_evalstudio.formats.recognition import find_configuration
 
@@ -67,11 +67,12 @@ def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
 
 
 def is_url(name: str) -> bool:
+    """Return True if a name is an HTTP or HTTPS URL."""
     return name.lower().startswith(("http://", "https://"))
 
 
 def local(name: str) -> Path:
-    """The path of a file that may be given as a URL, which is fetched."""
+    """Return the path of a file; a file that is given as a URL is fetched first."""
     if not is_url(name):
         return Path(name)
     from pytest_evalstudio.engine.asking.downloads import fetch_suite
@@ -80,11 +81,10 @@ def local(name: str) -> Path:
 
 
 def read_whole(path: Path, name: str) -> TestSuite | TestLab:
-    """A sound suite or lab.
+    """Read a suite or lab without errors.
 
     Raises:
-        DataError: for the first thing that is wrong with it, or if it is a data set: nobody knows whom to ask
-            its questions.
+        DataError: for the first fault, or if it is a data set, which names no models to ask.
     """
     from pytest_evalstudio.core.errors import DataError
     from pytest_evalstudio.formats.dataset import LlmDataset
@@ -94,5 +94,5 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
     if file.errors:
         raise file.errors[0]
     if isinstance(file.content, LlmDataset):
-        raise DataError("is a data set, which does not say whom to ask: give a suite or a lab", source=name)
+        raise DataError("is a data set, which names no models to ask: give a suite or a lab", source=name)
     return file.content

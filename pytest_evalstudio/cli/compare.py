@@ -50,6 +50,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Print the comparison; 1 where the new run is worse."""
     from pytest_evalstudio.comparison.compare import compare
     from pytest_evalstudio.comparison.markdown import comparison_markdown
     from pytest_evalstudio.comparison.metrics import Limits

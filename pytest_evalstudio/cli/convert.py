@@ -24,8 +24,8 @@ def add_to(add: Adds) -> None:
     parser = add(
         "convert",
         run,
-        "Make a suite or data set of an evaluation set of Agent Evaluation, or an evaluation set of one of"
-        " these.",
+        "Convert an evaluation set of Agent Evaluation to a suite or data set, or one of these to an"
+        " evaluation set.",
     )
     parser.add_argument(
         "file",
@@ -48,11 +48,12 @@ def add_to(add: Adds) -> None:
         "--model",
         default="",
         metavar="NAME",
-        help="of a lab with several models the one whose answers are written",
+        help="model whose answers are written, for a lab with several models",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.formats.agent_evaluation import (
         evaluation_source,
         is_evaluation_set,
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _written(content: TestSuite | TestLab | LlmDataset, target: str, arguments: argparse.Namespace) -> str:
-    """Write it, and say what was written and what was not."""
+    """Write the converted content, and report what was written and what was not."""
     from pytest_evalstudio.formats.agent_evaluation import (
         export_evaluation_set,
         suite_of,

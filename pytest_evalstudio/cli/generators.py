@@ -21,6 +21,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     plugins = registry_for(arguments).generators
     specs = [plugins.spec(id) for id in plugins]
     if arguments.json:

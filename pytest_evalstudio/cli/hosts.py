@@ -22,6 +22,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     plugins = registry_for(arguments).hosts
     entries: list[dict[str, Any]] = []
     for id in plugins:

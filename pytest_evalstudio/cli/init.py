@@ -20,6 +20,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.formats.starter import write_starter
 
     written = write_starter(Path(arguments.folder))

@@ -19,7 +19,7 @@ def add_to(add: Adds) -> None:
     parser = add(
         "judge-check",
         run,
-        "Measure a judge against labels that people gave: agreement, errors, steadiness, cost.",
+        "Measure a judge against human labels: agreement, errors, flips, cost.",
     )
     parser.add_argument(
         "labels", metavar="LABELS", help="CSV with the columns key, model_key, label (1 good, 0 bad)"
@@ -28,7 +28,10 @@ def add_to(add: Adds) -> None:
         "--lab", required=True, metavar="LAB", help="lab or data set with the answers that were labelled"
     )
     parser.add_argument(
-        "--evaluator", required=True, metavar="ID", help="evaluator whose primary metric is the judge's word"
+        "--evaluator",
+        required=True,
+        metavar="ID",
+        help="evaluator whose primary metric is the judge's verdict",
     )
     parser.add_argument(
         "--repeats",
@@ -51,6 +54,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.judge_check import check_judge, told
     from pytest_evalstudio.formats.labels import read_labels
 

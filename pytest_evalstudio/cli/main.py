@@ -43,7 +43,7 @@ COMMANDS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; what is wrong is said on standard error, without a traceback."""
+    """Run a command; errors are printed on standard error, without a traceback."""
     arguments = parser_of_commands().parse_args(argv)
     command: Callable[[argparse.Namespace], int] = arguments.command
     try:
@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of_commands() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the whole command line."""
     parser = Parser(
         prog="evalstudio",
         description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.",

@@ -19,13 +19,13 @@ def add_to(add: Adds) -> None:
     parser = add(
         "mrm",
         run,
-        "Tell how the steps of a model-risk-management workflow stand, or write its report and artifacts;"
+        "Show the status of the steps of a model-risk-management workflow, or write its report and artifacts;"
         " `pytest WORKFLOW` runs them.",
     )
     parser.add_argument(
         "action",
         choices=["status", "report"],
-        help="status: one line for each step; report: page, summary and the other artifacts anew",
+        help="status: one line for each step; report: write page, summary and the other artifacts again",
     )
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
@@ -34,6 +34,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.formats.files import read_source
     from pytest_evalstudio.formats.workflow import read_workflow
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -41,25 +42,25 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.workflow)
     workflow = read_workflow(read_source(path))
-    found = WorkflowRun(
+    workflow_run = WorkflowRun(
         workflow, path, configuration_for(arguments.workflow, arguments.config), registry_for(arguments)
     )
     if arguments.action == "report":
-        say(str(write_workflow_artifacts(found)))
+        say(str(write_workflow_artifacts(workflow_run)))
         return FINE
-    steps = list(found.statuses())
+    steps = list(workflow_run.statuses())
     if arguments.json:
         print_json(
             [
                 {
                     "number": step.spec.number,
                     "step": step.spec.id,
-                    "standing": step.status,
+                    "status": step.status,
                     "lacks": list(step.lacks),
                     "summary": step.state.summary if step.state else "",
                     "waits": step.state.waits if step.state else "",
                     "finished": step.state.finished if step.state else None,
-                    "artifacts": str(found.folder_of(step.spec.id)),
+                    "artifacts": str(workflow_run.folder_of(step.spec.id)),
                 }
                 for step in steps
             ]

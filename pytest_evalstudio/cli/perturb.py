@@ -32,7 +32,10 @@ def add_to(add: Adds) -> None:
         ),
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="another one gives other cases (default: the configuration's)"
+        "--seed",
+        type=int,
+        metavar="N",
+        help="a different seed gives different cases (default: the configuration's)",
     )
     parser.add_argument(
         "--where",
@@ -51,6 +54,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.asking.answers import AnswerCache
     from pytest_evalstudio.engine.asking.judging import Judges
     from pytest_evalstudio.engine.perturbing.cases import perturb

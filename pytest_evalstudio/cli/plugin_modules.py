@@ -1,6 +1,6 @@
 """`--plugin-module`: plugins that a conftest.py or another module of the user's registers.
 
-The command line runs no code of a folder that nobody named: the module is given explicitly.
+The command line runs no code from a folder unless the user names it: modules are given explicitly.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def registry_for(arguments: argparse.Namespace) -> Registry:
 
 
 def _imported(name: str) -> ModuleType:
-    """Import a module by its name, or a file; the folder of a file is searched for its imports, as by pytest.
+    """Import a module by its name or file path.
+
+    The folder of a file is searched for the file's imports, as pytest does.
 
     Raises:
         ConfigurationError: if that fails.
@@ -78,7 +80,9 @@ def _file(path: Path) -> ModuleType:
     """Import a file under its own name."""
     spec = importlib.util.spec_from_file_location(path.stem, path.absolute())
     if spec is None or spec.loader is None:
-        raise ConfigurationError(f"{OPTION} {path}: is no Python file; give a file or the name of a module")
+        raise ConfigurationError(
+            f"{OPTION} {path}: is not a Python file; give a file or the name of a module"
+        )
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

@@ -23,13 +23,14 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.outputs import OutputFolder
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
 
     registry = registry_for(arguments)
     record = record_path(arguments.record)
-    read_run(record)  # a file that is not a record leaves no folder behind
+    read_run(record)  # no folder is created for a file that is not a record
     output = Path(arguments.output)
     with OutputFolder(output).locked():
         report = build_report(record, output, registry=registry)

@@ -36,7 +36,7 @@ def add_to(add: Adds) -> None:
         metavar="DIR",
         help="folder of stored answers (default: .evalstudio)",
     )
-    parser.add_argument("--refresh", action="store_true", help="ask again instead of taking stored answers")
+    parser.add_argument("--refresh", action="store_true", help="ask again instead of using stored answers")
     parser.add_argument("--runs", type=int, metavar="N", help="how often each question is asked")
     parser.add_argument(
         "--trust-lab",
@@ -47,6 +47,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.engine.asking.downloads import base_of
     from pytest_evalstudio.engine.asking.lab_models import LabTrust
     from pytest_evalstudio.engine.completing import complete_lab

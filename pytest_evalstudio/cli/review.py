@@ -23,8 +23,8 @@ def add_to(add: Adds) -> None:
     parser = add(
         "review",
         run,
-        "Label answers on a page on this machine or in a spreadsheet: those that a workflow's human"
-        " calibration asks for, or those of a report whose verdict is uncertain.",
+        "Label answers on a local page or in a spreadsheet: the sample of a workflow's human calibration, or"
+        " a report's answers with an uncertain verdict.",
     )
     parser.add_argument(
         "place",
@@ -46,7 +46,7 @@ def add_to(add: Adds) -> None:
         "--labels", metavar="FILE", help=f"of a report: CSV file to keep the labels in (default: {LABELS})"
     )
     parser.add_argument(
-        "--rater", default="", metavar="NAME", help="who labels; give one where several people do"
+        "--rater", default="", metavar="NAME", help="name of the rater; needed if several people label"
     )
     parser.add_argument("--blind", action="store_true", help="show neither scores nor verdict")
     parser.add_argument(
@@ -56,14 +56,15 @@ def add_to(add: Adds) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="of a workflow: configuration file, in place of the nearest one"
     )
-    parser.add_argument("--import", dest="read", metavar="CSV", help="take labels from a sheet, and end")
+    parser.add_argument("--import", dest="read", metavar="CSV", help="read labels from a sheet, and exit")
     parser.add_argument(
-        "--export", dest="write", metavar="CSV", help="write what is to be labelled as a sheet, and end"
+        "--export", dest="write", metavar="CSV", help="write the answers to label as a sheet, and exit"
     )
     add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.review.session import ReviewSession
 
     path = Path(arguments.place)
@@ -103,13 +104,13 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
             " labelled, and where, in its steps.human_calibration"
         )
     path = Path(arguments.place)
-    found = WorkflowRun(
+    workflow_run = WorkflowRun(
         read_workflow(read_source(path)),
         path,
         configuration_for(arguments.place, arguments.config),
         registry_for(arguments),
     )
-    return WorkflowSample(found, f"pytest {arguments.place}")
+    return WorkflowSample(workflow_run, f"pytest {arguments.place}")
 
 
 def _report(arguments: argparse.Namespace) -> ReviewSource:
@@ -118,7 +119,7 @@ def _report(arguments: argparse.Namespace) -> ReviewSource:
 
     if arguments.config:
         raise ConfigurationError(
-            f"{arguments.place}: --config is for a workflow; a report says itself what it was made with"
+            f"{arguments.place}: --config is for a workflow; a report contains its own configuration"
         )
     metrics = [name.strip() for name in (arguments.metric or "").split(",") if name.strip()]
     return ReportAnswers(

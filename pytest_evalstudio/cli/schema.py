@@ -19,6 +19,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     if arguments.kind == "record":
         from pytest_evalstudio.record.json_schema import record_schema
 

@@ -21,6 +21,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     specs = sorted(registry_for(arguments).sections.specs(), key=lambda spec: (spec.order, spec.id))
     if arguments.json:
         print_json(

@@ -22,6 +22,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     plugins = registry_for(arguments).steps
     specs = sorted((plugins.spec(id) for id in plugins), key=lambda spec: spec.number)
     entries = [

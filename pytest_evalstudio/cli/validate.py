@@ -26,6 +26,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     registry = registry_for(arguments)
     worst = FINE
     for name in arguments.files:
@@ -88,15 +89,15 @@ def _validate_data(name: str, registry: Registry) -> int:
         say(str(error))
     plan = Plan(registry, configuration_for(name))
     wrong = list(file.errors)
-    found = tasks(file, path.parent, [ModelInfo(key="", label="")])
-    for task in found:
+    file_tasks = tasks(file, path.parent, [ModelInfo(key="", label="")])
+    for task in file_tasks:
         try:
             plan.for_case(task.choice)
         except ConfigurationError as exc:
             say(f"{name}: {task.key}: {exc}")
             wrong.append(DataError(str(exc)))
     if not wrong:
-        say(f"{name}: {file.kind}, {len(found)} test cases: fine")
+        say(f"{name}: {file.kind}, {len(file_tasks)} test cases: fine")
     return FINDINGS if wrong else FINE
 
 
@@ -108,8 +109,8 @@ def _validate_workflow(source: Source, path: Path, name: str, registry: Registry
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
     workflow, config = read_workflow(source), configuration_for(name)
-    found = WorkflowRun(workflow, path, config, registry)
+    workflow_run = WorkflowRun(workflow, path, config, registry)
     named_model(workflow, config)
     Plan(registry, config).choose(workflow.evaluators)
-    say(f"{name}: workflow, {len(found.specs)} steps: fine")
+    say(f"{name}: workflow, {len(workflow_run.specs)} steps: fine")
     return FINE

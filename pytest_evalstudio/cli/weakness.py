@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ def add_to(add: Adds) -> None:
         default="",
         metavar="NAME[,NAME...]",
         help=(
-            "dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' where"
-            " cases have this one only (default: all)"
+            "dimensions: 'topic' of 'topic:fees', 'category' of 'fees'; 'query_type' is 'generator' if"
+            " cases have only this dimension (default: all)"
         ),
     )
     parser.add_argument(
@@ -69,6 +70,7 @@ def add_to(add: Adds) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return its exit status."""
     from pytest_evalstudio.mrm.data.results import read_scores
     from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_weaknesses
     from pytest_evalstudio.mrm.steps.weakness_detection.plot import weakness_pictures
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     metrics = _listed(arguments.metric) or [
         column.key for column in scores.columns.values() if column.metric.primary
     ]
-    found = [
+    weaknesses = [
         find_weaknesses(
             scores,
             metric,
@@ -89,13 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
         for metric in metrics
     ]
     if arguments.plots:
-        _write_pictures(Path(arguments.plots), weakness_pictures(scores, found))
+        _write_pictures(Path(arguments.plots), weakness_pictures(scores, weaknesses))
     if arguments.json:
-        print_json(found)
+        print_json([asdict(weakness) for weakness in weaknesses])
     else:
-        for number, weakness in enumerate(found):
+        for number, weakness in enumerate(weaknesses):
             say(*[""] * bool(number), *describe(weakness))
-    return FINDINGS if any(one["weak"] for one in found) else FINE
+    return FINDINGS if any(weakness.weak for weakness in weaknesses) else FINE
 
 
 def _write_pictures(folder: Path, pictures: Pictures) -> None:
@@ -105,9 +107,9 @@ def _write_pictures(folder: Path, pictures: Pictures) -> None:
             (folder / name).write_text(picture, encoding="utf-8")
     except OSError as exc:
         raise ConfigurationError(f"{folder}: pictures cannot be written here: {exc.strerror}") from None
-    told = f"{len(pictures.files)} pictures in {folder}"
+    summary_line = f"{len(pictures.files)} pictures in {folder}"
     without = f"; no pictures of their own: {', '.join(pictures.left_out)}" if pictures.left_out else ""
-    say(told + without, error=True)
+    say(summary_line + without, error=True)
 
 
 def _listed(names: str) -> list[str]:

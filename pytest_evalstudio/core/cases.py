@@ -1,4 +1,4 @@
-"""What evaluators see of the world: one answer of one model to one question."""
+"""Input of evaluators: one answer of one model to one question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One message of a conversation that went before the question.
+    """Message of a conversation before the question.
 
     Attributes:
         role: "system", "user" or "assistant".
@@ -33,23 +33,23 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One answer of one model to one question, with what is known about it.
+    """One answer of one model to one question, with its data.
 
     Attributes:
-        key: the test case's own key (one key stands for one question under several models).
-        question: the last message of the user; what is judged is the answer to it.
+        key: the test case's own key; the same key identifies a question for several models.
+        question: the last message of the user; the answer to it is scored.
         conversation: the turns before the question, the first one first.
-        condition: source text of the boolean condition, "" where there is none.
+        condition: source text of the boolean condition, "" for none.
         is_rag: whether the model retrieves, so that its context is to be judged too.
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         cost_usd: None where the host does not say.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
-        error: why there is no answer, "" where there is one.
+        error: reason for a missing answer, "" if there is an answer.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
             they need.
         folder: where relative paths of the case resolve.
-        extra: further keys of the row, as they stand in the file.
+        extra: further keys of the row, as in the file.
     """
 
     key: str
@@ -83,13 +83,13 @@ class Case:
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def sources(self, relationship: str) -> tuple[str, ...]:
-        """Keys of the cases that this one is linked to by a relationship of that type."""
+        """Return the keys of the cases that this case links to with the given type of relationship."""
         return tuple(link.target for link in self.relationships if link.type == relationship)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One question as a host gets it.
+    """Question for a host.
 
     Attributes:
         text: the question.
@@ -97,10 +97,9 @@ class Prompt:
         run: repeat number, 1 for the first; a part of the answer's cache key.
         conversation: the turns before the question, the first one first; hosts of chat services send them as
             messages.
-        sample: tells apart questions of one text that are to be answered anew, such as unchanged copies; a
-            part of the answer's cache key.
-        reply_schema: JSON Schema that the answer is to follow, for hosts that can be held to one; others
-            ignore it.
+        sample: distinguishes questions with the same text that are to be answered separately, such as
+            unchanged copies; a part of the answer's cache key.
+        reply_schema: JSON Schema of the answer, for hosts that can enforce one; others ignore it.
     """
 
     text: str
@@ -113,7 +112,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a host said.
+    """Answer of a host.
 
     Attributes:
         context: retrieved chunks in the order of retrieval.
@@ -123,7 +122,7 @@ class Answer:
         usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
         retries: requests that failed before this one.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
-        error: why there is no answer; then `text` is empty.
+        error: reason for a missing answer; `text` is then empty.
     """
 
     text: str = ""

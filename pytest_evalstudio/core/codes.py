@@ -1,4 +1,4 @@
-"""Codes of outcomes: what a program may decide by, beside the text that people read."""
+"""Codes of outcomes: programs decide by codes, and people read the texts next to them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from enum import StrEnum
 
 
 class OutcomeCode(StrEnum):
-    """Why an outcome is not an ordinary score. Codes are stable; texts may change at any time.
+    """Stable codes of outcomes that are not ordinary scores; texts may change at any time.
 
-    The first group says why an evaluator does not apply, the second what went wrong, the third what a score
-    stands for.
+    The first group has the reasons why an evaluator does not apply, the second the faults, the third the
+    meanings of scores.
     """
 
     NONE = ""

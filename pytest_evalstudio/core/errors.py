@@ -21,7 +21,7 @@ class EvalStudioError(Exception):
 
 
 class DataError(EvalStudioError):
-    """A file of the user's cannot be read as what it claims to be.
+    """A file of the user cannot be read in its format.
 
     Args:
         message: the fact and the remedy.
@@ -74,7 +74,7 @@ class ThresholdMissed(EvalStudioError, AssertionError):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], remedy: str = "") -> ConfigurationError:
-    """The error for a name nobody knows, with the nearest known one.
+    """Return the error for an unknown name; it proposes the nearest known name.
 
     >>> str(unknown_name("evaluator", "rogue", ["rouge", "bleu"]))
     "no evaluator named 'rogue'. Did you mean 'rouge'?"
@@ -85,6 +85,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str], remedy: str = "") -
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A question that proposes the nearest known name, or "" if none is near."""
+    """Return a question that proposes the nearest known name, or "" if none is near."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"Did you mean {close[0]!r}?" if close else ""

@@ -1,6 +1,4 @@
-"""The seam of LLM judges: what evaluators ask, what they get, and how a judgement of several steps is
-written.
-"""
+"""Interface of LLM judges: questions, replies, and judgements of several steps."""
 
 from __future__ import annotations
 
@@ -15,30 +13,31 @@ T = TypeVar("T")
 Vote = Literal["majority", "mean"]
 
 JUDGE = "judge"
-"""What an evaluator requires that asks a judge."""
+"""Requirement of evaluators that ask a judge."""
 
 PLACEHOLDERS: Mapping[str, str] = {
     name: text
     for text in ("question", "expected_output", "context", "actual_output")
     for name in (text, "INPUT" if text == "question" else text.upper())
 }
-"""What may stand in braces in a user's own prompt, by the name of the text that it stands for; the capitals
-are the reference engine's.
+"""Placeholders in a user's own prompt, and the names of the texts that replace them.
+
+The names in capitals are those of the reference engine.
 """
 PLACEHOLDER = re.compile("\\{(" + "|".join(PLACEHOLDERS) + ")\\}")
-"""One of them in its braces."""
+"""Pattern of a placeholder in braces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a judge is asked.
+    """Question for a judge.
 
     Attributes:
-        prompt: name of the prompt's file, without its ending.
+        prompt: name of the prompt's file, without its suffix.
         texts: name to a text, or to several that are numbered from 1: all that models, documents and data
-            files say. They stand fenced in the prompt, as data.
+            files say. They are fenced in the prompt, as data.
         settings: name to value of what the configuration's author wrote; a part of the prompt itself.
-        reply: JSON Schema of the object that is to be replied; its descriptions tell the judge what to write.
+        reply: JSON Schema of the requested reply; its descriptions instruct the judge.
     """
 
     prompt: str
@@ -64,21 +63,21 @@ class JudgeFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a judge said to one question.
+    """Reply of a judge to one question.
 
     Attributes:
-        content: the object, as the question's schema has it; empty where there is a fault.
-        fault: why there is none.
+        content: the object, which follows the question's schema; empty after a fault.
+        fault: reason for a missing reply.
     """
 
     content: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     fault: JudgeFault | None = None
 
     def __getitem__(self, key: str) -> Any:
-        """A value of the object.
+        """Return a value of the object.
 
         Raises:
-            JudgeFault: if there is none; a flow that does not catch it ends with it.
+            JudgeFault: if there is no reply; a flow that does not catch it ends with it.
         """
         if self.fault is not None:
             raise self.fault
@@ -86,22 +85,23 @@ class Reply:
 
 
 Flow = Generator[Sequence[Question], Sequence[Reply], T]
-"""A judgement: yields questions that can be asked at the same time, is sent their replies in order, returns
-what it made of them.
+"""A judgement as a generator: it yields questions that can be asked concurrently and receives their replies.
+
+Replies are in the order of the questions; the generator returns the result.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """What a judgement took; questions whose replies were stored already count like others.
+    """Usage of a judgement; questions with stored replies count like others.
 
     Attributes:
-        calls: questions, repairs among them.
-        repairs: questions that asked for an unparsable reply once more.
-        unparsable: replies that could not be read even then.
-        cost_usd: what is known of it.
-        unpriced: calls whose cost the host did not say.
-        over_budget: questions that were not asked, since the budget was used up.
+        calls: questions, including repairs.
+        repairs: repeated questions after an unparsable reply.
+        unparsable: replies that could not be parsed after the repair.
+        cost_usd: sum of the known costs.
+        unpriced: calls without a cost from the host.
+        over_budget: questions that were not asked because the budget was used up.
     """
 
     calls: int = 0
@@ -119,13 +119,13 @@ class Judging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What one judge made of one case.
+    """Result of one judge for one case.
 
     Attributes:
-        judge: its name, as people read it.
-        found: what the flow returned; None where there is a fault.
-        fault: what ended the flow.
-        spent: what it took.
+        judge: display name of the judge.
+        found: result of the flow; None after a fault.
+        fault: fault that ended the flow.
+        spent: usage of the flow.
     """
 
     judge: str
@@ -135,10 +135,10 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """One model that judges, or a panel of them.
+    """Judge model, or a panel of judge models.
 
     Attributes:
-        vote: how a panel's judgements become one.
+        vote: rule that combines a panel's judgements.
     """
 
     @property
@@ -148,7 +148,7 @@ class Judge(Protocol):
     def vote(self) -> Vote: ...
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
-        """The judgement of each judge on each flow; all flows of all judges go on at the same time.
+        """Return the judgements of each judge on each flow; all flows of all judges run concurrently.
 
         Args:
             flows: makers of flows, called once for each judge.

@@ -10,14 +10,16 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """While nobody else is: other threads, and other processes, wait; a killed one's lock is gone with it.
+    """Hold the lock of a path; other threads and processes wait.
+
+    The operating system releases the lock of a process that is killed.
 
     Args:
-        path: a file that stands for what is locked; it is made, and stays.
+        path: lock file; it is created, and never deleted.
         wait: whether to wait for others.
 
     Raises:
-        BlockingIOError: if another one has the lock, and nobody waits.
+        BlockingIOError: if another holder has the lock, and `wait` is False.
     """
     with open(path, "a+b") as file:
         if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""Bounds of the numbers that files and hosts give; beyond them sums and exports lose digits or overflow."""
+"""Bounds of the numbers in files and from hosts; beyond them, sums and exports lose digits or overflow."""
 
 from __future__ import annotations
 

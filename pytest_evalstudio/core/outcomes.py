@@ -1,4 +1,4 @@
-"""What an evaluator says about a case: a score, that it has nothing to say, or that it could not."""
+"""Outcome of an evaluator for a case: a score, "not applicable", or an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number that an evaluator gives, and how to read it.
+    """Metric of an evaluator, with its direction, range and threshold.
 
     Attributes:
         key: machine name in every export.
@@ -39,7 +39,7 @@ class Metric:
     description: str = ""
 
     def passes(self, value: float, threshold: float | None = None) -> bool:
-        """Whether a value meets the threshold; equality passes."""
+        """Return True if a value meets the threshold; equality passes."""
         limit = self.threshold if threshold is None else threshold
         return value >= limit if self.better == "higher" else value <= limit
 
@@ -56,7 +56,7 @@ class Fragment:
         start, end: characters, `text[start:end]`.
         part: which text: "answer", or "context:<i>" for chunk i (0-based).
         scores: metric values of this stretch.
-        message: what is wrong with it; must not repeat secrets.
+        message: description of the fault; must not repeat secrets.
     """
 
     start: int
@@ -79,19 +79,19 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One evaluator's word on one case.
+    """Result of one evaluator for one case.
 
     Attributes:
         status: score, not_applicable or error.
-        code: why there is no score, or what the score stands for; decisions rest on it, never on `reason`.
+        code: reason for a missing score, or meaning of the score; programs decide by it, never by `reason`.
         scores: metric key to value, for status "score"; None where that metric alone is not applicable.
         reason: why not applicable, what went wrong, or, for a score, what made it low. Shown to people, so
             without secrets.
-        fragments: stretches of answer or context behind the score; empty where the score is about the whole.
+        fragments: stretches of answer or context that explain the score; empty for the whole text.
         findings: problems to list one by one.
         sketch: what model-wide figures need of this row, in a form of the evaluator's own; kept short.
         details: JSON-ready particulars by name for the exports, e.g. the rating and rationale of each chunk.
-        judging: what it took to judge, None where no judge was asked.
+        judging: judge calls and their cost, None if no judge was asked.
     """
 
     status: Status = "score"

@@ -1,4 +1,4 @@
-"""Problems and insights: what the end of a run tells people, and the AVID codes that class them."""
+"""Problems and insights of a run for users, and the AVID codes that classify them."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ YES, NO = "yes", "no"
 
 
 def record(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of an object of which every property is required, in the order in which the judge is to
-    write them.
+    """Return the schema of an object whose properties are all required.
+
+    The judge writes the properties in the order of the arguments.
 
     >>> record(verdict=choice("Is it so?"))["required"]
     ['verdict']
@@ -24,20 +25,23 @@ def record(**properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text(description: str) -> dict[str, Any]:
+    """Return the schema of a string."""
     return {"type": "string", "description": description}
 
 
 def number(
     description: str, *, least: float | None = None, most: float | None = None, whole: bool = False
 ) -> dict[str, Any]:
+    """Return the schema of a number; `whole` asks for an integer."""
     found: dict[str, Any] = {"type": "integer" if whole else "number", "description": description}
     return found | ({} if least is None else {"minimum": least}) | ({} if most is None else {"maximum": most})
 
 
 def choice(description: str, *options: str) -> dict[str, Any]:
-    """One of several words; yes or no where none are given."""
+    """Return the schema of a string with a fixed set of values; "yes" and "no" by default."""
     return {"type": "string", "enum": list(options or (YES, NO)), "description": description}
 
 
 def several(description: str, items: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an array whose entries follow `items`."""
     return {"type": "array", "items": dict(items), "description": description}

@@ -6,9 +6,9 @@ EXCERPT_CHARS = 200
 
 
 def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    """Return the beginning of a text on one line.
+    r"""Return the beginning of a text on one line.
 
-    >>> excerpt("one\\n two", 5)
+    >>> excerpt("one\n two", 5)
     'one …'
     """
     line = " ".join(text[: 4 * limit].split())

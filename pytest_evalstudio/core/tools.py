@@ -24,7 +24,7 @@ class Embedder(Protocol):
     def name(self) -> str: ...
 
     def encode(self, texts: Sequence[str]) -> NDArray[float32]:
-        """One row per text, in order, each of length 1."""
+        """Return one row per text, in order, each of length 1."""
         ...
 
 
@@ -35,8 +35,9 @@ class CrossEncoder(Protocol):
     def name(self) -> str: ...
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """How alike the texts of each pair are, 0.0 to 1.0; of a consistency model, how well the first
-        supports the second.
+        """Return the similarity of the texts of each pair, 0.0 to 1.0.
+
+        A consistency model returns how well the first text supports the second.
         """
         ...
 
@@ -78,13 +79,16 @@ class TextClassifier(Protocol):
     def name(self) -> str: ...
 
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
-        """Label to probability for each text; of a long text the part counts that has most of a label."""
+        """Return the probability of each label for each text.
+
+        For a long text, the part with the highest probability of a label counts.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A text whose likelihood is asked for, and what stands before it.
+    """Text whose likelihood is computed, and the text that precedes it.
 
     Attributes:
         instruction: the very beginning; kept whole.
@@ -101,7 +105,7 @@ class Likelihood:
     """Likelihood of a passage under a language model.
 
     Attributes:
-        tokens: natural logarithm of the probability of each token of the text, given all that stands before
+        tokens: natural logarithm of the probability of each token of the text, given all preceding tokens
             it.
         is_cut: whether some of them were given less than all.
     """
@@ -128,7 +132,7 @@ class TokenMatcher(Protocol):
     def name(self) -> str: ...
 
     def match(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float, float]]:
-        """Precision, recall and F1 of each (text, reference)."""
+        """Return precision, recall and F1 of each (text, reference)."""
         ...
 
 

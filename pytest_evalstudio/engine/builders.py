@@ -14,7 +14,7 @@ BY_HAND = "by hand"
 
 
 def make_case(question: str = "", actual_output: str = "", **fields: Any) -> Case:
-    """A case by hand.
+    """Make a case from keyword arguments.
 
     Args:
         fields: those of `Case`; sequences are taken as tuples, a single string as one of them, and turns of a

@@ -1,4 +1,4 @@
-"""Labs that lack answers, such as those of perturbed questions: their models are asked what is missing."""
+"""Labs without some answers, e.g. labs of perturbed questions: their models are asked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pytest_evalstudio.formats.lab import Model, TestLab, labels
 
 
 def missing_rows(lab: TestLab) -> list[Row]:
-    """The rows of `raw_dataset` that `dataset` has no answer to."""
+    """Return the rows of `raw_dataset` that have no answer in `dataset`."""
     answered = {(row.key, row.model_key, row.run or 1) for row in lab.dataset.inputs}
     return [row for row in lab.raw_dataset.inputs if (row.key, row.model_key, row.run or 1) not in answered]
 
@@ -40,7 +40,7 @@ def complete_lab(
     trust: LabTrust = UNTRUSTED,
     progress: Progress | None = None,
 ) -> list[Row]:
-    """Ask a lab's models what they have not answered yet, and put the answers into its data set.
+    """Ask a lab's models the unanswered questions, and add the answers to its data set.
 
     Args:
         tables: `[[model]]` tables.

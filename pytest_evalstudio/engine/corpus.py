@@ -41,7 +41,7 @@ def corpus_chunks(
     overlap_chars: int,
     allow_private_hosts: bool = False,
 ) -> Iterator[CorpusChunk]:
-    """The chunks of documents, in order.
+    """Yield the chunks of documents, in order.
 
     Args:
         documents: paths or URLs; a URL is downloaded once.

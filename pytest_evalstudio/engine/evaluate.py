@@ -38,7 +38,7 @@ from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """What evaluators found in a lab.
+    """Results of evaluators for a lab.
 
     Attributes:
         items: one result per case and model, in the order of the lab.
@@ -111,11 +111,11 @@ def evaluate(
     Args:
         evaluators: ids; the configuration's, else the default choice, where not given.
         config: configuration keys, e.g. {"evaluator": {"rouge": {"threshold": 0.3}}}.
-        registry: what is known; a fresh one where not given.
+        registry: registry of plugins; by default a new one.
         folder: where relative paths of the rows and of the configuration start.
 
     Raises:
-        ConfigurationError: for a name or option that nobody knows, or an evaluator that lacks its model or
+        ConfigurationError: for an unknown name or option, or an evaluator that lacks its model or
             extra.
         DataError: for a row of a model that the lab does not have.
 
@@ -144,7 +144,7 @@ def evaluate_lab(
     folder: Path,
     thresholds: Mapping[str, float] | None = None,
 ) -> Results:
-    """The same under a configuration that was read already, with models that stay open; see `evaluate`.
+    """Evaluate a lab under a parsed configuration, with models that stay open; see `evaluate`.
 
     Args:
         thresholds: `ID` or `ID.METRIC` to threshold; they win over the configuration's.
@@ -156,21 +156,21 @@ def evaluate_lab(
         check_models(lab)
     complete_row_keys(lab.dataset.inputs if isinstance(lab, TestLab) else lab.inputs)
     file = EvalFile("lab" if isinstance(lab, TestLab) else "dataset", lab)
-    found = tasks(file, folder)
+    evaluated_tasks = tasks(file, folder)
     pipeline = Pipeline.under(config, plan, provider)
-    used = dict.fromkeys(selected for task in found for selected in pipeline.selected_for(task))
+    used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))
     grouped = any(selected.spec.scope == "group" for selected in used)
     provider.open(config, used)
     by_task = {
         id(result.task): result
-        for chunk in cut(found, _itself, place_of=lambda task: 0, by_question=grouped)
+        for chunk in cut(evaluated_tasks, _itself, place_of=lambda task: 0, by_question=grouped)
         for result in pipeline.evaluate(chunk)
     }
-    return Results(tuple(by_task[id(task)] for task in found), plan, config, file)
+    return Results(tuple(by_task[id(task)] for task in evaluated_tasks), plan, config, file)
 
 
 def verdict_word(result: Result) -> VerdictWord:
-    """A result as the record's verdict."""
+    """Return the record's word for the verdict of a result."""
     if result.errors:
         return "error"
     if not result.applicable:

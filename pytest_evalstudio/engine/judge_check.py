@@ -39,23 +39,23 @@ def check_judge(
     cache: Path | None = None,
     registry: Registry | None = None,
 ) -> dict[str, Any]:
-    """Judge labelled answers, again and again and in other orders, and compare.
+    """Judge labelled answers repeatedly and in other orders, and compare the verdicts.
 
     Args:
         path: lab or data set that has the answers.
-        evaluator: the answer is good in its eyes if its primary metric meets the threshold.
-        config: `judge`, and the evaluator's options.
-        repeats: how often more each answer is judged, past stored replies.
-        cache: folder of stored replies; None for none.
+        evaluator: id of the evaluator; it rates an answer as good if its primary metric meets the threshold.
+        config: configuration with `judge` and the evaluator's options.
+        repeats: number of additional judgements of each answer, without stored replies.
+        cache: folder of stored replies; None to store none.
 
     Returns:
         Counts; `agreement` with people, its 95 % interval (Wilson), Cohen's `kappa`; `precision` and `recall`
         for good answers and for bad ones; `flips` over repeats, over the chunks of the context in the other
         order, and over the choices of the reply in the other order: {compared, flipped, rate, interval};
-        `parse_failure_rate`; calls, tokens and US dollars per verdict. Figures that cannot be had are None.
+        `parse_failure_rate`; calls, tokens and US dollars per verdict. Unavailable figures are None.
 
     Raises:
-        ConfigurationError: if the evaluator asks no judge, or there is none.
+        ConfigurationError: if the evaluator asks no judge, or no judge is configured.
         DataError: if no label fits an answer.
     """
     if repeats < 0:
@@ -126,7 +126,7 @@ class _Bench:
     def outcomes(
         self, cases: Sequence[Case], *, repeat: int = 1, reverse_options: bool = False
     ) -> list[Outcome]:
-        """Outcomes of cases; a repeat is neither taken from what is stored nor stored."""
+        """Return the outcomes of cases; repeats do not use stored replies and are not stored."""
         if not cases:
             return []
         judges = Judges(
@@ -145,7 +145,7 @@ class _Bench:
         return [result.outcomes[0][self.selected] for result in results]
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
-        """Whether each case passes; those without a verdict are left out."""
+        """Return, for each case, True if it passes; cases without a verdict are left out."""
         found = {}
         for case, outcome in zip(cases, outcomes, strict=True):
             passed = verdict(self.selected, [outcome]).passed
@@ -160,7 +160,7 @@ class _Bench:
 
 
 def _labelled(path: Path, labels: Labels) -> list[Case]:
-    """The labelled cases of a file, the first repeat of each."""
+    """Return the labelled cases of a file; of repeats, the first one."""
     file = read(read_source(path, str(path)))
     if file.errors:
         raise DataError("\n".join(map(str, file.errors)))
@@ -197,8 +197,9 @@ def _precision_recall(pairs: Sequence[tuple[bool, bool]], *, is_good: bool) -> d
 
 
 def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, Any]:
-    """How many cases get another verdict in at least one of several further rounds; those with a verdict in
-    all rounds are compared.
+    """Count the cases whose verdict differs in at least one of several further rounds.
+
+    Only cases with a verdict in all rounds are compared.
     """
     compared = [identity for identity in first if others and all(identity in other for other in others)]
     flipped = sum(any(other[identity] != first[identity] for other in others) for identity in compared)
@@ -237,7 +238,7 @@ def _share(part: float, whole: int) -> float | None:
 
 
 def told(found: Mapping[str, Any]) -> Iterator[str]:
-    """What was found, for a terminal."""
+    """Yield the lines of the result for a terminal."""
     judges = ", ".join(
         model.get("llm_model_name") or model.get("host", "") for model in found["judge"].get("models", ())
     )

@@ -1,4 +1,4 @@
-"""From a suite to a lab: its models asked, their answers as rows."""
+"""Construction of labs: the questions of a suite and the answers of models as rows."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class LabBuilder:
         folder: where modules and other files of the hosts are looked for.
         documents: folder or URL where relative documents of the suite start; `folder` where not given.
         cache: folder in which answers are kept; None to keep none.
-        registry: what is known; a fresh one where not given.
+        registry: registry of plugins; by default a new one.
         runs: how often each question is asked, where a model's table does not say.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
 
     Raises:
-        ConfigurationError: if a model cannot be had, or two have one name.
+        ConfigurationError: if a model is not available, or two models have the same name.
 
     >>> suite = TestSuite(name="Sums")
     >>> _ = suite.add_test().add_case("2 + 2?", key="sum")
@@ -77,10 +77,10 @@ class LabBuilder:
             for table in models:
                 settings = {key: value for key, value in table.items() if key not in ("name", "runs")}
                 if "name" not in table:
-                    raise ConfigurationError("a model has no name; give each a `name` of its own")
+                    raise ConfigurationError("a model has no name; give each model a `name`")
                 name = str(table["name"])
                 if any(session.name == name for session, _ in self._sessions):
-                    raise ConfigurationError(f"two models are named {name!r}; give each a name of its own")
+                    raise ConfigurationError(f"two models are named {name!r}; give each model a unique name")
                 session = open_model(
                     name,
                     settings,
@@ -105,11 +105,11 @@ class LabBuilder:
         llm_host_configs: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         **options: Any,
     ) -> Self:
-        """A lab of several language models behind one host.
+        """Make a lab of several language models behind one host.
 
         Args:
             llm_host: id of the host.
-            llm_model_names: what the host calls its models.
+            llm_model_names: names of the models at the host.
             llm_host_configs: host parameters per model; with several for one model, each makes a model of its
                 own.
             options: those of the class.
@@ -123,7 +123,7 @@ class LabBuilder:
         return cls(llm_test_suite, tables, **options)
 
     def build(self) -> TestLab:
-        """The lab without answers: its models and unanswered rows."""
+        """Return the lab without answers: its models and unanswered rows."""
         self.lab.models = [_model(session) for session, _ in self._sessions]
         self.lab.llm_model_names = [model.llm_model_name or model.name for model in self.lab.models]
         documents = dict.fromkeys(document for test in self._suite.tests for document in test.documents)
@@ -138,8 +138,9 @@ class LabBuilder:
         return self.lab
 
     def complete_dataset(self, progress: Progress | None = None) -> TestLab:
-        """The lab with the answers of all its models; one that could not be had says why in its row's
-        `error`.
+        """Return the lab with the answers of all its models.
+
+        If an answer fails, `error` of its row says why.
         """
         self.build()
         rows = []

@@ -25,13 +25,13 @@ _REFERENCE_NAMES = {
     "random_ocr": "ocr",
 }
 _MEANING_CHANGING = ("antonym", "contextual_misinformation", "encoding")
-"""How the names begin of what is known to change the meaning, whoever made it."""
+"""Prefixes of the names of perturbators that are known to change the meaning."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a perturbed case was made.
+    """Origin of a perturbed case.
 
     Attributes:
         by: "id:LEVEL" of each perturbator in order, the level upper case; "id" where it has none.
@@ -43,13 +43,13 @@ class Origin:
 
 
 def origin(categories: Iterable[str], known: Perturbators | None = None) -> Origin:
-    """What the categories of a perturbed case tell.
+    """Return the origin of a perturbed case according to its categories.
 
     Args:
         categories: e.g. "perturbed_by:comma:PerturbationIntensity.HIGH"; the reference engine's class names
             are understood.
-        known: the perturbators of the session; those that come with this package where not given. One that
-            nobody knows is taken to keep the meaning, unless its name begins with that of an attack.
+        known: the perturbators of the session; by default those of this package. An unknown perturbator
+            counts as keeping the meaning, unless its name begins with that of an attack.
 
     >>> origin(["perturbed", "perturbed_by:h2o_sonar.utils.perturbations.CommaPerturbator:PerturbationIntensity.HIGH"])
     Origin(by=('comma:HIGH',), meaning_kept=True)

@@ -1,4 +1,4 @@
-"""Output folders: locked while a run writes to them, with a manifest of the files that earlier runs wrote."""
+"""Output folders: locked during a run, with a manifest of the files that earlier runs wrote."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _PAGE_HEAD_BYTES = 1 << 20
 
 
 class OutputFolder:
-    """A folder in which we replace and delete the files of our earlier runs and nothing else.
+    """Output folder, in which only files of earlier runs are replaced or deleted.
 
-    The manifest lists these files. A folder without a manifest that holds a record or page of ours was
-    written by an earlier version: its report files count as listed.
+    The manifest lists these files. A folder without a manifest, but with a record or page of this package,
+    was written by an earlier version: its report files count as listed.
 
     Args:
-        path: the folder; it need not exist.
+        path: the folder; it may not exist yet.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class OutputFolder:
             yield
 
     def check(self, names: Iterable[str]) -> None:
-        """Refuse to replace anything that no earlier run of ours wrote.
+        """Refuse to replace files that no earlier run wrote.
 
         Args:
             names: files and folders that are about to be written, relative to the folder.
@@ -93,7 +93,7 @@ class OutputFolder:
                 raise ConfigurationError(f"{place}: {_FOREIGN}; {_OTHER_FOLDER}")
 
     def owned(self) -> frozenset[str]:
-        """Files in the folder that earlier runs wrote, as relative POSIX paths."""
+        """Return the files in the folder that earlier runs wrote, as relative POSIX paths."""
         listed = self._listed()
         names = self._of_earlier_versions() if listed is None else listed
         return frozenset(name for name in names if self._is_plain_file(name))
@@ -198,7 +198,7 @@ class OutputFolder:
     def _remove_empty_folders(self, names: Iterable[str]) -> None:
         folders = {parent for name in names for parent in PurePosixPath(name).parents if str(parent) != "."}
         for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
-            with suppress(OSError):  # somebody else's files are in it
+            with suppress(OSError):  # the folder contains other files
                 (self.path / folder).rmdir()
 
     def _move(self, source: Path, target: Path) -> None:
@@ -220,8 +220,9 @@ def _is_below(name: str, folder: str) -> bool:
 
 
 def _is_name_of_ours(name: object) -> bool:
-    """Return whether a manifest's entry can be ours: a manifest may come with files that somebody else
-    wrote.
+    """Return True if a manifest's entry can be a file of this package.
+
+    A manifest may have been copied together with files from elsewhere.
     """
     if not isinstance(name, str) or "\0" in name or "\\" in name:
         return False

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Called with how much of the work at hand is done, in the thread that does it."""
+    """Called with the progress of the current work, in the thread that does it."""
 
     def __call__(self, done: int, total: int, /, *, what: str = "answers") -> None: ...
 
@@ -99,7 +99,7 @@ class Pipeline:
     ) -> list[Result]:
         """Answer, score and judge a chunk; one result per task, in order.
 
-        Originals that are not in the chunk are scored beside it where their answers are at hand, so that the
+        Originals that are not in the chunk are scored in addition if their answers are available, so that the
         flips of their perturbations are found.
 
         Args:
@@ -140,7 +140,7 @@ class Pipeline:
         return results[: len(tasks)]
 
     def selected_for(self, task: EvalTask) -> tuple[ConfiguredEvaluator, ...]:
-        """The evaluators of a task."""
+        """Return the evaluators of a task."""
         if task.chosen is None:
             task.chosen = self.plan.for_case(task.choice)
         return task.chosen
@@ -215,7 +215,7 @@ def _by_task(results: Iterable[Result], earlier: Mapping[EvalTask, Result]) -> d
 def _compared(
     selected: ConfiguredEvaluator, result: Result, index: int, by_task: Mapping[EvalTask, Result]
 ) -> Case:
-    """A repeat's case, with the one that the evaluator compares it with where there is one."""
+    """Return the case of a repeat, with the case that the evaluator compares it with, if any."""
     case = result.answers[index]
     linked = result.task.related.get(selected.spec.compares)
     other = by_task.get(linked) if linked is not None else None
@@ -227,7 +227,7 @@ def _compared(
 
 
 def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieves: bool | None) -> Case:
-    """A question and what a model said to it, as evaluators see it."""
+    """Return the case of a question with a model's answer, as evaluators take it."""
     return dataclasses.replace(
         case,
         actual_output=answer.text,
@@ -247,7 +247,7 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
 
 
 def _scored(result: Result) -> frozenset[str]:
-    """Ids of the evaluators that scored it."""
+    """Return the ids of the evaluators that scored the result."""
     return frozenset(selected.id for selected, own in result.verdicts.items() if own.status == "score")
 
 

@@ -1,7 +1,7 @@
-"""JSON by orjson, which is several times faster, with the standard library behind it for what orjson refuses.
+"""JSON by orjson for speed, with the standard library as a fallback for what orjson refuses.
 
-That is half a surrogate pair and integers beyond 64 bits. Not for values with NaN or infinities: orjson
-writes null.
+orjson refuses half a surrogate pair and integers beyond 64 bits. Do not use it for values with NaN or
+infinities, which orjson writes as null.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import orjson
 
 
 def read(text: bytes | str) -> Any:
-    """The value of a JSON text.
+    r"""Parse a JSON text.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if it is not valid JSON.
 
-    >>> read('["\\\\ud83d"]') == ["\\ud83d"]
+    >>> read('["\\ud83d"]') == ["\ud83d"]
     True
     """
     try:
@@ -28,10 +28,10 @@ def read(text: bytes | str) -> Any:
 
 
 def written(value: Any) -> bytes:
-    """A value as UTF-8 JSON without spaces; half a surrogate pair becomes its escape.
+    r"""Return a value as UTF-8 JSON without spaces; half a surrogate pair becomes its escape.
 
-    >>> written({"a": ["\\ud83d", None]})
-    b'{"a":["\\\\ud83d",null]}'
+    >>> written({"a": ["\ud83d", None]})
+    b'{"a":["\\ud83d",null]}'
     """
     try:
         return orjson.dumps(value)

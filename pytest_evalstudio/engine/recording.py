@@ -1,4 +1,4 @@
-"""Build the entries of a run's record: for pytest items, for checks in Python tests and for the API alike.
+"""Build the entries of a run's record for pytest items, checks in Python tests and the API.
 
 Personal data and secrets are masked here, whichever evaluators run.
 """
@@ -291,8 +291,9 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
 
 
 def _documents(names: Iterable[str], folder: str) -> tuple[str, ...]:
-    """Return names of documents, those below the folder of the case relative to it: a record is the same on
-    every machine.
+    """Return names of documents, relative to the folder of the case where they are below it.
+
+    The record is therefore the same on every machine.
     """
     prefix = folder.rstrip(os.sep) + os.sep
     return tuple(safe_identifier(name.removeprefix(prefix)) for name in names)

@@ -26,14 +26,14 @@ _KINDS = {
 
 
 class ArtifactFault(Exception):
-    """What is wrong with an artifact, in words that follow its name."""
+    """Fault of an artifact, as text that follows its name."""
 
 
 def check_content(path: Path) -> None:
-    """A file is not empty and is what its ending says.
+    """Check that a file is not empty and has the format of its suffix.
 
     Raises:
-        ArtifactFault: if it is not.
+        ArtifactFault: if the check fails.
     """
     check_declared(path)
 
@@ -48,18 +48,18 @@ def check_declared(
     contains: Sequence[str] = (),
     folder: str = ".",
 ) -> None:
-    """A file or folder is what was asked for.
+    """Check that a file or folder meets its expectation.
 
     Args:
-        kind: file, folder, json, pdf, text or csv; "" goes by the ending.
-        min_size: bytes of a file, entries of a folder.
+        kind: file, folder, json, pdf, text or csv; "" uses the suffix.
+        min_size: minimum bytes of a file, or entries of a folder.
         json_schema: schema of a JSON file, as JsonSchema takes it.
-        fields: JSON pointer to value, of a JSON file.
-        contains: texts that must stand in it.
-        folder: where a relative path of a schema begins.
+        fields: expected values of a JSON file by JSON pointer.
+        contains: texts that it must contain.
+        folder: folder of relative paths of schemas.
 
     Raises:
-        ArtifactFault: if it is not.
+        ArtifactFault: if the check fails.
         ConfigurationError: if the schema is invalid.
     """
     try:
@@ -139,8 +139,9 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
 
 
 def at_pointer(value: Any, pointer: str) -> Any:
-    """The part of a JSON value that a pointer (RFC 6901, the first slash may be left out) leads to, a marker
-    object if there is none.
+    """Return the part of a JSON value at a JSON pointer, or a marker object if there is none.
+
+    Pointers follow RFC 6901; the first slash may be left out.
 
     >>> at_pointer({"a": [{"b/c": 7}]}, "/a/0/b~1c")
     7
@@ -169,7 +170,7 @@ def _check_csv(text: str) -> None:
 
 
 def _pdf_text(path: Path) -> str:
-    """Text of all pages; every page must have text, a picture or a drawing."""
+    """Return the text of all pages; every page must have text, a picture or a drawing."""
     import logging
 
     from pypdf import PdfReader

@@ -39,7 +39,7 @@ def classified(
         EvaluationError: if there is no classifier, or it lacks a label.
     """
     if classifier is None:
-        raise EvaluationError("there is no classifier to ask")
+        raise EvaluationError("no classifier is configured")
     distinct = list(dict.fromkeys(texts))
     rows = classifier.classify(distinct)
     return {text: _known(row, classifier.name, labels) for text, row in zip(distinct, rows, strict=True)}

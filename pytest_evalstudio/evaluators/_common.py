@@ -165,7 +165,9 @@ def is_empty(case: Case) -> bool:
 
 
 def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
-    """Return the outcome of an answer with the worst score; a metric whose worst value is infinite has none.
+    """Return the outcome of an answer with the worst score.
+
+    A metric without a finite worst value gets no score.
 
     Args:
         reason: reason of the score; by default that the answer is empty.

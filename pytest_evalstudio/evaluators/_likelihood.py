@@ -10,7 +10,7 @@ from pytest_evalstudio.evaluators._common import EMPTY_ANSWER
 from pytest_evalstudio.metrics.likelihood import mean_negative_log_likelihood
 
 NO_TOKENS = "the language model knows no token of it"
-CUT = "the texts are longer than the model reads at once: of what stands before, the beginning was left out"
+CUT = "the texts exceed the model's context: the beginning of the preceding text was left out"
 
 
 def language_model(tools: Tools, name: str) -> LanguageModel:
@@ -20,15 +20,13 @@ def language_model(tools: Tools, name: str) -> LanguageModel:
         EvaluationError: if the engine provides none.
     """
     if tools.language_model is None:
-        raise EvaluationError("there is no language model to ask")
+        raise EvaluationError("no language model is configured")
     return tools.language_model(name)
 
 
 def unscorable(reason: str = EMPTY_ANSWER) -> Outcome:
     """Return an error for an answer without tokens: it has no likelihood, and the worst score is infinite."""
-    return Outcome.error(
-        f"{reason}; there is nothing whose likelihood could be measured", OutcomeCode.ANSWER_EMPTY
-    )
+    return Outcome.error(f"{reason}; it has no likelihood", OutcomeCode.ANSWER_EMPTY)
 
 
 def mean_of(likelihood: Likelihood) -> float | None:

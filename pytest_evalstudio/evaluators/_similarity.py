@@ -67,7 +67,7 @@ class Vectors:
         import numpy as np
 
         if embedder is None:
-            raise EvaluationError("there is no embedder to ask")
+            raise EvaluationError("no embedder is configured")
         self._places = {text: place for place, text in enumerate(sorted(set(texts)))}
         self._matrix = np.asarray(embedder.encode(list(self._places)), dtype=np.float64)
 
@@ -82,8 +82,9 @@ class Vectors:
 
 
 def best_columns(vectors: Vectors, first: Sequence[str], second: Sequence[str]) -> Floats:
-    """Return the best cosine of each of the first texts with any of the second; distinct pairs are computed
-    once.
+    """Return the best cosine of each of the first texts with any of the second.
+
+    Each distinct pair is computed once.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Agent sanity check: are the files that an agent left behind what they should be."""
+"""Agent sanity check: validity of the files that an agent wrote."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _GLOB = "*?["
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What one expected artifact must be; `path` may be a glob, of which every match must be so, one at
-    least.
+    """Requirements on one expected artifact.
+
+    `path` may be a glob; it must match at least one file, and every match must meet the requirements.
     """
 
     path: str
@@ -51,12 +52,13 @@ class Expectation:
 )
 @dataclass(frozen=True)
 class AgentSanityCheck:
-    """Share of an agent's artifacts that are sane: there, not empty, well-formed, with the structure and
-    values asked for.
+    """Share of an agent's artifacts that exist, are not empty, and are well-formed and as expected.
+
+    Expectations may ask for a structure and for values.
 
     Keys of the row: `artifacts` (paths, or a folder), `expected_artifacts` (see `Expectation`), both relative
-    to the row's file. With `artifacts_dir`, a test lab's folder is searched for what the model's chat
-    messages on this case left. Nothing outside the row's folder (and `artifacts_dir`) is opened.
+    to the row's file. With `artifacts_dir`, a test lab's folder is searched for the files of the
+    model's chat messages on this case. No file outside the row's folder (and `artifacts_dir`) is opened.
     """
 
     artifacts_dir: str = ""
@@ -92,7 +94,7 @@ class AgentSanityCheck:
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         if not results:
-            return Outcome.not_applicable("the declared folders hold no artifacts")
+            return Outcome.not_applicable("the declared folders contain no artifacts")
         broken = {name: fault for name, fault in results.items() if fault}
         findings = tuple(
             Finding(
@@ -112,7 +114,7 @@ class AgentSanityCheck:
         )
 
     def _made(self, case: Case) -> Iterator[tuple[str, str]]:
-        """What the agent made, by name, with its fault or ""."""
+        """Yield the name of each artifact of the agent with its fault, or "" if there is none."""
         for declared in _items(case.extra.get("artifacts"), "artifacts"):
             if not isinstance(declared, str):
                 raise ConfigurationError(f"artifacts: a path is a string, not {type(declared).__name__}")
@@ -122,8 +124,9 @@ class AgentSanityCheck:
                 yield os.path.relpath(path, self.artifacts_dir), _fault(session, path)
 
     def _session_folders(self, case: Case) -> list[Path]:
-        """Chat message folders of a test lab that belong to the case:
-        test_lab_*/completion_of_m_<model>_tc_<case>/chat_session_*/chat_message_*.
+        """Return the chat message folders of a test lab that belong to the case.
+
+        Their paths are test_lab_*/completion_of_m_<model>_tc_<case>/chat_session_*/chat_message_*.
         """
         root = Path(self.artifacts_dir) if self.artifacts_dir else None
         if root is None or not root.is_dir():
@@ -139,7 +142,7 @@ class AgentSanityCheck:
 
 
 def read_expectation(item: Any) -> Expectation:
-    """An expected artifact from the row: a path, or an object with `path` and what must be true of it.
+    """Return an expected artifact of the row: a path, or an object with `path` and requirements.
 
     Raises:
         ConfigurationError: if a key is unknown or of the wrong type.
@@ -168,7 +171,7 @@ def read_expectation(item: Any) -> Expectation:
 
 
 def inside(root: Path, path: Path) -> bool:
-    """Whether a path, links followed, is the folder or in it."""
+    """Return True if a path, with links resolved, is the folder or inside it."""
     try:
         return path.resolve().is_relative_to(root.resolve())
     except (OSError, ValueError, RuntimeError):
@@ -203,12 +206,12 @@ def _expected(folder: str, expectations: Sequence[Expectation]) -> Iterator[tupl
 def _matches(root: Path, expected: Expectation) -> tuple[list[Path], str]:
     pattern = expected.path
     if _escapes(root, pattern.split("*")[0]):
-        return [], "lies outside the folder of the test"
+        return [], "is outside the folder of the test"
     if any(char in pattern for char in _GLOB):
         try:
             found = sorted(path for path in root.glob(pattern) if inside(root, path))
         except (ValueError, NotImplementedError, OSError) as exc:
-            return [], f"is no usable pattern: {exc}"
+            return [], f"is not a valid pattern: {exc}"
         return found[:_MAX_FILES], "" if found else "nothing matches"
     path = root / pattern
     return ([path], "") if path.exists() else ([], "is missing")
@@ -222,9 +225,9 @@ def _escapes(root: Path, declared: str) -> bool:
 
 
 def _checked(root: Path, declared: str) -> Iterator[tuple[str, str]]:
-    """A declared path, or all files of a declared folder, each with its fault."""
+    """Yield a declared path, or all files of a declared folder, each with its fault."""
     if _escapes(root, declared):
-        yield declared, "lies outside the folder of the test"
+        yield declared, "is outside the folder of the test"
         return
     path = root / declared
     if not path.exists():
@@ -251,9 +254,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _fault(root: Path, path: Path, expected: Expectation | None = None) -> str:
-    """What is wrong with a file or folder, "" for nothing."""
+    """Return the fault of a file or folder, or "" if there is none."""
     if not inside(root, path):
-        return "lies outside the folder of the test"
+        return "is outside the folder of the test"
     try:
         if expected is None:
             check_content(path)

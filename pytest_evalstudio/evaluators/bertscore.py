@@ -31,8 +31,9 @@ _DIGITS = 6
 )
 @dataclass(frozen=True)
 class BertScore:
-    """Greedy cosine matches of the tokens of answer and expected answer, in their contexts, by the bert-score
-    package.
+    """Greedy cosine matches of contextual token embeddings, by the bert-score package.
+
+    The tokens of the answer are matched with those of the expected answer.
 
     The figures are bert-score's own, without idf weights and rescaling; those below 0 count 0. Texts beyond
     the model's limit are read in windows, none is cut off. `num_layers` need be given only for models that
@@ -47,12 +48,12 @@ class BertScore:
         Metric(
             "bertscore_precision",
             "BERTScore precision",
-            description="Mean over the answer's tokens of the best cosine with an expected one.",
+            description="Mean over the answer's tokens of the best cosine with an expected token.",
         ),
         Metric(
             "bertscore_recall",
             "BERTScore recall",
-            description="Mean over the expected tokens of the best cosine with one of the answer.",
+            description="Mean over the expected tokens of the best cosine with a token of the answer.",
         ),
         Metric(
             "bertscore_f1", "BERTScore F1", primary=True, description="Harmonic mean of precision and recall."
@@ -65,7 +66,7 @@ class BertScore:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Requirements for scoring, given the options."""
         return ("module:bert_score", f"token_matcher:{self.model}")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -75,7 +76,7 @@ class BertScore:
         found: dict[tuple[str, str], Outcome] = {}
         if pairs:
             if tools.token_matcher is None:
-                raise EvaluationError("there is no model of bert-score to ask")
+                raise EvaluationError("no model of bert-score is configured")
             matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
             found = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
         return [

@@ -30,8 +30,9 @@ _LABEL_CHARS = 60
 )
 @dataclass(frozen=True)
 class Classification:
-    """Accuracy, macro precision, recall and F1 per model, and the confusion matrix of expected and answered
-    labels.
+    """Accuracy, macro precision, recall and F1 per model, and the confusion matrix of the labels.
+
+    The matrix has expected labels as rows and answered labels as columns.
 
     A single case has an accuracy of 1 or 0 only. With `normalize`, case, white space, and quotes and
     punctuation around a label are ignored.

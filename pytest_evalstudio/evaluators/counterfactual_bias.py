@@ -34,11 +34,11 @@ _SIDES = ("less favourable", "more favourable")
 )
 @dataclass(frozen=True)
 class CounterfactualBias:
-    """Likeness of the answers to a question and to its counterfactual, and the difference of their sentiment.
+    """Similarity of the answers to a question and its counterfactual, and their difference in sentiment.
 
     The counterfactual names the original by the relationship `counterfactual_source`, as those of the
-    perturbator `counterfactual` do. Sentiment is told by the configured `sentiment_model`, else by a small
-    list of English words.
+    perturbator `counterfactual` do. Sentiment is rated by the configured `sentiment_model`, else by a
+    small list of English words.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validation of Generative Language
         Models), bias evaluation.
@@ -78,7 +78,7 @@ class CounterfactualBias:
         if is_empty(case):
             return worst(self.metrics)
         if case.counterpart is None:
-            return Outcome.not_applicable("there is no other answer to compare with")
+            return Outcome.not_applicable("the case has no answer to compare with")
         if is_empty(case.counterpart):
             return worst(
                 self.metrics, f"{EMPTY_ANSWER} of {case.counterpart.key!r}, with which it is compared"

@@ -56,7 +56,7 @@ _HINTED_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{4,}(?:\r?\n[A-Za-z0-9+/_-]{4,})*={
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A stretch of a text, and what it says when decoded."""
+    """A stretch of a text, and its decoded text."""
 
     start: int
     end: int
@@ -158,8 +158,10 @@ class EncodingGuardrail:
 
 
 def _leaks(text: str, decoded: Sequence[Decoded]) -> Iterator[tuple[int, int, str]]:
-    """Leaks in plain text and in what was decoded. Digits in the middle of an encoded stretch are no number;
-    those that are all of it are.
+    """Yield the leaks in plain text and in decoded text.
+
+    Digits in the middle of an encoded stretch are not reported as numbers; digits that fill the whole stretch
+    are.
     """
     starts = [item.start for item in decoded]
     for hit in find_pii(text):
@@ -173,7 +175,7 @@ def _leaks(text: str, decoded: Sequence[Decoded]) -> Iterator[tuple[int, int, st
 
 
 def decode_hidden(text: str, hinted: bool = False) -> list[Decoded]:
-    """What a text says in base16 or base64, where that is readable text.
+    """Return the readable text that is encoded in base16 or base64 in a text.
 
     Args:
         text: any text; time is linear in its length.
@@ -201,7 +203,7 @@ def decode_hidden(text: str, hinted: bool = False) -> list[Decoded]:
 
 
 def _all_layers(text: str, layers: int = _MAX_LAYERS) -> str:
-    """The text followed by what is encoded in it, and in that."""
+    """Return the text followed by the texts encoded in it, layer by layer."""
     if layers <= 1:
         return text
     runs = (*_spaced_hex(text), *_plain_hex(text), *_base64(text, False))
@@ -230,7 +232,10 @@ def _base64(text: str, hinted: bool) -> Runs:
 
 
 def _readable(raw: bytes) -> str:
-    """The bytes as text, "" if they are none: UTF-8 without control characters and with a letter or digit."""
+    """Return the bytes as text, or "" if they are not UTF-8 text with a letter or digit.
+
+    Control characters are not readable text.
+    """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:

@@ -48,8 +48,10 @@ from pytest_evalstudio.metrics.similarity import (
 )
 @dataclass(frozen=True)
 class HcatCompleteness:
-    """Mean, over the context's sentences, of the best cosine with a sentence of the answer; and the distance
-    of the two texts as distributions of sentences.
+    """Best cosine of each context sentence with the answer, and the distance of the two texts.
+
+    The first metric is the mean over the context's sentences of the best cosine with a sentence of the
+    answer. The second treats both texts as distributions of sentences.
 
     The distance is the exact 1-Wasserstein distance with the cosine distance as cost. The paper's average of
     all pairwise distances is the cost of one particular plan and an upper bound; it is a metric as well.

@@ -34,8 +34,7 @@ from pytest_evalstudio.metrics.quoting import one_line
 )
 @dataclass(frozen=True)
 class LexicalGroundedness:
-    """Share of the answer's words, word pairs and numbers that occur in the retrieved context or the
-    question; no model is needed.
+    """Share of the answer's words, word pairs and numbers in the context or question; needs no model.
 
     Words are compared by their stems, without function words; numbers by their value. An unsupported word may
     be a synonym, an unsupported number rarely is.

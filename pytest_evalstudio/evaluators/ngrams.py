@@ -39,8 +39,7 @@ _FULL = 0.9995
 )
 @dataclass(frozen=True)
 class Rouge:
-    """F1 of the words, word pairs and longest common word sequence of answer and expected output, after
-    Porter stemming.
+    """F1 of words, word pairs and longest common word sequence with the expected output, Porter-stemmed.
 
     Words are runs of Latin letters and digits, as in the rouge-score package: other scripts have no ROUGE.
     """
@@ -88,8 +87,7 @@ class Rouge:
 )
 @dataclass(frozen=True)
 class Bleu:
-    """Share of the answer's word n-grams that occur in the expected output, for n = 1 to 4, with a brevity
-    penalty.
+    """Share of the answer's word n-grams in the expected output, n = 1 to 4, with a brevity penalty.
 
     Each score is that of a single n, not the geometric mean over all up to n. An answer of fewer than n words
     has no BLEU-n.

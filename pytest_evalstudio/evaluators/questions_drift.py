@@ -38,10 +38,9 @@ LEAST_IN_A_GROUP = 3
 )
 @dataclass(frozen=True)
 class QuestionsDrift:
-    """Cosine distance of the mean embeddings of the earlier and the later questions put to a model; it
-    decides no item.
+    """Cosine distance of the mean embeddings of earlier and later questions; it decides no item.
 
-    The questions must stand in the order in which they were asked; the first `split_ratio` of them are the
+    The questions must be in the order in which they were asked; the first `split_ratio` of them are the
     earlier ones. Below 0.05 drift is negligible, below 0.15 low, below 0.3 moderate, below 0.5 high.
     """
 
@@ -69,8 +68,9 @@ class QuestionsDrift:
             )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        """No row has a score of its own; its question's vector travels with it, so that no model is needed to
-        aggregate a record.
+        """Return outcomes without a score, each with the vector of its question.
+
+        Rows have no score of their own; with the vectors, a record can be aggregated without a model.
         """
         vectors = Vectors((case.question for case in cases), tools.embedder)
         return [
@@ -79,7 +79,7 @@ class QuestionsDrift:
         ]
 
     def aggregate(self, rows: Iterable[ScoredRow]) -> ModelScore:
-        """The drift over all rows of a model, in their order.
+        """Return the drift over all rows of a model, in their order.
 
         Raises:
             EvaluationError: if there are too few of them.
@@ -97,12 +97,12 @@ class QuestionsDrift:
 
 
 def packed(vector: Floats) -> str:
-    """A vector as text: two bytes a number, base64."""
+    """Return a vector as text: two bytes per number, in base64."""
     return base64.b64encode(vector.astype("<f2").tobytes()).decode("ascii")
 
 
 def unpacked(text: str) -> Floats:
-    """The vector that `packed` made a text of."""
+    """Return the vector of a text from `packed`."""
     import numpy as np
 
     return np.frombuffer(base64.b64decode(text), dtype="<f2").astype(np.float64)

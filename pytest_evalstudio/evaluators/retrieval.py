@@ -32,8 +32,7 @@ from pytest_evalstudio.metrics.ranking import missing_documents, reciprocal_rank
 )
 @dataclass(frozen=True)
 class ContextMeanReciprocalRank:
-    """Reciprocal rank of the first retrieved chunk with a sentence relevant to the question; 0 if there is
-    none.
+    """Reciprocal rank of the first retrieved chunk with a sentence relevant to the question, or 0.
 
     A chunk is relevant if its best cosine reaches `mrr_relevant_chunk_threshold`; chunks beyond rank
     `mrr_relevant_chunk_oor_idx` do not count. Chunks without words are never relevant and keep their rank.
@@ -177,7 +176,7 @@ class DocumentRecall:
             return "no expected documents"
         if any(name.strip() for name in case.context_sources):
             return ""
-        return "the host does not say where its chunks come from" if case.context else "no context"
+        return "the host does not report the sources of its chunks" if case.context else "no context"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [self._score(case) for case in cases]

@@ -133,9 +133,9 @@ class AnswerSemanticSentenceSimilarity(SentenceAlignment):
 )
 @dataclass(frozen=True)
 class AnswerAccuracy(SentenceAlignment):
-    """Minimum over the answer's sentences of the best cosine with the expected answer; short texts are
-    compared as strings.
+    """Lowest best cosine of an answer sentence with the expected answer; compares short texts as strings.
 
+    Each sentence of the answer has its best cosine with the expected answer; the minimum is the score.
     Embeddings of short texts are unreliable: if either text has at most `short_string_threshold` characters,
     `short_string_metric` is used instead.
 
@@ -248,9 +248,7 @@ class AnswerRelevancySentenceSimilarity:
 )
 @dataclass(frozen=True)
 class AnswerSemanticSimilarity:
-    """Cosine of the whole answer with the whole expected answer, or the score of a cross-encoder for the two
-    texts.
-    """
+    """Cosine, or cross-encoder score, of the whole answer and the whole expected answer."""
 
     similarity: Literal["embeddings", "cross-encoder"] = "embeddings"
     metrics: ClassVar[tuple[Metric, ...]] = (
@@ -288,5 +286,5 @@ class AnswerSemanticSimilarity:
             vectors = Vectors((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
         if tools.cross_encoder is None:
-            raise EvaluationError("there is no cross-encoder to ask")
+            raise EvaluationError("no cross-encoder is configured")
         return [round(min(1.0, max(0.0, value)), 6) for value in tools.cross_encoder.score(pairs)]

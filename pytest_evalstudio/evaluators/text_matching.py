@@ -1,4 +1,4 @@
-"""Text matching: does the answer, and the context behind it, meet the condition of the test case."""
+"""Text matching: the condition of the test case, checked on the answer and its context."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from pytest_evalstudio.evaluators._common import (
 class TextMatching:
     """Boolean condition over the answer and, for RAG, the retrieved context.
 
-    The condition is the case's own; without one, its expected output must stand in the answer word for word.
+    The condition is the case's own; without one, the answer must contain the expected output literally.
     Context is the chunks joined by a blank.
     """
 

@@ -1,5 +1,6 @@
-"""Evaluation sets of Agent Evaluation: read into data sets and suites, and written from data sets, suites and
-labs.
+"""Evaluation sets of Agent Evaluation: reading, and writing from data sets, suites and labs.
+
+They are read into data sets and suites.
 
 Files are JSON or YAML (a list of objects, or that list under `eval_set`), JSON Lines, or CSV, in whose cells
 lists and objects are JSON.
@@ -88,7 +89,7 @@ class _Entry(FormatModel):
 
 
 class _Lines(Source):
-    """JSON Lines as one list: a bracket or comma stands before each line."""
+    """JSON Lines as one list: each line is preceded by a bracket or comma."""
 
     def locate(self, pointer: str) -> tuple[int, int]:
         line, column = super().locate(pointer)
@@ -98,16 +99,17 @@ class _Lines(Source):
 def load_evaluation_set(path: str | Path) -> LlmDataset:
     """Read an evaluation set as a data set.
 
-    Where some requests have a response, those that have none are errors of their own; where none has, nobody
-    has answered yet.
+    If some requests have a response, each request without one is an error. If no request has a response, the
+    set has not been answered yet.
 
     Raises:
-        DataError: for the first thing that is wrong with it.
+        DataError: for the first fault.
     """
     source = evaluation_source(Path(path))
     if not is_evaluation_set(source.data):
         raise DataError(
-            f"is no evaluation set: a list of objects with `request`, or that list under `{ROOT}`",
+            f"is not an evaluation set: expected a list of objects with `request`, or that list under"
+            f" `{ROOT}`",
             source=str(path),
         )
     dataset, errors = read_evaluation_set(source)
@@ -117,7 +119,7 @@ def load_evaluation_set(path: str | Path) -> LlmDataset:
 
 
 def evaluation_source(path: Path, name: str = "") -> Source:
-    """The parsed text of a file that may be an evaluation set, or any other of ours.
+    """Parse a file that may be an evaluation set or any other supported format.
 
     Raises:
         DataError: if it cannot be parsed.
@@ -134,15 +136,15 @@ def evaluation_source(path: Path, name: str = "") -> Source:
 
 
 def is_evaluation_set(data: Any) -> bool:
-    """Whether parsed data has the form of one, as far as its root tells."""
+    """Return True if parsed data has the form of an evaluation set, judged by its root."""
     return isinstance(data, list) or (isinstance(data, dict) and ROOT in data)
 
 
 def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
-    """An evaluation set from a parsed file; an entry that is wrong leaves the others standing.
+    """Read an evaluation set from a parsed file; a faulty entry does not affect the others.
 
     Raises:
-        DataError: if there are no entries to speak of.
+        DataError: if there is no list of entries.
     """
     at: tuple[object, ...] = () if isinstance(source.data, list) else (ROOT,)
     entries = source.data if isinstance(source.data, list) else source.data[ROOT]
@@ -172,9 +174,7 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
 
 
 def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
-    """The requests of an evaluation set as a test suite, to put to models; answers and retrieved context stay
-    behind.
-    """
+    """Return the requests of an evaluation set as a test suite, without answers and retrieved context."""
     suite = TestSuite(name=name)
     test = suite.add_test()
     first: dict[str, Row] = {}
@@ -197,16 +197,16 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
 
 
 def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[dict[str, Any]]:
-    """The entries of an evaluation set.
+    """Return the entries of an evaluation set.
 
-    Of a suite they have no response; of a lab or data set all have but those whose row is an error.
+    Entries of a suite have no response; entries of a lab or data set have one, unless their row is an error.
 
     Args:
-        model: key or name of the model whose answers are written; must be given where there are several.
+        model: key or name of the model whose answers are written; required if there are several.
 
     Raises:
         DataError: if there are answers of several models and none is chosen.
-        ConfigurationError: for a model that nobody knows.
+        ConfigurationError: for an unknown model.
     """
     if isinstance(content, TestSuite):
         return [evaluation_entry(row, answered=False) for row in _rows_of_suite(content)]
@@ -218,16 +218,16 @@ def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str 
 
 
 def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
-    """A row as an entry of an evaluation set, without what it does not have.
+    """Return a row as an entry of an evaluation set, without the fields that it lacks.
 
     Args:
-        answered: whether the row's answer is one; that of an error is none.
+        answered: whether the row has an answer; a row in error has none.
     """
     turns = [turn.to_dict() for turn in row.conversation]
     chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")
     more = dict(row.model_extra or {})
     named = more.pop(BY_NAME, None)
-    found = {
+    entry = {
         "request_id": row.key,
         "request": {"messages": [*turns, {"role": "user", "content": row.input}]} if turns else row.input,
         "response": row.actual_output if answered and not row.error else None,
@@ -239,11 +239,11 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
             (named if isinstance(named, dict) and _flat(named) == row.guidelines else row.guidelines) or None
         ),
     }
-    return {name: value for name, value in found.items() if value is not None} | more
+    return {name: value for name, value in entry.items() if value is not None} | more
 
 
 def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
-    """Keys that say something here and that evaluation sets do not have."""
+    """Return the keys with content that evaluation sets do not support."""
     rows = (
         _rows_of_suite(content)
         if isinstance(content, TestSuite)
@@ -299,7 +299,7 @@ def _row(source: Source, at: tuple[object, ...], data: Any, some_answered: bool)
 
 
 def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, list[Turn]]:
-    """The question, and the turns before it."""
+    """Return the question and the turns before it."""
     turns: list[Turn] = []
     if isinstance(request, dict) and "messages" in request:
         place: tuple[object, ...] = (*at, "messages")
@@ -330,7 +330,7 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
     if not question.strip():
         raise source.error(pointer(*at), "the request is blank; write the question")
     if isinstance(request, dict) and (lost := sorted(map(str, set(request) - known))):
-        source.warnings.append(f"{source.name} {pointer(*at)}: {', '.join(lost)}: not kept of a request")
+        source.warnings.append(f"{source.name} {pointer(*at)}: {', '.join(lost)}: dropped from a request")
     return question, turns
 
 
@@ -341,7 +341,7 @@ def _turns(source: Source, at: tuple[object, ...], data: Any) -> list[Turn]:
 
 
 def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, Any]]:
-    """The guidelines, and the same by name where the file has names."""
+    """Return the guidelines, and the guidelines by name if the file names them."""
     if data is None:
         return [], {}
     if isinstance(data, dict):
@@ -374,7 +374,7 @@ def _warn_of_lost(source: Source, at: tuple[object, ...], entry: _Entry) -> None
             lost.add("content")
         if lost:
             source.warnings.append(
-                f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: not kept of a document"
+                f"{source.name} {pointer(*at, name)}: {', '.join(sorted(lost))}: dropped from a document"
             )
 
 
@@ -384,9 +384,9 @@ def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list
     if model and model not in known:
         raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
     if not model and len(keys) > 1:
-        found = ", ".join(names.get(key, key) for key in keys)
+        listed = ", ".join(names.get(key, key) for key in keys)
         raise DataError(
-            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {found}"
+            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {listed}"
         )
     return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
 
@@ -415,7 +415,7 @@ def _chunk(content: str, uri: str) -> dict[str, str]:
 
 
 def _parse_lines(text: str, name: str) -> Source:
-    """JSON Lines; blank lines count for nothing.
+    """Parse JSON Lines; blank lines are ignored.
 
     Raises:
         DataError: naming the line that is not JSON.
@@ -428,20 +428,23 @@ def _parse_lines(text: str, name: str) -> Source:
             joined.append("")
             continue
         try:
-            one = parse(line, name)
+            entry = parse(line, name)
         except DataError as exc:
             raise DataError(exc.message, source=name, line=number, column=exc.column) from None
-        warnings += one.warnings
-        joined.append(("," if entries else "[") + one.text)
-        entries.append(one.data)
+        warnings += entry.warnings
+        joined.append(("," if entries else "[") + entry.text)
+        entries.append(entry.data)
     return _Lines(name=name, text="\n".join(joined) + "]", data=entries, warnings=warnings)
 
 
 def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
-    """A row of CSV with its lists and objects; a request is one only where it has the form of one."""
-    found = dict(record)
+    """Decode the lists and objects in a row of CSV.
+
+    A request is decoded only if it has the form of one.
+    """
+    row = dict(record)
     for name in _JSON_CELLS:
-        cell = found.get(name, "")
+        cell = row.get(name, "")
         if cell[:1] not in ("[", "{") or (name == "request" and cell[:1] == "["):
             continue
         try:
@@ -449,5 +452,5 @@ def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
         except (ValueError, RecursionError):
             continue
         if name != "request" or (isinstance(value, dict) and {"messages", "query"} & set(value)):
-            found[name] = value
-    return found
+            row[name] = value
+    return row

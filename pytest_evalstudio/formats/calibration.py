@@ -1,5 +1,6 @@
-"""Saved calibrations: how scores become the probability that people call an answer good, as JSON that any
-version can check.
+"""Saved calibrations, which map scores to the probability that people call an answer good.
+
+They are JSON that any version can check.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class CalibratedMetric(_Part):
 
     @property
     def key(self) -> str:
-        """How commands call it: `evaluator.metric`."""
+        """Name in commands: `evaluator.metric`."""
         return f"{self.evaluator}.{self.metric}"
 
 
@@ -53,7 +54,7 @@ class Logistic(_Part):
     """p = 1 / (1 + exp(−(intercept + Σ weight · (score − mean) / scale))).
 
     Attributes:
-        logs: whether log(1 + score) stands in the score's place, as it does for metrics without an upper end.
+        logs: whether log(1 + score) replaces the score, as for metrics without an upper end.
         cuts: only of ordinal regression: level to what stands in the intercept's place for "this level or
             better"; the lowest level has none.
     """
@@ -87,13 +88,13 @@ Curve = Annotated[Logistic | Line | Steps, Field(discriminator="kind")]
 
 
 class Conformal(_Part):
-    """What split conformal prediction found on labels that the curve was not fitted to.
+    """Result of split conformal prediction on labels that were not used to fit the curve.
 
     Attributes:
-        alpha: share of answers whose set may miss the label that people would give.
-        quantile: of the nonconformity |label − p|; a label is in the set of an answer where its nonconformity
-            is no greater.
-        labels: how many it rests on.
+        alpha: share of answers whose set may not contain the label that people would give.
+        quantile: quantile of the nonconformity |label − p|; the set of an answer has the labels whose
+            nonconformity is at most the quantile.
+        labels: number of labels used.
     """
 
     alpha: Annotated[float, Field(gt=0, lt=1)]
@@ -162,7 +163,7 @@ def check_curve(curve: Logistic | Line | Steps, metrics: int) -> None:
         raise ValueError(
             "curve: steps have one p more than x"
             if isinstance(curve, Steps)
-            else "curve: x and p must be of one length"
+            else "curve: x and p must have the same length"
         )
     if any(one >= other for one, other in pairwise(curve.x)):
         raise ValueError("curve.x: must rise")
@@ -174,7 +175,7 @@ def load_calibration(path: Path) -> Calibration:
     """Read and check a saved calibration.
 
     Raises:
-        ConfigurationError: with file and key, if it cannot be read or is none.
+        ConfigurationError: with file and key, if it cannot be read or is not a calibration.
     """
     try:
         data = json.loads(path.read_bytes())
@@ -183,7 +184,7 @@ def load_calibration(path: Path) -> Calibration:
     except (ValueError, RecursionError) as exc:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or MARK not in data:
-        raise ConfigurationError(f"{path}: is no calibration; `evalstudio calibrate … -o FILE` writes one")
+        raise ConfigurationError(f"{path}: is not a calibration; `evalstudio calibrate … -o FILE` writes one")
     if data[MARK] != VERSION:
         raise ConfigurationError(
             f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION}. Calibrate"

@@ -1,11 +1,11 @@
-"""The boolean condition of a test case: what a text must and must not contain.
+r"""The boolean condition of a test case: what a text must and must not contain.
 
     or   := and ("OR" and)*
     and  := not ("AND" not)*
     not  := "NOT" not | "(" or ")" | STRING | regexp("…") | regexp(…)
 
 Operators are upper case, white space is free. A STRING is a case-sensitive substring; in every quoted text
-`\\"` and `\\\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
+`\"` and `\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
 at its balanced parenthesis; blanks around the pattern do not belong to it. Patterns are Python's `re` syntax,
 searched anywhere in the text, with a time limit.
 """
@@ -23,7 +23,7 @@ from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.formats.patterns import compiled, end_of_class, excess, shortened
 
 TIMEOUT_S = 2.0
-"""What one search of one regular expression may take unless the caller says otherwise."""
+"""Default time limit of one search of one regular expression, in seconds."""
 MAX_DEPTH = 100
 _EXCERPT_CHARS = 100
 
@@ -34,11 +34,11 @@ class PatternTimeout(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whether a text meets a condition.
+    """Result of checking a text against a condition.
 
     Attributes:
-        failed: the sub-condition that is not met, as text; "" where all is met. Of an AND its failing
-            operands, of an OR the whole OR, of a NOT what was found and where.
+        failed: text of the unmet sub-condition, "" if all is met. For an AND these are its failing operands,
+            for an OR the whole OR, for a NOT the match and its position.
     """
 
     passed: bool
@@ -57,7 +57,7 @@ class Condition:
     __slots__ = ()
 
     def check(self, text: str, timeout_s: float = TIMEOUT_S) -> Match:
-        """Whether the text meets the condition, and what is not met.
+        """Return whether the text meets the condition, and which part it does not meet.
 
         Raises:
             PatternTimeout: if one of its regular expressions takes longer than `timeout_s`.
@@ -71,11 +71,11 @@ class Condition:
         raise NotImplementedError
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
-        """The span that makes a string or regexp true; None for operators."""
+        """Return the span that makes a string or regexp true; None for operators."""
         return None
 
     def failure(self, text: str, timeout_s: float) -> str:
-        """What is not met, for a text that `holds` refused."""
+        """Return the unmet part of the condition, for a text that `holds` refused."""
         return str(self)
 
 
@@ -107,12 +107,12 @@ class Regexp(Condition):
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         try:
-            found = compiled(self.pattern).search(text, timeout=timeout_s)
+            match = compiled(self.pattern).search(text, timeout=timeout_s)
         except TimeoutError:
             raise PatternTimeout(
-                f"{shortened(str(self))} took longer than {timeout_s:g} s; make the pattern simpler"
+                f"{shortened(str(self))} took longer than {timeout_s:g} s; simplify the pattern"
             ) from None
-        return None if found is None else (found.start(), found.end())
+        return None if match is None else (match.start(), match.end())
 
     def __str__(self) -> str:
         return f'regexp("{_escaped(self.pattern)}")'
@@ -120,7 +120,7 @@ class Regexp(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Not(Condition):
-    """What must not be."""
+    """Negation of a condition."""
 
     operand: Condition
 
@@ -139,7 +139,7 @@ class Not(Condition):
 
 @dataclass(frozen=True, slots=True)
 class And(Condition):
-    """What must all be."""
+    """Conjunction of conditions."""
 
     operands: tuple[Condition, ...]
 
@@ -161,7 +161,7 @@ class And(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Or(Condition):
-    """What must be in one way at least."""
+    """Disjunction of conditions."""
 
     operands: tuple[Condition, ...]
 
@@ -190,16 +190,16 @@ def parse_condition(text: str) -> Condition:
 
 
 def substring_condition(text: str) -> str:
-    """The condition that a text stands in the answer, whatever its characters.
+    r"""Return the condition that the answer contains a text, with any characters.
 
     >>> print(substring_condition('say "hi"'))
-    "say \\"hi\\""
+    "say \"hi\""
     """
     return f'"{_escaped(text)}"'
 
 
 def constraints_to_condition(constraints: Sequence[Any] | str) -> str:
-    """The condition that says what a list of constraints says, "" for an empty one.
+    """Return the condition that is equivalent to a list of constraints, or "" for an empty list.
 
     Args:
         constraints: a list is AND, a list inside it is OR, a string is a substring, `REGEXP:x` a regular
@@ -298,7 +298,7 @@ class _Parser:
             return self._regexp()
         word = _TOKEN.match(self.text, self.at)
         if char in "'“”„«‘’" and char:
-            raise self._fault('strings stand in straight double quotes: "…"')
+            raise self._fault('strings must be in straight double quotes: "…"')
         if word and word[0] == "not":
             raise self._fault("operators are upper case: NOT")
         raise self._fault("expected a string or regexp(...)" + (f" after {self.after}" if self.after else ""))
@@ -322,9 +322,7 @@ class _Parser:
         return inside
 
     def _string(self) -> tuple[str, list[int]]:
-        """The quoted text at the cursor without its escapes, and the place in the source of each of its
-        characters.
-        """
+        """Return the quoted text at the cursor without escapes, and the source index of each character."""
         opened = self.at
         chars, places = [], []
         at = opened + 1
@@ -404,8 +402,9 @@ class _Parser:
 
 
 def _end_of_bare_pattern(text: str, start: int) -> int:
-    """Index of the parenthesis that closes `regexp(`, -1 if none does; escapes and character classes are
-    passed over.
+    """Return the index of the parenthesis that closes `regexp(`, or -1 if none does.
+
+    Escapes and character classes are skipped.
     """
     depth, at = 1, start
     while at < len(text):

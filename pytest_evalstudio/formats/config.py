@@ -1,5 +1,6 @@
-"""The configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` with the same keys and no
-prefix.
+"""Configuration: `[tool.evalstudio]` in pyproject.toml, or `evalstudio.toml` without that prefix.
+
+Both have the same keys.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.recognition import SHARED_FILE
 
 LEXICON = "lexicon"
-"""Names the list of words that tells sentiment without a model."""
+"""Name of the word list that rates sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
@@ -55,7 +56,7 @@ class Latency(_Table):
     """Limits on durations.
 
     Attributes:
-        max_s: seconds; a 95th percentile beyond it is a problem.
+        max_s: seconds; a 95th percentile above it is reported as a problem.
     """
 
     max_s: Annotated[float, Field(gt=0)] | None = None
@@ -65,7 +66,7 @@ class Storage(_Table):
     """Limits on disk space.
 
     Attributes:
-        max_mb: megabytes; a cache or an output folder beyond it is a problem.
+        max_mb: megabytes; a larger cache or output folder is reported as a problem.
     """
 
     max_mb: Annotated[float, Field(gt=0)] | None = None
@@ -77,8 +78,8 @@ class Perturbations(_Table):
     Attributes:
         apply: e.g. "comma:medium,word_swap:low+qwerty": a comma separates cases, a plus chains perturbators
             into one case.
-        seed: the same one gives the same cases on every machine.
-        where: expression over categories, as of pytest's `-m`: which cases are perturbed.
+        seed: the same seed gives the same cases on every machine.
+        where: expression over categories, as in pytest's `-m`, that selects the cases to perturb.
     """
 
     apply: str = ""
@@ -87,14 +88,14 @@ class Perturbations(_Table):
 
 
 class WeightsTable(_Table):
-    """Where a model of ours comes from, and how it runs.
+    """Source of a model, and settings for running it.
 
     Attributes:
-        model: a local folder, `package:NAME` of a package that carries a model, or a name on the hub.
+        model: a local folder, `package:NAME` of a package that contains a model, or a name on the hub.
         revision: branch, tag or commit on the hub.
-        device: "auto", or what torch calls it: cpu, cuda, cuda:1, mps.
-        dtype: of weights and arithmetic.
-        batch_size: texts at once.
+        device: "auto", or torch's name of the device: cpu, cuda, cuda:1, mps.
+        dtype: number format of weights and arithmetic.
+        batch_size: texts per batch.
     """
 
     model: Annotated[str, Field(min_length=1)]
@@ -105,15 +106,15 @@ class WeightsTable(_Table):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether somebody named the model, so that it may be fetched."""
+        """True if the user named the model, so that it may be downloaded."""
         return "model" in self.model_fields_set
 
 
 class Embeddings(WeightsTable):
-    """The model that turns texts into vectors.
+    """Embedding model, which converts texts to vectors.
 
     Attributes:
-        cache: whether vectors are kept between runs.
+        cache: whether vectors are stored between runs.
     """
 
     model: Annotated[str, Field(min_length=1)] = "BAAI/bge-small-en-v1.5"
@@ -121,23 +122,23 @@ class Embeddings(WeightsTable):
 
 
 class CrossEncoding(WeightsTable):
-    """The model that judges two texts read together."""
+    """Cross-encoder, which scores two texts together."""
 
     model: Annotated[str, Field(min_length=1)] = "cross-encoder/stsb-roberta-base"
 
 
 class Nli(WeightsTable):
-    """The model of inference; it names its labels entailment, neutral and contradiction."""
+    """Model of natural language inference, with the labels entailment, neutral and contradiction."""
 
     model: Annotated[str, Field(min_length=1)] = "cross-encoder/nli-deberta-v3-base"
 
 
 class HallucinationModel(WeightsTable):
-    """The model that tells how well a text is supported by another; one output.
+    """Model that scores the support of one text by another; it has one output.
 
     Attributes:
-        revision: branch, tag or commit on the hub; the default is of the default model, whose later revisions
-            bring code that is not run.
+        revision: branch, tag or commit on the hub; the default belongs to the default model, whose later
+            revisions need code of their own, which is not run.
     """
 
     model: Annotated[str, Field(min_length=1)] = "vectara/hallucination_evaluation_model"
@@ -151,7 +152,7 @@ class HallucinationModel(WeightsTable):
 
 
 class ToxicityModel(WeightsTable):
-    """The classifier of toxicity.
+    """Toxicity classifier.
 
     Attributes:
         model: a name of Detoxify's (original, unbiased, multilingual, original-small, unbiased-small), a
@@ -162,29 +163,29 @@ class ToxicityModel(WeightsTable):
 
 
 class BiasModel(WeightsTable):
-    """The classifier of bias."""
+    """Bias classifier."""
 
     model: Annotated[str, Field(min_length=1)] = "d4data/bias-detection-model"
 
 
 class SentimentModel(WeightsTable):
-    """The classifier of sentiment; its labels begin with pos and neg.
+    """Sentiment classifier; its labels begin with pos and neg.
 
     Attributes:
-        model: a local folder, `package:NAME` of a package that carries a model, or a name on the hub;
-            "lexicon" for a small list of words.
+        model: a local folder, `package:NAME` of a package that contains a model, or a name on the hub;
+            "lexicon" for a small word list.
     """
 
     model: Annotated[str, Field(min_length=1)] = LEXICON
 
 
 class LanguageModels(_Table):
-    """How the models run that evaluators name in their options.
+    """Settings of the models that evaluators name in their options.
 
     Attributes:
-        device: "auto", or what torch calls it: cpu, cuda, cuda:1, mps.
-        dtype: of weights and arithmetic.
-        batch_size: texts at once, fewer of long ones.
+        device: "auto", or torch's name of the device: cpu, cuda, cuda:1, mps.
+        dtype: number format of weights and arithmetic.
+        batch_size: texts per batch; fewer if they are long.
     """
 
     device: Annotated[str, Field(min_length=1)] = "auto"
@@ -223,33 +224,33 @@ class ComparisonTable(_Table):
 
 
 class Configuration(_Table):
-    """What a configuration file may say.
+    """Content of a configuration file.
 
     Attributes:
-        evaluators: ids, or ["all"]; None means the default choice.
-        evaluator: per evaluator or instance: threshold, thresholds, calibration, type, and the evaluator's
-            own parameters.
-        model: the models that suites are put to.
+        evaluators: ids, or ["all"]; None selects the default evaluators.
+        evaluator: settings of an evaluator or instance: threshold, thresholds, calibration, type, and the
+            evaluator's own parameters.
+        model: the models that answer the questions of suites.
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
-        guardrails: a guardrail configuration, whose evaluators and thresholds hold where none are given here.
+        guardrails: a guardrail configuration; its evaluators and thresholds apply if none are given here.
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
-        runs: how often each question is asked.
-        output: folder of the report, relative to the configuration's own.
-        cache: folder of answers and downloads, relative to the configuration's own.
+        runs: number of times that each question is asked.
+        output: folder of the report, relative to the configuration's folder.
+        cache: folder of answers and downloads, relative to the configuration's folder.
         baseline: baseline that a run is compared with, relative to the configuration's folder.
-        comparison: how a run is compared with its baseline.
+        comparison: options of the comparison with the baseline.
         allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
         max_text_chars: longer texts are not scored.
-        min_test_cases: fewer scored cases of a model are a problem.
-        max_cost: US dollars of a whole run; more is a problem.
+        min_test_cases: a model with fewer scored cases is reported as a problem.
+        max_cost: US dollars of a whole run; a higher cost is reported as a problem.
         perturbations: perturbed cases that a run adds.
-        perturbator: per perturbator: its own options.
+        perturbator: options of a perturbator.
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model:
             models for evaluators.
-        language_model: how the models run that evaluators name in their options.
-        judge: the model, or panel of models, that judges, and what that may cost.
-        folder: where the configuration stands; relative paths in it start there.
-        file: where it was read from, "" for the defaults.
+        language_model: settings of the models that evaluators name in their options.
+        judge: the judge, or panel of judges, and their budget.
+        folder: folder of the configuration; relative paths in it start there.
+        file: path of the file, "" for the defaults.
     """
 
     evaluators: Names | None = None
@@ -285,7 +286,7 @@ class Configuration(_Table):
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 
-    # A configuration is a key of tables: it equals itself alone.
+    # A configuration is used as a dictionary key: it is equal only to itself.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -294,7 +295,7 @@ def load_configuration(path: Path) -> Configuration:
     """Read and check a configuration file.
 
     Raises:
-        ConfigurationError: with file and key, if it cannot be read or says something that nobody knows.
+        ConfigurationError: with file and key, if it cannot be read or has an unknown key or value.
     """
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -326,21 +327,25 @@ def configuration(data: Mapping[str, Any], *, file: str = "", folder: Path = Pat
         if name in data:
             raise ConfigurationError(f"{file or 'configuration'}: {name}: unknown key; remove it")
     try:
-        found = Configuration.model_validate({**data, "file": file, "folder": folder})
+        configuration = Configuration.model_validate({**data, "file": file, "folder": folder})
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
-    _check_names(found)
-    return found if found.guardrails is None else _guarded(found, found.folder / found.guardrails)
+    _check_names(configuration)
+    return (
+        configuration
+        if configuration.guardrails is None
+        else _guarded(configuration, configuration.folder / configuration.guardrails)
+    )
 
 
 def _guarded(found: Configuration, path: Path) -> Configuration:
-    """With the evaluators and thresholds of a guardrail configuration where it has none of its own."""
+    """Add the evaluators and thresholds of a guardrail configuration where none are configured."""
     guardrails = read_guardrails(path)
     tables = {id: dict(options) for id, options in found.evaluator.items()}
     for id, thresholds in guardrails.calibrated_thresholds.items():
-        own = tables.setdefault(id, {})
-        if "threshold" not in own and "calibration" not in own:
-            own["thresholds"] = {**thresholds, **own.get("thresholds", {})}
+        table = tables.setdefault(id, {})
+        if "threshold" not in table and "calibration" not in table:
+            table["thresholds"] = {**thresholds, **table.get("thresholds", {})}
     evaluators = guardrails.evaluators if found.evaluators is None else found.evaluators
     return found.model_copy(update={"evaluator": tables, "evaluators": evaluators})
 

@@ -55,18 +55,18 @@ MAX_COLUMNS = 1_000
 
 
 class Row(FormatModel):
-    """One answer of one model to one question, with what is known about it.
+    """One answer of one model to one question, with its data.
 
     Attributes:
         key: the test case's key; shared by all models that were asked the same.
-        actual_duration: seconds.
+        actual_duration: duration of the answer in seconds.
         cost: US dollars, None where it is not known.
         context_sources: a URI per chunk.
         run: repeat number, 1 for the first.
         usage: tokens by kind.
         conversation: the turns before the input, each with role ("system", "user" or "assistant") and
             content.
-        error: why there is no answer.
+        error: reason for a missing answer.
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset(
@@ -104,14 +104,14 @@ class Row(FormatModel):
     @model_validator(mode="before")
     @classmethod
     def _results_row(cls, data: Any) -> Any:
-        """In a results file `key` is compound and `test_case_key` is the case's own."""
+        """Use `test_case_key` as the key where a results file has a compound `key`."""
         if isinstance(data, dict) and data.get("test_case_key"):
             data = {**data, "key": data["test_case_key"]}
             del data["test_case_key"]
         return data
 
     def condition_text(self) -> str:
-        """The condition, else the constraints as one; "" where the row has neither."""
+        """Return the condition, else the constraints as a condition, else ""."""
         return effective_condition(self.output_condition, self.output_constraints)
 
 
@@ -143,8 +143,9 @@ class LlmDataset(FormatModel):
         return load(path, cls)
 
     def save(self, path: str | Path) -> None:
-        """Write the data set as CSV where the name ends so, else as JSON; a lone surrogate becomes "?" in
-        CSV.
+        """Write the data set as CSV if the name ends in `.csv`, else as JSON.
+
+        In CSV, a lone surrogate becomes "?".
         """
         complete_row_keys(self.inputs)
         if Path(path).suffix == ".csv":
@@ -153,18 +154,18 @@ class LlmDataset(FormatModel):
             write_json(path, self.to_dict())
 
     def to_csv(self) -> str:
-        """CSV text: list-valued columns hold JSON."""
+        """Return CSV text; list columns hold JSON."""
         return write_csv([row.to_dict() for row in self.inputs])
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas frame with a row per answer; list-valued columns hold JSON."""
+        """Return a pandas frame with one row per answer; list columns hold JSON."""
         import pandas as pd
 
         return pd.DataFrame([_flat(row.to_dict()) for row in self.inputs])
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> LlmDataset:
-        """A data set from a pandas frame with the columns of a row; NaN, NaT and NA count as absent.
+        """Make a data set from a pandas frame with the columns of a row; NaN, NaT and NA count as absent.
 
         Raises:
             DataError: if a cell does not fit its column.
@@ -187,10 +188,10 @@ class LlmDataset(FormatModel):
 
 
 def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
-    """A data set from a parsed file; a row that is wrong leaves the others standing.
+    """Read a data set from a parsed file; a faulty row does not affect the others.
 
     Raises:
-        DataError: if there is no data set to speak of.
+        DataError: if the file as a whole is not a data set.
     """
     head = validate(
         LlmDataset, {name: value for name, value in source.data.items() if name != "inputs"}, source
@@ -201,8 +202,9 @@ def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
 
 
 def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[int, Row], list[DataError]]:
-    """Sound rows at a place of a parsed file by their index there, keys completed, and an error for each that
-    is wrong.
+    """Read the rows at a pointer of a parsed file, with keys completed.
+
+    Returns the valid rows by their index, and an error for each other row.
     """
     if not isinstance(data, list):
         raise source.error(pointer(*at), "expected a list of rows")
@@ -230,7 +232,7 @@ def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[i
 
 
 def _dangling(rows: dict[int, Row], place: str) -> list[str]:
-    """A warning for each relationship to a case that is not there; its row can be judged all the same."""
+    """Return a warning for each relationship to a missing case; such a row can still be evaluated."""
     known = {row.key for row in rows.values()}
     return [
         f"{place}/{index}/relationships/{number}/target: no row has the key {link.target!r}; no flip will be"
@@ -251,7 +253,7 @@ def _unique(
         if identity in places:
             earlier = pointer(*at, places[identity])
             message = (
-                f"{row.key!r} of model {row.model_key!r} already stands in {earlier}; (key, model_key, run)"
+                f"{row.key!r} of model {row.model_key!r} is already used by {earlier}; (key, model_key, run)"
                 " must be unique, number repeats by `run`"
             )
             errors.append(source.error(pointer(*at, index, "key"), message))
@@ -262,8 +264,9 @@ def _unique(
 
 
 def complete_row_keys(rows: list[Row]) -> None:
-    """Give a key, derived from the question, to every row that has none: the same under every model and in
-    every run.
+    """Give every row without a key one that is derived from the question.
+
+    The key is the same for every model and in every run.
     """
     taken: dict[str, set[str]] = {}
     for row in rows:
@@ -278,10 +281,10 @@ def complete_row_keys(rows: list[Row]) -> None:
 
 
 def parse_csv(text: str, name: str) -> Source:
-    """A data set's CSV as data; cells of list-valued columns are JSON, and plain text is a list of one.
+    """Parse the CSV of a data set; cells of list columns are JSON, and plain text is a list of one.
 
     Raises:
-        DataError: if it has no header, a column stands in it twice, or a row has more cells than the header.
+        DataError: if it has no header, a duplicate column, or a row with more cells than the header.
     """
     names, records = read_csv(text, name)
     if "input" not in names:
@@ -295,10 +298,10 @@ def parse_csv(text: str, name: str) -> Source:
 
 
 def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
-    """The columns of a CSV text, and the cells of each row that are not empty.
+    """Return the columns of a CSV text, and the non-empty cells of each row.
 
     Raises:
-        DataError: if a column stands in it twice, or a row has more cells than the header.
+        DataError: if it has a duplicate column, or a row with more cells than the header.
     """
     csv.field_size_limit(MAX_CELL_CHARS)
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
@@ -307,7 +310,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
         names = list(reader.fieldnames or ())
         if len(names) > MAX_COLUMNS:
             raise DataError(
-                f"has more than {MAX_COLUMNS:,} columns; leave out those that are not needed",
+                f"has more than {MAX_COLUMNS:,} columns; remove those that are not needed",
                 source=name,
                 line=1,
                 column=1,
@@ -316,7 +319,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
         for column in names:
             if column in seen:
                 raise DataError(
-                    f"the column {column!r} stands twice in the header; keep one",
+                    f"the column {column!r} is duplicated in the header; keep one",
                     source=name,
                     line=1,
                     column=1,
@@ -334,7 +337,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
 
 
 def write_csv(records: list[dict[str, Any]]) -> str:
-    """CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
+    """Return CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
     rows = [_flat(record) for record in records]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()

@@ -1,4 +1,4 @@
-"""What the models of all formats share: lenient fields, canonical writing, errors with places."""
+"""Common parts of all formats: lenient fields, canonical output, errors with positions."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ class FormatModel(BaseModel):
     optional_keys: ClassVar[frozenset[str]] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
-        """The canonical form: known keys in their order, ours only where they say something, then unknown
-        ones.
+        """Return the canonical form: known keys in order, then unknown ones.
+
+        Keys of this package are left out where they have their default.
         """
         written = {}
         for name, field in type(self).model_fields.items():
@@ -94,7 +95,7 @@ Relationships = Annotated[list[Relationship], BeforeValidator(_list)]
 
 
 class Turn(FormatModel):
-    """One message of a conversation that went before the question."""
+    """Message of a conversation before the question."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -105,7 +106,7 @@ Conversation = Annotated[list[Turn], BeforeValidator(_list)]
 
 
 def spoken(conversation: Iterable[Turn]) -> list[list[str]]:
-    """A conversation as part of what a derived key is made of."""
+    """Return a conversation as JSON values for a derived key."""
     return [[turn.role, turn.content] for turn in conversation]
 
 
@@ -125,7 +126,7 @@ def validate(model: type[M], data: Any, source: Source, *steps: object) -> M:
 
 
 def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
-    """A data error for the first finding of pydantic."""
+    """Return a data error for the first finding of pydantic."""
     first, *others = exc.errors(include_url=False)
     arms = [
         first,
@@ -147,7 +148,7 @@ def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
 
 
 def fact(error: Mapping[str, Any]) -> str:
-    """What pydantic found, in the words of our messages."""
+    """Return the message for a finding of pydantic."""
     kind = str(error["type"])
     if kind == "missing":
         return f"{error['loc'][-1]!r} is missing; add it"
@@ -176,7 +177,7 @@ def fact(error: Mapping[str, Any]) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value of a file in a message: its JSON type, and a short form where it helps."""
+    """Describe a value of a file for a message: its JSON type, and a short form where it helps."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list | tuple):
@@ -195,7 +196,7 @@ def shown(value: Any) -> str:
 
 
 def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
-    """Warnings for unknown keys that are nearly a known one."""
+    """Return warnings for unknown keys that resemble a known one."""
     if not isinstance(data, dict):
         return []
     known = model.model_fields
@@ -215,7 +216,7 @@ def write_json(path: str | Path, data: Any) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """JSON text in UTF-8, with a lone surrogate as its escape."""
+    """Return JSON text in UTF-8, with a lone surrogate as its escape."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

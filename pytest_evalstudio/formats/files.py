@@ -1,4 +1,4 @@
-"""Any file of ours: what kind it is, and what stands in it."""
+"""Files of all supported formats: detection of the format, and reading."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ F = TypeVar("F", bound=FormatModel)
 
 @dataclass(slots=True)
 class EvalFile:
-    """A file that was read: its content, and what is wrong with parts of it.
+    """Parsed file: its content, and the errors of its parts.
 
     Attributes:
         kind: suite, lab or dataset.
         content: the sound part.
         errors: one for each test case or row that is left out.
-        warnings: what was repaired or looks misspelt.
+        warnings: repairs, and keys that look misspelt.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class EvalFile:
 
 
 def kind_of(data: Any) -> str:
-    """The kind of a file by its root keys; "" if it is none of ours."""
+    """Return the kind of a file by its root keys, or "" for an unsupported one."""
     if not isinstance(data, dict):
         return ""
     if "evalstudio_workflow" in data:
@@ -49,7 +49,7 @@ def kind_of(data: Any) -> str:
 
 
 def read_source(path: Path, name: str = "") -> Source:
-    """The parsed text of a JSON, YAML or CSV file.
+    """Parse a JSON, YAML or CSV file.
 
     Raises:
         DataError: if it cannot be parsed.
@@ -65,10 +65,10 @@ def read_source(path: Path, name: str = "") -> Source:
 
 
 def read(source: Source) -> EvalFile:
-    """The content of a parsed file.
+    """Return the content of a parsed file.
 
     Raises:
-        DataError: if it is none of our kinds, or nothing of it can be used.
+        DataError: if its format is unknown, or nothing of it can be used.
     """
     kind = kind_of(source.data)
     if kind == "suite":
@@ -80,8 +80,8 @@ def read(source: Source) -> EvalFile:
     if kind == "dataset":
         dataset, errors = read_dataset(source)
         return EvalFile(kind, dataset, errors, source.warnings)
-    found = "is a workflow, which holds no test cases" if kind == "workflow" else "is no file of ours"
-    raise DataError(f"{found}: {EXPECTED}", source=source.name)
+    fault = "is a workflow, which has no test cases" if kind == "workflow" else "has no supported format"
+    raise DataError(f"{fault}: {EXPECTED}", source=source.name)
 
 
 def load(path: str | Path, model: type[F]) -> F:
@@ -90,9 +90,9 @@ def load(path: str | Path, model: type[F]) -> F:
     Raises:
         DataError: for the first thing that is wrong with it.
     """
-    found = read(read_source(Path(path)))
-    if found.errors:
-        raise found.errors[0]
-    if not isinstance(found.content, model):
-        raise DataError(f"is a {found.kind}, not a {model.__name__}: {EXPECTED}", source=str(path))
-    return found.content
+    file = read(read_source(Path(path)))
+    if file.errors:
+        raise file.errors[0]
+    if not isinstance(file.content, model):
+        raise DataError(f"is a {file.kind}, not a {model.__name__}: {EXPECTED}", source=str(path))
+    return file.content

@@ -72,7 +72,7 @@ _OF_MODULES = {name.partition(".")[0]: id for id, name in REFERENCE_IDS.items()}
 
 
 class Guardrails(BaseModel):
-    """Which evaluators check answers, and from where on an answer passes.
+    """Guardrail configuration: evaluators that check answers, and their thresholds.
 
     Attributes:
         calibrated_thresholds: evaluator id to metric key to threshold.
@@ -85,11 +85,11 @@ class Guardrails(BaseModel):
     evaluator_ids: list[str] = Field(default_factory=list)
 
     def save(self, path: Path, *, reference_ids: bool = False) -> None:
-        """Write it as JSON.
+        """Write the configuration as JSON.
 
         Args:
-            reference_ids: whether evaluators stand there as the reference engine calls them; those that it
-                does not have are left out.
+            reference_ids: whether to use the evaluator ids of the reference engine; evaluators that it does
+                not have are left out.
         """
         known = (
             {id: REFERENCE + name for id, name in REFERENCE_IDS.items()}
@@ -106,15 +106,15 @@ class Guardrails(BaseModel):
 
     @property
     def evaluators(self) -> list[str]:
-        """All ids, each once, in order."""
+        """Distinct ids, in order."""
         return list(dict.fromkeys([*self.evaluator_ids, *self.calibrated_thresholds]))
 
 
 def read_guardrails(path: Path) -> Guardrails:
-    """Read a guardrail configuration; ids of the reference engine become ours.
+    """Read a guardrail configuration; ids of the reference engine are translated.
 
     Raises:
-        ConfigurationError: with the file and what is wrong.
+        ConfigurationError: with the file and the fault.
     """
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -124,11 +124,11 @@ def read_guardrails(path: Path) -> Guardrails:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or not data.keys() & {"calibrated_thresholds", "evaluator_ids"}:
         raise ConfigurationError(
-            f"{path}: is no guardrail configuration: it has neither 'calibrated_thresholds' nor"
+            f"{path}: is not a guardrail configuration: it has neither 'calibrated_thresholds' nor"
             " 'evaluator_ids'"
         )
     try:
-        found = Guardrails.model_validate(data)
+        guardrails = Guardrails.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
         raise ConfigurationError(
@@ -137,16 +137,16 @@ def read_guardrails(path: Path) -> Guardrails:
     try:
         return Guardrails(
             calibrated_thresholds={
-                own_id(id): metrics for id, metrics in found.calibrated_thresholds.items()
+                own_id(id): metrics for id, metrics in guardrails.calibrated_thresholds.items()
             },
-            evaluator_ids=[own_id(id) for id in found.evaluator_ids],
+            evaluator_ids=[own_id(id) for id in guardrails.evaluator_ids],
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{path}: {exc}") from None
 
 
 def own_id(id: str) -> str:
-    """An evaluator's id as we call it, whoever wrote it.
+    """Return the id that this package uses for an evaluator of a guardrail configuration.
 
     Raises:
         ConfigurationError: for an evaluator of the reference engine that has no counterpart.
@@ -160,5 +160,5 @@ def own_id(id: str) -> str:
         return id
     module = id.removeprefix(REFERENCE).partition(".")[0]
     if module not in _OF_MODULES:
-        raise ConfigurationError(f"there is no counterpart of {id!r}; remove it")
+        raise ConfigurationError(f"{id!r} has no counterpart in this package; remove it")
     return _OF_MODULES[module]

@@ -22,7 +22,7 @@ MODELS: dict[str, type[FormatModel] | type[Workflow]] = {
 
 
 def generate(kind: str) -> dict[str, Any]:
-    """The schema of a format from its model.
+    """Generate the schema of a format from its model.
 
     Args:
         kind: suite, lab, dataset or workflow.
@@ -40,7 +40,7 @@ def generate(kind: str) -> dict[str, Any]:
 
 
 def text_of(kind: str) -> str:
-    """The shipped schema of a format.
+    """Return the shipped schema of a format.
 
     Raises:
         ConfigurationError: if there is no such format.
@@ -53,5 +53,5 @@ def text_of(kind: str) -> str:
 
 
 def render(kind: str) -> str:
-    """The schema as the shipped file holds it."""
+    """Return the schema as the text of the shipped file."""
     return json.dumps(generate(kind), indent=2, ensure_ascii=False) + "\n"

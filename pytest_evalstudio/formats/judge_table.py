@@ -15,11 +15,11 @@ WHOLE_RUN = ("max_cost", "max_calls")
 
 
 class JudgeMember(BaseModel):
-    """One model that judges. Keys other than these are the host's parameters and limits.
+    """Judge model; further keys are the host's parameters and limits.
 
     Attributes:
-        host: the host that is asked.
-        model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
+        host: host of the judge.
+        model: name of a `[[model]]` to use instead of a host; further keys override its own.
     """
 
     model_config = ConfigDict(extra="allow", protected_namespaces=())
@@ -43,15 +43,15 @@ class JudgeTable(JudgeMember):
     """The judge of a configuration.
 
     Attributes:
-        host: the host that is asked; its parameters and limits are further keys.
-        model: name of a `[[model]]` to ask in place of a host; further keys replace its own.
+        host: host of the judge; its parameters and limits are further keys.
+        model: name of a `[[model]]` to use instead of a host; further keys override its own.
         panel: several judges, each with `host` or `model`; they vote.
-        vote: what becomes of a panel's verdicts: "majority" (of yes and no; a tie fails; scores are averaged)
-            or "mean".
-        templates: folder of prompts that are used in place of those of the same name.
-        steady: whether the host is set to temperature 0 and a seed, where it has them.
-        max_cost: US dollars of judging in a run; then no more is asked.
-        max_calls: questions to judges in a run.
+        vote: rule that combines a panel's verdicts: "majority" (of yes and no; a tie fails; scores are
+            averaged) or "mean".
+        templates: folder of prompts that replace those of the same name.
+        steady: whether to set temperature 0 and a seed, if the host supports them.
+        max_cost: US dollars for judging in a run; beyond it no question is asked.
+        max_calls: maximum number of questions to judges in a run.
     """
 
     panel: list[JudgeMember] = Field(default_factory=list)
@@ -86,15 +86,16 @@ class JudgeTable(JudgeMember):
 
     @classmethod
     def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
-        """An evaluator's own table; vote, templates and steady are the base's where it has none, and so are
-        its judges.
+        """Return an evaluator's own table.
+
+        Judges, vote, templates and `steady` that it lacks are inherited from the base.
 
         Raises:
             ConfigurationError: if anything in it is wrong.
         """
         for key in WHOLE_RUN:
             if key in own:
-                raise ConfigurationError(f"judge.{key}: is a limit of the whole run; it stands in [judge]")
+                raise ConfigurationError(f"judge.{key}: is a limit of the whole run; set it in [judge]")
         inherited: dict[str, Any] = {}
         if base is not None:
             inherited = {
@@ -108,11 +109,11 @@ class JudgeTable(JudgeMember):
                     **(base.model_extra or {}),
                 }
         try:
-            found = cls.model_validate({**inherited, **own})
+            table = cls.model_validate({**inherited, **own})
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
             place = ".".join(str(step) for step in error["loc"])
             raise ConfigurationError(f"judge{'.' + place if place else ''}: {fact(error)}") from None
-        if not found.members:
+        if not table.members:
             raise ConfigurationError("judge: needs host, model or panel")
-        return found
+        return table

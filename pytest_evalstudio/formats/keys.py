@@ -9,19 +9,17 @@ from collections.abc import Iterable
 
 _NOT_WORD = re.compile(r"[^\w]+")
 _TELLING = re.compile(r"\S{25,}|\S*@\S*|\S*\d\S*\d\S*\d\S*")
-"""Words that may be an address, a number or a key of somebody's: a name made of a question must not tell
-them.
-"""
+"""Words that may be a private address, number or key: a name made from a question must not contain them."""
 
 
 def derived_key(text: str, *more: object) -> str:
-    """A key for a keyless case: the first words of its text and a digest of all that makes it what it is.
+    """Return a key for a case without one: the first words of its text, and a digest of its content.
 
-    Words that may be personal data or a secret are left out: node ids are seen by everybody.
+    Words that may be personal data or a secret are left out, because node ids are public.
 
     Args:
         text: the question.
-        more: what else tells it from others; JSON values.
+        more: further JSON values that distinguish the case from others.
 
     >>> derived_key("What was the revenue of Brazil?", "", [])
     'what-was-the-revenue-of-brazil-1d90f9e3'

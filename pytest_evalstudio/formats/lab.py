@@ -108,10 +108,10 @@ class TestLab(FormatModel):
 
 
 def read_lab(source: Source) -> tuple[TestLab, list[DataError]]:
-    """A lab from a parsed file; a row that is wrong leaves the others standing.
+    """Read a lab from a parsed file; a faulty row does not affect the others.
 
     Raises:
-        DataError: if there is no lab to speak of.
+        DataError: if the file as a whole is not a lab.
     """
     data = source.data
     rest = {name: value for name, value in data.items() if name not in ("dataset", "raw_dataset", "models")}
@@ -183,7 +183,7 @@ def _read_models(source: Source, data: Any) -> list[Model]:
 
 
 def labels(models: Iterable[Model]) -> Mapping[str, str]:
-    """What each model is called on screen: its LLM's name where that is unique, else its name, else its key.
+    """Return a display name per model: the name of its LLM or its own name if unique, else its key.
 
     Returns:
         Model key to a label that no other model has.
@@ -192,7 +192,7 @@ def labels(models: Iterable[Model]) -> Mapping[str, str]:
     by_llm = [model.llm_model_name for model in models]
     by_name = [model.name for model in models]
     unique = Numbered()
-    found = {}
+    display_names = {}
     for model in models:
         if model.llm_model_name and by_llm.count(model.llm_model_name) == 1:
             label = model.llm_model_name
@@ -200,5 +200,5 @@ def labels(models: Iterable[Model]) -> Mapping[str, str]:
             label = model.name
         else:
             label = model.key
-        found[model.key] = unique(label)
-    return found
+        display_names[model.key] = unique(label)
+    return display_names

@@ -1,5 +1,6 @@
-"""Labels that people gave to answers: a CSV file with the columns key, model_key and label, and further ones
-if need be.
+"""Labels that people gave to answers, in a CSV file with the columns key, model_key and label.
+
+Further columns are allowed.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ _FORMULA = tuple("=+-@\t\r\n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """What one person said of one answer.
+    """Label of one person for one answer.
 
     Attributes:
         label: 1 (good) or 0 (bad), or a level, higher for better.
-        rater: "" where nobody is named.
+        rater: "" for a rater without a name.
         answer_id: of the text that was labelled, "" where it is not said.
     """
 
@@ -52,20 +53,21 @@ class Label:
 
 
 def answer_id(text: str) -> str:
-    """What tells an answer's text from another one; never a number, which spreadsheets would round."""
+    """Return an id of an answer's text; it is never a number, which spreadsheets would round."""
     return f"a{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:15]}"
 
 
 def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
-    """Labels by (key, model_key): of several raters what most of them say; answers without a label, or with a
-    tie, are left out.
+    """Read labels by (key, model_key); with several raters, the majority counts.
+
+    Answers without a label, or with a tie, are left out.
 
     Args:
-        levels: whether a label may be any whole number, higher for better; else it is 1 (good) or 0 (bad).
+        levels: whether labels may be any whole numbers, higher for better; otherwise 1 (good) or 0 (bad).
 
     Raises:
-        DataError: with file, line and what is wrong, if a column is missing, a label is none, or a rater gave
-            two to one answer; if there is no label.
+        DataError: with file, line and fault, if a column is missing, a label is invalid, a rater labelled one
+            answer twice, or there is no label.
     """
     found, divided = majority(read_ratings(path, levels=levels))
     if not found:
@@ -77,14 +79,14 @@ def read_labels(path: Path, *, levels: bool = False) -> dict[Identity, int]:
 
 
 def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
-    """Every rater's labels, in order; rows without a label are left out.
+    """Return the labels of every rater, in order; rows without a label are left out.
 
-    Fields may be parted by commas, semicolons or tabs, as spreadsheets in various languages write them.
+    Fields may be separated by commas, semicolons or tabs, as spreadsheets in various languages write them.
 
     Raises:
-        DataError: as `read_labels`, but for there being none.
+        DataError: as `read_labels`, except that a file without labels is accepted.
     """
-    found: dict[tuple[str, str, str], Label] = {}
+    labels: dict[tuple[str, str, str], Label] = {}
     for line, row in read_rows(path)[1]:
         text = row["label"].strip()
         if not text:
@@ -97,23 +99,26 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
             rater=row.get(RATER, "").strip(),
             answer_id=row.get(ANSWER_ID, "").strip(),
         )
-        if found.setdefault((*label.identity, label.rater), label).label != label.label:
+        if labels.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
             raise DataError(
                 f"{place}: {label.key!r} of model {label.model_key!r} has another label{whose} further up;"
                 " keep one"
             )
-    return list(found.values())
+    return list(labels.values())
 
 
 def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Names of the columns, and the rows with their lines; cells of our own sheets without what kept
-    spreadsheets from reading formulas.
+    """Return the names of the columns, and the rows with their line numbers.
+
+    Cells that `inert` changed in sheets of this package are restored.
 
     Raises:
-        DataError: if the file is no CSV in UTF-8, or a column is missing.
+        DataError: if the file is not CSV in UTF-8, or a column is missing.
     """
-    csv.field_size_limit(LONGEST_FIELD)  # of the whole process: whoever reads CSV sets his own
+    csv.field_size_limit(
+        LONGEST_FIELD
+    )  # the limit applies to the whole process: each reader of CSV sets its own
     try:
         text = path.read_bytes().decode("utf-8-sig")
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
@@ -137,7 +142,7 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
 
 
 def _delimiter(text: str) -> str:
-    """What parts the fields: a comma, unless with another mark the first line has the columns of labels."""
+    """Return the field delimiter: a comma, unless the first line has the columns with another one."""
     first = text.partition("\n")[0]
     return next(
         (
@@ -150,7 +155,7 @@ def _delimiter(text: str) -> str:
 
 
 def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """A CSV file of ours, as spreadsheets read it: UTF-8 with a mark of it, no cell a formula.
+    """Return a CSV file that spreadsheets read safely: UTF-8 with a byte-order mark, no formulas.
 
     `names` should hold ANSWER_ID, by which readers know that cells are to be read back by `plain`.
     """
@@ -163,7 +168,7 @@ def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes
 
 
 def inert(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe stands before what might be one.
+    """Return a cell that no spreadsheet reads as a formula; an apostrophe precedes a possible formula.
 
     >>> inert("=HYPERLINK(1)"), inert("plain"), inert("'quoted'")
     ("'=HYPERLINK(1)", 'plain', "''quoted'")
@@ -172,7 +177,7 @@ def inert(cell: str) -> str:
 
 
 def plain(cell: str) -> str:
-    """What `inert` was given.
+    """Undo `inert`.
 
     >>> plain("'=1"), plain("''quoted'"), plain("'tis")
     ('=1', "'quoted'", "'tis")
@@ -181,7 +186,7 @@ def plain(cell: str) -> str:
 
 
 def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identity]]:
-    """What most raters say of each answer, and the answers of which no label has the most."""
+    """Return the majority label of each answer, and the answers with a tie."""
     votes: dict[Identity, Counter[int]] = defaultdict(Counter)
     for label in labels:
         votes[label.identity][label.label] += 1
@@ -199,11 +204,12 @@ def _label(text: str, place: str, *, levels: bool) -> int:
     text = text.removesuffix(".0") if levels else _WORDS.get(text.casefold(), text.removesuffix(".0"))
     if levels and not _LEVEL.fullmatch(text):
         raise DataError(
-            f"{place}: label {text!r} is no whole number; labels are 1 (good) and 0 (bad), or levels such as"
-            " 1 to 5, higher for better"
+            f"{place}: label {text!r} is not a whole number; labels are 1 (good) and 0 (bad), or levels such"
+            " as 1 to 5, higher for better"
         )
     if not levels and text not in ("0", "1"):
         raise DataError(
-            f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are read, too"
+            f"{place}: label {text!r} is neither 1 (good) nor 0 (bad); the words good and bad are also"
+            " accepted"
         )
     return int(text)

@@ -1,4 +1,4 @@
-"""The validator of options: names and values of what a configuration, a case or a workflow gives to a plugin.
+"""Validator of the options that a configuration, a case or a workflow gives to a plugin.
 
 The fields of a plugin's dataclass declare its options; their annotations are checked by pydantic. A value
 must have the declared type as TOML and JSON know it: a whole number is a number, a list is a tuple, and
@@ -67,8 +67,8 @@ def check_options(
 
     Args:
         cls: dataclass whose fields are the options.
-        also: names that are known at this place beside the class's own; their values are left out.
-        from_text: options whose values come from the environment, where a text may stand for a number.
+        also: further names that are allowed here; their values are left out.
+        from_text: options with values from the environment, where text is converted to numbers.
 
     Returns:
         The options in the types that the fields declare.
@@ -108,7 +108,7 @@ def build(cls: type[T], options: Mapping[str, Any], place: str) -> T:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Adapter:
-    """The check of one option; `check` is None where its annotation cannot be evaluated."""
+    """Check of one option; `check` is None if its annotation cannot be evaluated."""
 
     hint: Any
     check: TypeAdapter[Any] | None
@@ -154,7 +154,7 @@ def _value(adapter: _Adapter, value: Any, place: str, key: str, *, is_text: bool
 
 
 def _json(value: Any) -> str:
-    """Return a value as JSON: a list of a configuration may stand for a tuple, a text for a path.
+    """Return a value as JSON; a list of a configuration may be a tuple, and a text may be a path.
 
     Raises:
         TypeError: if it has no equivalent in JSON.

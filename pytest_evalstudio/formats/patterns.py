@@ -1,4 +1,4 @@
-"""Regular expressions of users: limits on their size, and their form for a package that knows time limits."""
+"""Regular expressions of users: size limits, and conversion for a package with time limits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def excess(pattern: str) -> str:
     """Return how a pattern is larger than it may be, "" if it is not.
 
     >>> excess("(" * 11 + ")" * 11)
-    'its groups are nested more than 10 deep; make it simpler'
+    'its groups are nested more than 10 deep; simplify it'
     """
     if len(pattern) > MAX_PATTERN_CHARS:
-        return f"it has more than {MAX_PATTERN_CHARS:,} characters; make it shorter"
+        return f"it has more than {MAX_PATTERN_CHARS:,} characters; shorten it"
     depth, at = 0, 0
     while at < len(pattern):
         char = pattern[at]
@@ -32,7 +32,7 @@ def excess(pattern: str) -> str:
         elif char in "()":
             depth += 1 if char == "(" else -1
             if depth > MAX_PATTERN_DEPTH:
-                return f"its groups are nested more than {MAX_PATTERN_DEPTH} deep; make it simpler"
+                return f"its groups are nested more than {MAX_PATTERN_DEPTH} deep; simplify it"
         at += 1
     return ""
 
@@ -55,7 +55,7 @@ _ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|.)", re.DOTALL)
 
 @functools.lru_cache(maxsize=1024)
 def compiled(pattern: str) -> Any:
-    """The pattern for the `regex` package, which knows time limits."""
+    """Compile the pattern with the `regex` package, which supports time limits."""
     import regex
 
     if too_much := excess(pattern):
@@ -67,9 +67,7 @@ def compiled(pattern: str) -> Any:
 
 
 def _as_re_reads_it(pattern: str) -> str:
-    """The pattern with those characters escaped that `re` takes literally and `regex` does not: {e<=1} and
-    [[:alpha:]].
-    """
+    """Escape the characters that `re` takes literally and `regex` does not: {e<=1} and [[:alpha:]]."""
     out, at = [], 0
     while at < len(pattern):
         char = pattern[at]

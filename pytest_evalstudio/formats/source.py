@@ -1,7 +1,7 @@
-"""Reads JSON and YAML text into data, and knows where in the text each value stands.
+"""Reads JSON and YAML text into data, and locates each value in the text.
 
-Lenient in what it can repair (trailing commas, a byte-order mark), strict in what it cannot (broken syntax,
-invalid UTF-8, NaN, names used twice in one object). Of YAML it takes what JSON can hold; a date is its text.
+Trailing commas and a byte-order mark are repaired. Broken syntax, invalid UTF-8, NaN, and names used twice in
+one object are errors. YAML is limited to values of JSON; a date is its text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Source:
         name: path or URL as messages show it.
         text: its text, for places in messages.
         data: the parsed value.
-        warnings: what was repaired.
+        warnings: repairs of the text.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Source:
     _root: Any = field(default=None, init=False, repr=False)
 
     def error(self, pointer: str, message: str) -> DataError:
-        """An error at the place of a JSON pointer, with line and column where they can be found."""
+        """Return an error at a JSON pointer, with line and column if they can be determined."""
         line, column = self.locate(pointer)
         return DataError(message, source=self.name, pointer=pointer, line=line, column=column)
 
     def locate(self, pointer: str) -> tuple[int, int]:
-        """1-based line and column of the value at a JSON pointer, or of its nearest ancestor that exists."""
+        """Return the 1-based line and column of the value at a JSON pointer, or of its nearest ancestor."""
         steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
         if not self.text or self._located >= MAX_LOCATED:
             return 0, 0
@@ -69,7 +69,7 @@ class Source:
 
 
 def pointer(*steps: object) -> str:
-    """A JSON pointer (RFC 6901).
+    """Return a JSON pointer (RFC 6901).
 
     >>> pointer("tests", 0, "a/b")
     '/tests/0/a~1b'
@@ -78,7 +78,7 @@ def pointer(*steps: object) -> str:
 
 
 def read_text(path: Path, name: str = "") -> str:
-    """The text of a UTF-8 file, without its byte-order mark.
+    """Return the text of a UTF-8 file, without its byte-order mark.
 
     Raises:
         DataError: if it cannot be read, or is not UTF-8.
@@ -103,7 +103,7 @@ def parse(text: str, name: str, *, yaml: bool = False) -> Source:
     """Parse JSON or YAML text.
 
     Raises:
-        DataError: at the place where the text stops being what it claims to be.
+        DataError: at the position where the text violates its format.
     """
     return (
         Source(name=name, text=text, data=load_yaml(text, name), yaml=True)
@@ -131,8 +131,8 @@ def _parse_json(text: str, name: str) -> Source:
 
 def _load_json(text: str, name: str) -> Any:
     def reject(constant: str) -> Any:
-        found = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
-        line, column = _line_column(text, found.start())
+        constant_match = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
+        line, column = _line_column(text, constant_match.start())
         raise DataError(
             f"{constant} is not a JSON number; leave the value out or write null",
             source=name,
@@ -146,7 +146,7 @@ def _load_json(text: str, name: str) -> Any:
         position, key = _second_use(text)
         line, column = _line_column(text, position)
         raise DataError(
-            f"the name {key!r} stands twice in one object; keep one", source=name, line=line, column=column
+            f"the name {key!r} is duplicated in one object; keep one", source=name, line=line, column=column
         ) from None
     except RecursionError:
         raise DataError("is nested too deeply to be read", source=name) from None
@@ -161,14 +161,14 @@ class _NameTwice(Exception):
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise _NameTwice
-    return found
+    return members
 
 
 def _second_use(text: str) -> tuple[int, str]:
-    """Position and name of the first member that repeats another of its object."""
+    """Return position and name of the first member that repeats another one of its object."""
     open_names: list[set[str]] = []
     last: re.Match[str] | None = None
     for token in _TOKENS.finditer(text):

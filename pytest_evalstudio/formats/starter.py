@@ -1,4 +1,4 @@
-"""What `evalstudio init` writes: a suite over one document, and a configuration."""
+"""Files that `evalstudio init` writes: a suite over one document, and a configuration."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def write_starter(folder: Path) -> list[Path]:
     ]
     for path in paths:
         if path.exists():
-            raise ConfigurationError(f"{path}: is there already; move it away, or give another folder")
+            raise ConfigurationError(f"{path}: already exists; move it away, or give another folder")
     paths[2].parent.mkdir(parents=True, exist_ok=True)
     suite.save(paths[0])
     paths[1].write_text(CONFIGURATION, encoding="utf-8")

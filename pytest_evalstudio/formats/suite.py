@@ -42,7 +42,7 @@ Choice = Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(_choice)]
 
 
 class TestCase(FormatModel):
-    """One question and what a good answer must be like.
+    """Question with its expectations of an answer.
 
     Attributes:
         condition: boolean expression over the answer; see `formats.condition`.
@@ -80,7 +80,7 @@ class TestCase(FormatModel):
         return prompt
 
     def condition_text(self) -> str:
-        """The condition, else the constraints as one; "" where the case has neither."""
+        """Return the condition, else the constraints as a condition, else ""."""
         return effective_condition(self.condition, self.constraints)
 
 
@@ -124,7 +124,7 @@ class TestSuite(FormatModel):
         return test
 
     def cases(self) -> list[tuple[Test, TestCase]]:
-        """All test cases with their tests, in order."""
+        """Return all test cases with their tests, in order."""
         return [(test, case) for test in self.tests for case in test.test_cases]
 
     @classmethod
@@ -146,11 +146,11 @@ class TestSuite(FormatModel):
 
 @dataclass(slots=True)
 class _Places:
-    """Where the cases of a file stand.
+    """Positions of the cases in a file.
 
     Attributes:
-        of_keys: pointers by the keys that the file gives, those of cases with faults too.
-        of_cases: pointers by the identity of the sound cases.
+        of_keys: pointers by the keys in the file, including those of faulty cases.
+        of_cases: pointers by the identity of the valid cases.
     """
 
     of_keys: dict[str, str] = field(default_factory=dict)
@@ -158,13 +158,13 @@ class _Places:
 
 
 def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
-    """A suite from a parsed file; what is wrong with a test case leaves the others standing.
+    """Read a suite from a parsed file; a faulty test case does not affect the others.
 
     Returns:
-        The suite of the sound test cases, keys completed, and an error for each of the others.
+        The suite of the valid test cases, with keys completed, and an error for each other case.
 
     Raises:
-        DataError: if there is no suite to speak of.
+        DataError: if the file as a whole is not a suite.
     """
     data = source.data
     head = validate(TestSuite, {name: value for name, value in data.items() if name != "tests"}, source)
@@ -233,7 +233,7 @@ def check_condition(
 
 
 def effective_condition(condition: str, constraints: list[Any]) -> str:
-    """The condition where there is one, else the constraints as a condition; "" where there is neither."""
+    """Return the condition, else the constraints as a condition, else ""."""
     if condition.strip():
         return condition
     return constraints_to_condition(constraints) if constraints else ""

@@ -1,6 +1,4 @@
-"""Workflow files: which documents and model are put through the steps of model risk management, and with
-which parameters.
-"""
+"""Workflow files: documents, model and parameters of the steps of model risk management."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ ROOT = "evalstudio_workflow"
 
 
 class Workflow(BaseModel):
-    """What a workflow file says under `evalstudio_workflow`.
+    """Content of a workflow file under `evalstudio_workflow`.
 
     Attributes:
         model: name of the `[[model]]` that is validated; the only configured one, else the embedded
@@ -42,19 +40,19 @@ class Workflow(BaseModel):
 
 
 def read_workflow(source: Source) -> Workflow:
-    """The workflow in a parsed file.
+    """Read the workflow in a parsed file.
 
     Raises:
         DataError: at the place of the first thing that is wrong.
     """
     for key in source.data:
         if key not in (ROOT, "$schema"):
-            raise source.error(pointer(key), f"unknown key; everything stands under {ROOT!r}")
+            raise source.error(pointer(key), f"unknown key; all keys must be under {ROOT!r}")
     if ROOT not in source.data:
         raise source.error("", f"is not a workflow: it has no key {ROOT!r}")
     data: Any = source.data[ROOT]
     try:
-        found = Workflow.model_validate(data)
+        workflow = Workflow.model_validate(data)
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
         place = pointer(ROOT, *error["loc"])
@@ -65,9 +63,9 @@ def read_workflow(source: Source) -> Workflow:
                 place, f"unknown key. {nearest(name, known) or 'Known keys: ' + ', '.join(known)}"
             ) from None
         raise source.error(place, fact(error)) from None
-    for id, parameters in found.steps.items():
+    for id, parameters in workflow.steps.items():
         if not isinstance(parameters, dict):
             raise source.error(
                 pointer(ROOT, "steps", id), f"expected an object of parameters, found {shown(parameters)}"
             )
-    return found
+    return workflow

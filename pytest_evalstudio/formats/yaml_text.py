@@ -14,7 +14,7 @@ from typing import Any
 from pytest_evalstudio.core.errors import DataError
 
 MAX_NODES = 500_000
-"""Values that the aliases of a file may add; a few lines of aliases of aliases can stand for billions."""
+"""Values that the aliases of a file may add; a few lines of nested aliases can expand to billions."""
 MAX_DEPTH = 200
 """Deeper YAML is not composed: the C parser would exhaust the stack and take the process with it."""
 _TAG = "tag:yaml.org,2002:"
@@ -85,14 +85,14 @@ def locate(root: Any, steps: list[str]) -> tuple[int, int]:
 
 
 def _loader(name: str) -> Any:
-    """A loader whose errors name the file."""
+    """Return a loader whose errors name the file."""
 
     def mapping(self: Any, node: Any) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
                 at = key.start_mark
-                message = f"the name {key.value!r} stands twice in one object; keep one"
+                message = f"the name {key.value!r} is duplicated in one object; keep one"
                 raise DataError(message, source=name, line=at.line + 1, column=at.column + 1)
             seen.add(key.value)
         return dict(self.construct_mapping(node, deep=True))
@@ -133,8 +133,9 @@ def _plain_loader() -> Any:
 
 
 def _check_size(text: str, name: str, loader: Any) -> None:
-    """Refuse a text that is nested or expanded beyond the limits; sizes of anchored values are added where
-    aliases stand.
+    """Refuse a text that is nested or expanded beyond the limits.
+
+    The size of an anchored value is added at each alias.
     """
     import yaml
 
@@ -154,7 +155,7 @@ def _check_size(text: str, name: str, loader: Any) -> None:
             if any(entry[0] == event.anchor for entry in open_values):
                 raise _at(
                     event,
-                    f"the alias *{event.anchor} stands in the value that it means; write the value out",
+                    f"the alias *{event.anchor} is inside the value that it refers to; write the value out",
                     name,
                 )
             added += sizes.get(event.anchor, 1)
@@ -166,7 +167,7 @@ def _check_size(text: str, name: str, loader: Any) -> None:
         if added > MAX_NODES:
             raise _at(
                 event,
-                f"the aliases stand for more than {MAX_NODES:,} values; write fewer aliases of aliases",
+                f"the aliases expand to more than {MAX_NODES:,} values; write fewer aliases of aliases",
                 name,
             )
         if len(open_values) - 1 > MAX_DEPTH or len(open_values) + open_values[-1][2] > MAX_DEPTH + 2:

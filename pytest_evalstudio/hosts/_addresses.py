@@ -1,4 +1,4 @@
-"""Connections to addresses that were checked: a document's URL must not reach into the user's own network."""
+"""Connections to checked addresses: a document's URL must not reach into the user's own network."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ MAX_REDIRECTS = 5
 
 
 class PrivateAddress(OSError):
-    """A name stands for an address that is not public."""
+    """Host name of an address that is not public."""
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address is reachable from everywhere: not private, loopback, link-local, reserved
-    or multicast.
+    """Return True if an IP address is public: not private, loopback, link-local, reserved or multicast.
 
     >>> is_public("93.184.216.34"), is_public("127.0.0.1"), is_public("::ffff:10.0.0.1")
     (True, False, False)
@@ -106,9 +105,7 @@ def _checked(
     allow_private_hosts: bool,
     trusted_hosts: Collection[str],
 ) -> http.client.HTTPConnection:
-    """A connection that goes to the addresses that were checked, so that the name cannot change in
-    between.
-    """
+    """Make a connection use the checked addresses, so that the host name cannot change in between."""
     target = host_of(request.full_url)
     if allow_private_hosts or target in trusted_hosts:
         return connection
@@ -134,12 +131,12 @@ def _split(target: str) -> tuple[str, int]:
 
 def _resolved(host: str, port: int, *, unknown_is_fine: bool = False) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
         if unknown_is_fine:
             return []
         raise
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in infos))
 
 
 def _refuse_private(target: str, addresses: Collection[str]) -> None:
@@ -152,7 +149,7 @@ def _refuse_private(target: str, addresses: Collection[str]) -> None:
 
 
 def _connected(addresses: Collection[str], port: int, timeout: Any) -> socket.socket:
-    """A socket to the first address that answers."""
+    """Return a socket to the first address that answers."""
     fault: OSError = OSError("the name has no address")
     for address in addresses:
         try:

@@ -1,6 +1,4 @@
-"""Calling the user's own code: which arguments it asks for, threads for what blocks, answers and errors
-checked.
-"""
+"""Calls of the user's code: arguments by name, threads for blocking code, checked answers and errors."""
 
 from __future__ import annotations
 
@@ -61,7 +59,7 @@ class Call:
         """
         if not callable(function):
             raise ConfigurationError(
-                f"{label} is no callable but {_a(function)}; name a function that takes the prompt"
+                f"{label} is not callable but {_a(function)}; name a function that takes the prompt"
             )
         if inspect.isclass(function):
             raise ConfigurationError(
@@ -95,7 +93,7 @@ class Call:
         for name, one in by_name.items():
             if one.default is one.empty and name not in available and name not in PROMPT_ARGUMENTS:
                 raise ConfigurationError(
-                    f"{label} asks for {name!r}, which nobody gives it; configure it under `parameters`, or"
+                    f"{label} asks for {name!r}, which is not provided; configure it under `parameters`, or"
                     f" give it a default. Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
                 )
         fixed = {
@@ -136,7 +134,7 @@ class Call:
 
 
 def _offered(prompt: Prompt, name: str) -> Any:
-    """One of PROMPT_ARGUMENTS; earlier turns as chat services take them."""
+    """Return the value of one of PROMPT_ARGUMENTS; earlier turns are in the form of chat services."""
     if name == "conversation":
         return [{"role": turn.role, "content": turn.content} for turn in prompt.conversation]
     return getattr(prompt, name)
@@ -162,7 +160,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
         if not loop.is_closed():
             try:
                 loop.call_soon_threadsafe(done.set)
-            except RuntimeError:  # the session ended while the call was running: nobody waits for it
+            except RuntimeError:  # the session ended during the call: no caller waits for it
                 return
 
     threading.Thread(target=work, name="evalstudio-call", daemon=True).start()
@@ -173,13 +171,13 @@ async def in_thread(function: Callable[[], Any]) -> Any:
 
 
 def to_answer(returned: object, label: str) -> Answer:
-    """What the user's code returned, as an answer.
+    """Convert the return value of the user's code to an answer.
 
     Args:
         returned: text, an Answer, or a mapping with one of TEXT_KEYS and any of the other ANSWER_KEYS.
 
     Raises:
-        HostFault: if it is none of these; the message says what is wrong with it.
+        HostFault: if it is none of these; the message names the fault.
     """
     if isinstance(returned, str):
         return Answer(text=returned)
@@ -280,18 +278,18 @@ def _a(value: object) -> str:
 
 
 def _place(exc: BaseException) -> str:
-    """File and line where the user's code, rather than a library it calls, was when it failed."""
+    """Return the file and line in the user's code, not in a library, where an exception was raised."""
     frames = [
         frame
         for frame in traceback.extract_tb(exc.__traceback__)
         if Path(frame.filename).parent != _OWN_FOLDER
     ]
-    own = [
+    user_frames = [
         frame
         for frame in frames
         if not frame.filename.startswith(_FOREIGN_FOLDERS) and not frame.filename.startswith("<")
     ]
-    for frame in reversed(own or frames):
+    for frame in reversed(user_frames or frames):
         return f"{_short(frame.filename)}:{frame.lineno}"
     return "at its call"
 

@@ -141,7 +141,7 @@ def converted(content: bytes, suffix: str, location: str, deadline: Deadline | N
     if reader is None:
         kinds = ", ".join(sorted(READERS))
         raise DataError(
-            f"no reader for {suffix or 'files without an ending'!r}; convert it to one of {kinds}",
+            f"no reader for {suffix or 'files without a suffix'!r}; convert it to one of {kinds}",
             source=location,
         )
     deadline = deadline or Deadline(location, CONVERSION_TIMEOUT_S)
@@ -153,10 +153,10 @@ def converted(content: bytes, suffix: str, location: str, deadline: Deadline | N
 
 
 def decode(content: bytes, location: str) -> str:
-    """Text of bytes: by their byte order mark, else UTF-8, else Latin-1.
+    """Decode bytes by their byte-order mark, else as UTF-8, else as Latin-1.
 
     Raises:
-        DataError: if it is no text at all.
+        DataError: if it is not text.
     """
     for mark, encoding in _BOMS:
         if content.startswith(mark):
@@ -226,7 +226,7 @@ def _keep(content: bytes, path: Path) -> Path:
 
 
 def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> bytes:
-    """The bytes of a regular file, read in blocks up to the limit; a pipe or device is not waited for."""
+    """Return the bytes of a regular file, read in blocks up to the limit; pipes and devices are refused."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise DataError(
@@ -254,7 +254,7 @@ def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> b
     except OSError as exc:
         raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from exc
     except ValueError as exc:
-        raise DataError(f"this is no path of a document: {exc}; correct it", source=location) from None
+        raise DataError(f"this is not a path of a document: {exc}; correct it", source=location) from None
 
 
 def _check_size(size: int, location: str, max_bytes: int) -> None:
@@ -285,7 +285,7 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
             size = _drawing_bytes(page, deadline) + (len(drawing.get_data()) if drawing is not None else 0)
             if size > MAX_PAGE_BYTES:
                 fact = f"page {number} has more than {MAX_PAGE_BYTES:,} bytes when decompressed"
-                raise DataError(f"{fact}; leave it out, or save the PDF anew", source=location)
+                raise DataError(f"{fact}; leave it out, or save the PDF again", source=location)
             text = unwrap(page.extract_text(visitor_operand_before=each_operation))
             chars += len(text)
             if chars > MAX_TEXT_CHARS:
@@ -308,15 +308,16 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[Part]:
     ) as exc:
         raise DataError(
             f"the PDF is damaged or of a kind that cannot be read ({type(exc).__name__}: {exc}); save it"
-            " anew",
+            " again",
             source=location,
         ) from exc
     return parts
 
 
 def _drawing_bytes(page: Any, deadline: Deadline) -> int:
-    """Decompressed bytes of the forms that a page draws, each counted once; as many as the limit says are
-    enough.
+    """Return the decompressed size of the forms that a page draws, each counted once.
+
+    Counting stops at the limit.
     """
     total = 0
     seen: set[int] = set()

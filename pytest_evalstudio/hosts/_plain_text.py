@@ -25,11 +25,12 @@ def _nothing() -> None:
 
 
 def unwrap(text: str) -> str:
-    """Return the text with each paragraph on one line, a blank line between; words broken over two lines are
-    joined.
+    r"""Return the text with each paragraph on one line and a blank line between paragraphs.
 
-    >>> unwrap("a hyphen-\\nated word,\\nand more\\n\\n\\nnext")
-    'a hyphenated word, and more\\n\\nnext'
+    Words that are hyphenated at the end of a line are joined.
+
+    >>> unwrap("a hyphen-\nated word,\nand more\n\n\nnext")
+    'a hyphenated word, and more\n\nnext'
     """
     joined = _HYPHENATED.sub("", lines(text))
     paragraphs: list[list[str]] = [[]]
@@ -47,10 +48,10 @@ def lines(text: str) -> str:
 
 
 def plain_markdown(text: str, tick: Tick = _nothing) -> str:
-    """Return the text of a Markdown document without its marks.
+    r"""Return the text of a Markdown document without its marks.
 
-    >>> plain_markdown("# Fees #\\nSee [the list](http://x/y).\\n\\n- one")
-    'Fees\\n\\nSee the list.\\n\\none'
+    >>> plain_markdown("# Fees #\nSee [the list](http://x/y).\n\n- one")
+    'Fees\n\nSee the list.\n\none'
     """
     converted = []
     for line in _without_front_matter(lines(text).split("\n")):
@@ -67,7 +68,7 @@ def _without_front_matter(content: list[str]) -> list[str]:
 
 
 def _without_links(line: str) -> str:
-    """The line with each `[text](address)` and `![text](address)` replaced by its text."""
+    """Return the line with each `[text](address)` and `![text](address)` replaced by its text."""
     if "](" not in line:
         return line
     pieces: list[str] = []
@@ -92,7 +93,7 @@ def _without_links(line: str) -> str:
 
 
 def _block(line: str) -> str:
-    """A line without the mark of a heading, list item, code fence or rule."""
+    """Return a line without the mark of a heading, list item, code fence or rule."""
     stripped = line.strip(_BLANKS)
     if stripped.startswith(("```", "~~~")) or (len(stripped) >= 3 and set(stripped) <= set(_RULES)):
         return ""
@@ -115,13 +116,13 @@ def _without_list_mark(text: str) -> str | None:
 
 
 def plain_html(text: str, tick: Tick = _nothing) -> str:
-    """Return the text of an HTML page that a reader sees.
+    r"""Return the text of an HTML page that a reader sees.
 
     The tags are read here and not by `html.parser`, whose time grows with the square of a page of unfinished
     tags or comments.
 
     >>> plain_html("<h1>Fees</h1><script>1 < 2</script><p>Cards <b>are</b> free &amp; fast.")
-    'Fees\\n\\nCards are free & fast.'
+    'Fees\n\nCards are free & fast.'
     """
     page = _Page()
     at = 0
@@ -157,13 +158,13 @@ _TAG_PART = re.compile(r"""=[ \t\n\f]*"[^"]*"|=[ \t\n\f]*'[^']*'|>""")
 
 
 def _after(text: str, mark: str, start: int) -> int:
-    """The place behind the next mark; the end of the text where there is none, as browsers read it."""
+    """Return the index after the next mark, or the end of the text if there is none, as browsers do."""
     end = text.find(mark, start)
     return len(text) if end < 0 else end + len(mark)
 
 
 def _after_tag(text: str, start: int) -> int:
-    """The place behind a tag, whose quoted values may hold `>`."""
+    """Return the index after a tag, whose quoted values may contain `>`."""
     simple = text.find(">", start)
     if simple < 0:
         return len(text)
@@ -194,7 +195,7 @@ class _Page:
 
     def tag(self, name: str, *, closes: bool) -> None:
         if name == "body" and not closes:
-            self._silent.clear()  # a head that nobody closed
+            self._silent.clear()  # an unclosed head
         if name in self.SILENT:
             if closes and name in self._silent:
                 del self._silent[self._silent.index(name) :]

@@ -1,4 +1,4 @@
-"""What the engine lends a host."""
+"""Tools that the engine provides to hosts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTools:
-    """What a host may need and cannot know; a host that wants it has a method `open(tools)`.
+    """Environment of a host; a host that needs it has a method `open(tools)`.
 
     `open` is called once, before the first prompt; there a host checks its parameters and raises
     ConfigurationError.
@@ -21,7 +21,7 @@ class HostTools:
         split_sentences: text to (start, end) spans of its sentences.
         mask: a message to the same without the secrets of the settings; call it before a message is
             shortened.
-        timeout_s: seconds until nobody waits for an answer, or for the preparation of a corpus, any more.
+        timeout_s: timeout of an answer, and of the preparation of a corpus, in seconds.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
         trusted_hosts: "host:port" of those that may have such an address all the same, because the user named
             them.

@@ -20,9 +20,7 @@ from pytest_evalstudio.hosts._tools import HostTools
 
 _WORD = re.compile(r"\w+(?:[.,']\w+)*")
 SHARE_OF_TIMEOUT = 0.9
-"""Of `timeout_s`, what a document may take: its own message comes before that of the timeout, which is tried
-again.
-"""
+"""Share of `timeout_s` for a document: its own error comes before the timeout, which is retried."""
 
 STOP_WORDS = frozenset(
     _WORD.findall(
@@ -36,7 +34,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a document, in whole sentences, and where it stands."""
+    """Stretch of a document in whole sentences, with its position."""
 
     text: str
     sentences: tuple[str, ...]
@@ -45,7 +43,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What is looked up for one corpus; `owners[i]` is the chunk that sentence i is in."""
+    """Index of one corpus; `owners[i]` is the chunk of sentence i."""
 
     chunks: tuple[Chunk, ...]
     sentences: tuple[str, ...]
@@ -57,19 +55,18 @@ class Index:
 @host("extractive", name="Extractive RAG", kind="rag", caches=False)
 @dataclass(kw_only=True)
 class Extractive:
-    """Finds the chunks of the test's documents that share most with the question, and answers with their best
-    sentences.
+    """Answers with the best sentences of the document chunks that share most words with the question.
 
     Ranking is BM25 (Robertson and Zaragoza, 2009) over words without stop words and plural endings.
 
     Attributes:
-        top_k: chunks retrieved: the context.
-        answer_sentences: sentences of them that make the answer, in the order of the documents.
-        chunk_chars: length of a chunk, whole sentences; a longer sentence is a chunk of its own.
-        overlap_chars: how much of a chunk's end the next one repeats, at most, in whole sentences.
-        stem: whether "fee" finds "fees".
-        stop_words: whether the commonest English words count for nothing.
-        no_answer: what it says if no sentence shares a word with the question.
+        top_k: number of retrieved chunks, which are the context.
+        answer_sentences: number of their sentences in the answer, in the order of the documents.
+        chunk_chars: maximum length of a chunk of whole sentences; a longer sentence is a separate chunk.
+        overlap_chars: maximum overlap of consecutive chunks, in whole sentences.
+        stem: whether "fee" matches "fees".
+        stop_words: whether the most common English words are ignored.
+        no_answer: the answer if no sentence shares a word with the question.
         max_document_bytes: larger documents are errors.
     """
 
@@ -155,7 +152,7 @@ class Extractive:
         )
 
     def _chunks(self, document: str, tools: HostTools, downloads: Path) -> list[Chunk]:
-        found = []
+        chunks = []
         parts = read_document(
             document,
             downloads=downloads,
@@ -171,11 +168,11 @@ class Extractive:
                 for paragraph in part.text.split("\n\n")
                 for sentence in (paragraph[start:end] for start, end in tools.split_sentences(paragraph))
             ]
-            found += [
+            chunks += [
                 Chunk(" ".join(group), tuple(group), source)
                 for group in grouped(sentences, self.chunk_chars, self.overlap_chars)
             ]
-        return found
+        return chunks
 
     def _downloads(self, tools: HostTools) -> Path:
         if tools.downloads is not None:
@@ -192,8 +189,9 @@ class Extractive:
 
 
 def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> list[list[str]]:
-    """Sentences in groups of at most so many characters; each begins with as much of the end of the one
-    before as the overlap allows.
+    """Group sentences into chunks of at most `most_chars` characters.
+
+    Each group repeats as much of the end of the previous group as the overlap allows.
 
     >>> grouped(["aaaa", "bb", "cccc"], 8, 3)
     [['aaaa', 'bb'], ['bb', 'cccc']]
@@ -213,7 +211,7 @@ def grouped(sentences: Sequence[str], most_chars: int, overlap_chars: int) -> li
 
 
 def best(scores: Sequence[float], most: int) -> list[int]:
-    """Places of the greatest scores above 0, greatest first, the earlier one first where they are equal.
+    """Return the indices of the greatest scores above 0, greatest first; the earlier of equal scores first.
 
     >>> best([0.0, 2.0, 1.0, 2.0], 2)
     [1, 3]
@@ -225,7 +223,7 @@ def best(scores: Sequence[float], most: int) -> list[int]:
 
 
 def singular(word: str) -> str:
-    """An English word without its plural ending.
+    """Return an English word without its plural ending.
 
     Source: Harman, 1991 ("How effective is suffixing?"), the S stemmer.
 
@@ -278,8 +276,9 @@ def bm25(texts: Sequence[list[str]], k1: float = 1.2, b: float = 0.75) -> Callab
 
 
 def _source(document: str, folder: Path) -> str:
-    """A document's name in the record: its URL, its path from the configuration's folder, or, outside of
-    that, its file name.
+    """Return a document's name in the record: its URL, or its path from the configuration's folder.
+
+    For a file outside that folder it is the file name.
     """
     if is_url(document):
         return document

@@ -16,7 +16,7 @@ from pytest_evalstudio.hosts._tools import HostTools
 @host("fixture", name="pytest fixture", kind="both", caches=False, runs_user_code=True)
 @dataclass(kw_only=True)
 class FixtureCallable:
-    """A pytest fixture of yours whose value is called with the prompt, as `python` calls its target.
+    """Your own pytest fixture; its value is called with the prompt, as `python` calls its target.
 
     Attributes:
         fixture: name of the fixture.
@@ -38,7 +38,7 @@ class FixtureCallable:
         """Take the fixture's value.
 
         Raises:
-            ConfigurationError: if it cannot be called with what is configured.
+            ConfigurationError: if it cannot be called with the configured arguments.
         """
         offered = {
             "model": self._name,
@@ -61,5 +61,5 @@ class FixtureCallable:
         return await self._call.answer(prompt)
 
     async def close(self) -> None:
-        """The fixture is pytest's to tear down; its value is let go."""
+        """Release the fixture's value; pytest tears the fixture down."""
         self._call = None

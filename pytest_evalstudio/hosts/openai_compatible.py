@@ -40,7 +40,7 @@ class OpenAICompatible:
         url: the service's base, e.g. "http://localhost:11434/v1".
         api_key: use "${NAME}" to take it from the environment; local services need none.
         temperature, max_tokens, seed: None for the service's own default.
-        input_usd_per_million, output_usd_per_million: prices of tokens; without both there is no cost.
+        input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
         arguments: further chat-completion arguments, passed through as they are.
         structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or
             "auto" for the first of these that the service takes.
@@ -108,7 +108,7 @@ class OpenAICompatible:
         except openai.APITimeoutError as exc:
             raise HostFault(f"{self.url} did not answer in time", retry=True) from exc
         except openai.APIResponseValidationError as exc:
-            raise HostFault(f"{self.url} sent a reply that is no chat completion") from exc
+            raise HostFault(f"{self.url} sent a reply that is not a chat completion") from exc
         except openai.APIConnectionError as exc:
             if isinstance(exc.__cause__, HostFault):
                 raise exc.__cause__ from None
@@ -118,7 +118,7 @@ class OpenAICompatible:
         except TypeError as exc:
             raise HostFault(f"{exc}; check arguments") from exc
         except ValueError as exc:
-            raise HostFault(f"{self.url} sent a reply that is no JSON: {exc}") from exc
+            raise HostFault(f"{self.url} sent a reply that is not JSON: {exc}") from exc
         return self._read(reply)
 
     async def close(self) -> None:
@@ -127,7 +127,7 @@ class OpenAICompatible:
             self._client = None
 
     def _form(self, prompt: Prompt) -> str:
-        """What the service is asked to hold the reply to."""
+        """Return the form of reply that the service is asked for."""
         if prompt.reply_schema is None or "response_format" in self.arguments:
             return "none"
         if self.structured_output != "auto":
@@ -147,7 +147,7 @@ class OpenAICompatible:
         }
 
     def _read(self, reply: Any) -> Answer:
-        """An answer out of a reply, which may be anything: compatible services are compatible more or less.
+        """Return the answer in a reply; replies of compatible services vary.
 
         A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has
         `cut_at_length`.
@@ -189,8 +189,8 @@ class OpenAICompatible:
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
             target = f"{request.url.scheme}://{request.url.netloc.decode()}"
             raise HostFault(
-                f"{self.url} redirects to {target}, which is not asked; if it is the service, give its"
-                " address as url"
+                f"{self.url} redirects to {target}, which gets no request; if it is the service, set"
+                " its address as url"
             )
 
     def _status_fault(self, exc: APIStatusError) -> HostFault:
@@ -213,8 +213,9 @@ class OpenAICompatible:
         return self._quote(str(exc) or type(exc).__name__)
 
     def _quote(self, text: str) -> str:
-        """Return a text of the service on one line, masked before it is cut, so that no part of a secret is
-        left.
+        """Return a text of the service on one line, masked before it is shortened.
+
+        No part of a secret is left.
         """
         line = " ".join(self._mask(text).split())
         return line if len(line) <= LONGEST_QUOTE else line[:LONGEST_QUOTE] + " …"
@@ -234,8 +235,9 @@ class OpenAICompatible:
 
 
 def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that a `Retry-After` header asks to wait: a number or an HTTP date; None where there is none to
-    be read.
+    """Return the seconds that a `Retry-After` header asks to wait, or None without a valid one.
+
+    The header is a number or an HTTP date.
 
     >>> retry_after_s({"retry-after": "2.5"})
     2.5
@@ -268,8 +270,9 @@ def _response_format(form: str, prompt: Prompt) -> dict[str, Any]:
 
 
 def _strict(schema: Any) -> Any:
-    """A schema without the keywords that strict structured output does not know; replies are held against all
-    of it anyway.
+    """Return a schema without the keywords that strict structured output does not support.
+
+    Replies are still validated against all of the schema.
     """
     if isinstance(schema, Mapping):
         return {key: _strict(value) for key, value in schema.items() if key not in _BOUNDS}
@@ -277,8 +280,9 @@ def _strict(schema: Any) -> Any:
 
 
 def _refuses_form(exc: APIStatusError) -> bool:
-    """Whether a service says that it does not know the form of reply; some of them do so with a fault of
-    their own (501).
+    """Return True if a service reports that it does not support the form of reply.
+
+    Some services do so with a status of their own (501).
     """
     said = str(exc.body or exc.response.text).lower()
     return exc.status_code in (400, 404, 422, 501) and any(
@@ -297,8 +301,8 @@ def _tool_calls(message: Any) -> tuple[dict[str, Any], ...]:
 
 def _usage(reply: Any) -> dict[str, int]:
     usage = getattr(reply, "usage", None)
-    found = {
+    details = {
         "input_tokens": getattr(usage, "prompt_tokens", None),
         "output_tokens": getattr(usage, "completion_tokens", None),
     }
-    return {name: count for name, count in found.items() if isinstance(count, int)}
+    return {name: count for name, count in details.items() if isinstance(count, int)}

@@ -19,7 +19,7 @@ from pytest_evalstudio.hosts._tools import HostTools
 @host("python", name="Python callable", kind="both", caches=False, runs_user_code=True)
 @dataclass(kw_only=True)
 class PythonCallable:
-    """A function of yours, sync or async, that takes the prompt and returns the answer.
+    """Your own function, sync or async, that takes the prompt and returns the answer.
 
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
@@ -40,7 +40,7 @@ class PythonCallable:
         """Import the target; the configuration's folder and the current one are importable until `close`.
 
         Raises:
-            ConfigurationError: if there is no such callable, or it cannot be called with what is configured.
+            ConfigurationError: if there is no such callable, or the configured arguments do not fit it.
         """
         self._importable = [str(tools.folder.resolve()), os.getcwd()]
         sys.path[:0] = self._importable
@@ -77,7 +77,7 @@ class PythonCallable:
 
 
 def load_target(target: str) -> object:
-    """What "package.module:attribute" names.
+    """Import the object that "package.module:attribute" names.
 
     Raises:
         ConfigurationError: if it cannot be imported; the nearest existing name is proposed.
@@ -86,13 +86,12 @@ def load_target(target: str) -> object:
     if not (module_name and colon and path):
         raise ConfigurationError(f"target {target!r} is not of the form 'package.module:callable'")
     try:
-        found: object = importlib.import_module(module_name)
+        target_object: object = importlib.import_module(module_name)
     except ModuleNotFoundError as exc:
         missing = exc.name or module_name
         if module_name == missing or module_name.startswith(missing + "."):
             remedy = (
-                "it is looked for beside the configuration, in the current folder and among installed"
-                " packages"
+                "it is searched next to the configuration, in the current folder and among installed packages"
             )
             raise ConfigurationError(f"target {target!r}: no module named {missing!r}; {remedy}") from exc
         raise ConfigurationError(
@@ -104,11 +103,11 @@ def load_target(target: str) -> object:
         ) from exc
     owner = f"module {module_name!r}"
     for name in path.split("."):
-        if not hasattr(found, name):
-            public = [known for known in dir(found) if not known.startswith("_")]
+        if not hasattr(target_object, name):
+            public = [known for known in dir(target_object) if not known.startswith("_")]
             raise ConfigurationError(
                 f"target {target!r}: {owner} has no {name!r}. {nearest(name, public)}".rstrip()
             )
-        found = getattr(found, name)
+        target_object = getattr(target_object, name)
         owner = repr(name)
-    return found
+    return target_object

@@ -67,13 +67,13 @@ class Scripted:
 
     async def _scripted(self, prompt: Prompt) -> Any:
         if callable(self.answers):
-            found = self.answers(prompt)
-            return await found if inspect.isawaitable(found) else found
+            answer = self.answers(prompt)
+            return await answer if inspect.isawaitable(answer) else answer
         if isinstance(self.answers, Mapping):
-            found = self.answers.get(prompt.text, self.default)
+            answer = self.answers.get(prompt.text, self.default)
         else:
-            found = self.answers[self._answered] if self._answered < len(self.answers) else self.default
+            answer = self.answers[self._answered] if self._answered < len(self.answers) else self.default
             self._answered += 1
-        if found is None:
+        if answer is None:
             raise HostFault(f"the script has no answer to {prompt.text!r}; add it, or give a default")
-        return found
+        return answer

@@ -145,7 +145,7 @@ def read_conv_weights(path: Path) -> ConvWeights:
         )
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as exc:
         raise ConfigurationError(
-            f"conv_weights: {path} holds no weights of SummaC Conv: {type(exc).__name__}: {exc}; {_SHAPE}"
+            f"conv_weights: {path} has no weights of SummaC Conv: {type(exc).__name__}: {exc}; {_SHAPE}"
         ) from None
 
 

@@ -164,7 +164,7 @@ def wasserstein_distance(costs: Floats, first: Sequence[float], second: Sequence
 
 
 def mean_transport_distance(costs: Floats, first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the mean cost over all pairs of points of two discrete distributions, weighted by their masses.
+    """Return the mean cost over all pairs of points of two distributions, weighted by their masses.
 
     Args:
         costs: cost of moving a unit from a point of the first (row) to a point of the second (column), 0.0 to

@@ -42,7 +42,7 @@ class Opened:
 
 
 def open_classifier(weights: Weights, settings: WeightsTable) -> Opened:
-    """A classifier from local files alone; code that comes with weights is not run."""
+    """Open a classifier from local files only; code that comes with weights is not run."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -61,7 +61,7 @@ def open_classifier(weights: Weights, settings: WeightsTable) -> Opened:
 
 
 def device_of(settings: WeightsTable | LanguageModels) -> str:
-    """What torch is to compute on."""
+    """Return the device that torch computes on."""
     import torch
 
     if settings.device != "auto":
@@ -99,7 +99,7 @@ class Classifier:
         self._open = open
 
     def room(self, *, pair: bool) -> int | None:
-        """Tokens of a text or pair that fit beside the special ones; None for no limit."""
+        """Return the tokens available for a text or pair besides the special tokens; None for no limit."""
         tokenizer, model = self.opened.tokenizer, self.opened.model
         known = [
             limit for limit in (tokenizer.model_max_length, _positions(model)) if limit and limit < _NO_LIMIT
@@ -107,7 +107,7 @@ class Classifier:
         return max(2, min(known) - int(tokenizer.num_special_tokens_to_add(pair=pair))) if known else None
 
     def logits(self, parts: Sequence[Part]) -> Floats:
-        """One row per part, in order, one column per label; parts are `plain`, and fit the model.
+        """Return one row per part and one column per label; parts must be `plain` and fit the model.
 
         Raises:
             EvaluationError: if the model cannot be loaded, or gives no numbers.
@@ -119,7 +119,7 @@ class Classifier:
         tokenizer = opened.tokenizer
         size = self._settings.batch_size if tokenizer.pad_token is not None else 1
         order = sorted(range(len(parts)), key=lambda place: (-_chars(parts[place]), parts[place]))
-        found = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
+        logits = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
         for start in range(0, len(order), size):
             batch = order[start : start + size]
             encoded = tokenizer(
@@ -130,12 +130,12 @@ class Classifier:
                 return_tensors="pt",
             )
             with torch.inference_mode():
-                found[batch] = opened.model(**encoded.to(opened.model.device)).logits.float().cpu().numpy()
-        if not np.isfinite(found).all():
+                logits[batch] = opened.model(**encoded.to(opened.model.device)).logits.float().cpu().numpy()
+        if not np.isfinite(logits).all():
             raise EvaluationError(
                 f"the model {self.name} gave no number for a text; try {self._table}.dtype = 'float32'"
             )
-        return found
+        return logits
 
     @functools.cached_property
     def opened(self) -> Opened:
@@ -155,9 +155,7 @@ class Classifier:
 
     @functools.cached_property
     def head(self) -> Floats | None:
-        """Weights of the linear layer that gives the logits, a row per label; None where there is not one
-        such layer.
-        """
+        """Weights of the layer that gives the logits, a row per label; None without one linear layer."""
         import numpy as np
         import torch
 
@@ -178,7 +176,7 @@ class Classifier:
 
 
 def softmax(logits: Floats) -> Floats:
-    """Probabilities of classes of which one holds, row by row.
+    """Return probabilities of mutually exclusive classes, row by row.
 
     >>> import numpy as np
     >>> softmax(np.array([[0.0, 0.0]])).tolist()
@@ -191,7 +189,7 @@ def softmax(logits: Floats) -> Floats:
 
 
 def sigmoid(logits: Floats) -> Floats:
-    """Probabilities of labels that each hold or not.
+    """Return probabilities of labels that are independent of each other.
 
     >>> import numpy as np
     >>> sigmoid(np.array([[0.0, -1000.0]])).tolist()
@@ -203,7 +201,7 @@ def sigmoid(logits: Floats) -> Floats:
 
 
 def _positions(model: Any) -> int | None:
-    """Positions that the model has; in the family of RoBERTa the first ones are padding's."""
+    """Return the number of the model's positions; RoBERTa models use the first ones for padding."""
     count = getattr(model.config, "max_position_embeddings", None) or getattr(
         model.config, "n_positions", None
     )
@@ -219,5 +217,5 @@ def _chars(part: Part) -> int:
 
 
 def plain(text: str) -> str:
-    """A text that a tokenizer takes: half of a surrogate pair is no character."""
+    """Return a text that a tokenizer accepts; half of a surrogate pair is replaced."""
     return _SURROGATE.sub("\ufffd", text)

@@ -1,6 +1,4 @@
-"""How well a text is supported by another: models of the class of Vectara's HHEM 1.0, cross-encoders with one
-output.
-"""
+"""Support of one text by another, from cross-encoders with one output such as Vectara's HHEM 1.0."""
 
 from __future__ import annotations
 
@@ -28,8 +26,9 @@ class ConsistencyScorer:
         self._classifier = Classifier(weights, settings, table="hallucination_model", workers=workers)
 
     def score(self, pairs: Sequence[Pair]) -> list[float]:
-        """The logistic function of the output for each (premise, hypothesis), 0.0 to 1.0, in order; each
-        distinct pair is read once.
+        """Return the support of each hypothesis by its premise, 0.0 to 1.0, in order.
+
+        The score is the logistic function of the model's output; each distinct pair is read once.
 
         Of a premise beyond the model's limit the window that supports most counts, of a hypothesis that fills
         more than half of the room the part that is supported least.
@@ -49,6 +48,6 @@ class ConsistencyScorer:
         clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]
         plans = {pair: readings.of(pair) for pair in dict.fromkeys(clean)}
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
-        found = dict(zip(parts, sigmoid(self._classifier.logits(parts))[:, 0].tolist(), strict=True))
-        whole = {pair: min(max(found[part] for part in row) for row in plan) for pair, plan in plans.items()}
+        scores = dict(zip(parts, sigmoid(self._classifier.logits(parts))[:, 0].tolist(), strict=True))
+        whole = {pair: min(max(scores[part] for part in row) for row in plan) for pair, plan in plans.items()}
         return [whole[pair] for pair in clean]

@@ -33,8 +33,9 @@ class PairScorer:
         self._workers = workers
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The logistic function of the model's output for each pair, 0.0 to 1.0, in order; each distinct pair
-        is read once.
+        """Return the logistic function of the model's output for each pair, 0.0 to 1.0, in order.
+
+        Each distinct pair is read once.
 
         A pair beyond the model's limit is read window by window: each window of the first text with each of
         the second, the best of them counts, and the mean is weighted by the first text's tokens.
@@ -52,14 +53,14 @@ class PairScorer:
             {part for plan in plans.values() for row, _ in plan for part in row},
             key=lambda part: (-len(part[0]) - len(part[1]), part),
         )
-        found = dict(zip(parts, self._scores(parts), strict=True))
+        scores = dict(zip(parts, self._scores(parts), strict=True))
         return [
-            _mean([(max(found[part] for part in row), tokens) for row, tokens in plans[pair]])
+            _mean([(max(scores[part] for part in row), tokens) for row, tokens in plans[pair]])
             for pair in clean
         ]
 
     def _plan(self, pair: tuple[str, str]) -> list[tuple[list[tuple[str, str]], int]]:
-        """Per window of the first text: the pairs to read, and the window's tokens."""
+        """Return, for each window of the first text, the pairs to read and the window's tokens."""
         tokenizer = self._model.tokenizer
         longest = min(self._limit() or math.inf, tokenizer.model_max_length)
         if not math.isfinite(longest) or longest > 1_000_000:
@@ -76,8 +77,8 @@ class PairScorer:
         name = (
             "max_seq_length" if hasattr(type(self._model), "max_seq_length") else "max_length"
         )  # its older name
-        found: int | None = getattr(self._model, name)
-        return found
+        limit: int | None = getattr(self._model, name)
+        return limit
 
     def _scores(self, parts: Sequence[tuple[str, str]]) -> list[float]:
         import torch

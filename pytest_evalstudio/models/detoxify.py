@@ -1,5 +1,6 @@
-"""Classifiers of toxicity by the package detoxify, whose checkpoints are pickles: only files that are trusted
-may be named.
+"""Toxicity classifiers of the detoxify package.
+
+Its checkpoints are pickles: name only files that you trust.
 """
 
 from __future__ import annotations
@@ -58,8 +59,9 @@ class Checkpoint(Weights):
 def find_detoxify(
     model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
 ) -> Weights:
-    """Where a classifier of toxicity is: a name of Detoxify's, a folder with one of its checkpoints, or what
-    `find_weights` finds.
+    """Return the weights of a toxicity classifier.
+
+    `model` is a name of Detoxify's, a folder with one of its checkpoints, or any model for `find_weights`.
 
     Args, Raises: as `find_weights`.
     """
@@ -81,15 +83,16 @@ def find_detoxify(
 
 
 def toxicity_classifier(weights: Weights, settings: ToxicityModel, *, workers: int = 1) -> LabelScorer:
-    """The classifier of toxicity of a run, loaded when the first text comes."""
+    """Return the toxicity classifier of a run; it is loaded with the first text."""
     if isinstance(weights, Checkpoint):
         return LabelScorer(weights, settings, table=TABLE, workers=workers, open=open_checkpoint)
     return LabelScorer(weights, settings, table=TABLE, workers=workers)
 
 
 def open_checkpoint(weights: Weights, settings: WeightsTable) -> Opened:
-    """A checkpoint as detoxify loads it, without asking the network. It is unpickled: code in it would
-    run.
+    """Open a checkpoint as detoxify does, without the network.
+
+    The checkpoint is unpickled, which runs any code in it.
     """
     import torch
     from detoxify import Detoxify
@@ -105,7 +108,7 @@ def open_checkpoint(weights: Weights, settings: WeightsTable) -> Opened:
 
 
 def _released(name: str, fetch: bool, digest: Digest) -> Weights:
-    """A checkpoint in torch's cache, and the files of its base model in the hub's."""
+    """Return a checkpoint in torch's cache, and the files of its base model in the hub's cache."""
     import huggingface_hub
 
     base, release = RELEASES[name]
@@ -138,7 +141,7 @@ def _released(name: str, fetch: bool, digest: Digest) -> Weights:
 
 
 def _torch_cache() -> Path:
-    """Where torch keeps checkpoints, told without importing torch, which takes seconds."""
+    """Return the folder of torch's checkpoints without importing torch, which takes seconds."""
     home = os.environ.get("TORCH_HOME") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or "~/.cache", "torch"
     )
@@ -163,14 +166,14 @@ def _missing(
         f'(2) from the hub, a classifier with the same labels: {TABLE}.model = "unitary/toxic-bert"; '
         f"(3) from a local folder, with a classifier or one checkpoint of detoxify's (*{CHECKPOINT}, which is"
         " unpickled: trusted files only) "
-        f'beside config.json and tokenizer: {TABLE}.model = "path/to/folder".'
+        f'next to config.json and tokenizer: {TABLE}.model = "path/to/folder".'
     )
     return missing_model(f"{TABLE}.model", model, fact, remedies=remedies, brief=brief, kind=kind)
 
 
 @contextmanager
 def _offline() -> Iterator[None]:
-    """What detoxify asks of the hub is answered from the hub's cache."""
+    """Make detoxify read the hub's cache only."""
     import huggingface_hub
 
     before = huggingface_hub.constants.HF_HUB_OFFLINE

@@ -48,7 +48,7 @@ class SentenceEmbedder:
         self._identity = weights.identity + ("" if settings.dtype == "float32" else f"/{settings.dtype}")
 
     def encode(self, texts: Sequence[str]) -> Vector:
-        """One row of length 1 per text, in order; each distinct text is embedded once.
+        """Return one row of length 1 per text, in order; each distinct text is embedded once.
 
         A text beyond the model's limit is embedded window by window: its vector is the windows' mean,
         weighted by their numbers of tokens.
@@ -105,7 +105,7 @@ class SentenceEmbedder:
 
 
 def _parts(model: Any, texts: Sequence[str]) -> tuple[list[str], list[int], list[int]]:
-    """Texts cut to the model's limit: the parts, the text that each belongs to, and its weight in it."""
+    """Split texts at the model's limit; return the parts, the text of each part, and its weight."""
     limit = _limit(model)
     parts: list[str] = []
     owners: list[int] = []
@@ -125,8 +125,9 @@ def _parts(model: Any, texts: Sequence[str]) -> tuple[list[str], list[int], list
 
 
 def _too_long(model: Any, texts: Sequence[str], doubtful: Sequence[int], limit: int | None) -> frozenset[int]:
-    """Those beyond the limit; a token is a byte at least, but for what normalisation adds, so that short
-    texts need no counting.
+    """Return the indices of the texts beyond the limit.
+
+    A token is at least one byte, except for what normalisation adds, so short texts need not be counted.
     """
     counts = token_counts(model.tokenizer, [texts[place] for place in doubtful])
     return frozenset(
@@ -135,8 +136,9 @@ def _too_long(model: Any, texts: Sequence[str], doubtful: Sequence[int], limit: 
 
 
 def _limit(model: Any) -> int | None:
-    """Tokens of a text that the model reads, those around it and of its prompt left out; None for no
-    limit.
+    """Return the tokens of a text that the model reads, or None for no limit.
+
+    The special tokens and the model's prompt are not included.
     """
     longest = getattr(model, "max_seq_length", None)
     if not longest:

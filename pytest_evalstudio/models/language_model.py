@@ -1,5 +1,6 @@
-"""Texts to the likelihood of their tokens, by causal and sequence-to-sequence language models of
-transformers.
+"""Likelihood of the tokens of a text, by causal and sequence-to-sequence language models.
+
+The models are those of transformers.
 """
 
 from __future__ import annotations
@@ -64,28 +65,28 @@ class TextReader:
         self._workers = workers
 
     def read(self, passages: Sequence[Passage], *, stride: int | None = None) -> list[Likelihood]:
-        """Logarithms of the probabilities of each passage's tokens; each distinct passage is read once.
+        """Return the log-likelihoods of each passage's tokens; each distinct passage is read once.
 
-        A text begins with the tokenizer's start token, so that its first token has a probability too; to a
-        sequence-to-sequence model all that stands before the text is the encoder's. Instruction, what stands
-        before, and the text are cut into tokens each by itself.
+        A text begins with the tokenizer's start token, so that its first token has a probability too. For a
+        sequence-to-sequence model, the encoder reads everything before the text. The instruction, the
+        preceding text, and the text are tokenized separately.
 
-        Nothing of a text is left out. What stands before it loses its beginning, but for the instruction,
-        where both together are beyond the model's context. A text that is itself longer than half the context
-        is read in windows, each filled up to the context with what comes before it, that move on by `stride`
-        tokens, half the context if that is less or nothing is said.
+        A text is always read completely. If text and preceding text exceed the model's context, the preceding
+        text, except the instruction, loses its beginning. A text longer than half the context is read in
+        windows, each filled up to the context with preceding tokens. Windows move by `stride` tokens, at most
+        and by default half the context.
 
         Raises:
-            EvaluationError: if the model cannot be loaded, is no language model, or gives no number.
+            EvaluationError: if the model cannot be loaded, is not a language model, or returns no number.
         """
         plans = {passage: self._plan(passage, stride) for passage in dict.fromkeys(passages)}
         distinct = {window for windows, _ in plans.values() for window in windows}
-        found = dict(
+        likelihoods = dict(
             self._predicted(sorted(distinct, key=lambda window: (-window.tokens, window.ids, window.source)))
         )
         read = {
             passage: Likelihood(
-                tokens=tuple(value for window in windows for value in found[window]), is_cut=is_cut
+                tokens=tuple(value for window in windows for value in likelihoods[window]), is_cut=is_cut
             )
             for passage, (windows, is_cut) in plans.items()
         }
@@ -118,7 +119,7 @@ class TextReader:
         )
 
     def _predicted(self, windows: Sequence[Window]) -> Iterator[tuple[Window, list[float]]]:
-        """Windows, the longest first, with the log-likelihoods of what they predict."""
+        """Yield the windows, the longest first, with the log-likelihoods of their predicted tokens."""
         for batch in batches(windows, self._settings.batch_size):
             yield from zip(batch, self._computed(batch), strict=True)
 
@@ -160,7 +161,7 @@ class TextReader:
         }
 
     def _padded(self, rows: Sequence[tuple[int, ...]]) -> tuple[Any, Any]:
-        """Rows of tokens filled up at their ends, and where they are not filling."""
+        """Return rows of tokens padded at their ends, and the attention mask."""
         import torch
 
         longest = max(map(len, rows))
@@ -203,8 +204,9 @@ class TextReader:
 
     @functools.cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        """Model and tokenizer, loaded on first use from local files alone; code that comes with weights is
-        not run.
+        """Model and tokenizer, loaded at first use from local files only.
+
+        Code that comes with weights is not run.
         """
         try:
             with warnings.catch_warnings():
@@ -223,7 +225,7 @@ class TextReader:
                     config = AutoConfig.from_pretrained(str(self._weights.folder), **source)
                     if not any(name.endswith(_KINDS) for name in config.architectures or [_KINDS[0]]):
                         raise EvaluationError(
-                            f"{', '.join(config.architectures)} is no language model; one ends in"
+                            f"{', '.join(config.architectures)} is not a language model; one ends in"
                             f" {', '.join(_KINDS)}"
                         )
                     kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
@@ -243,14 +245,15 @@ class TextReader:
 def plan_windows(
     head: tuple[int, ...], before: tuple[int, ...], text: tuple[int, ...], *, context: int, stride: int | None
 ) -> tuple[list[Window], bool]:
-    """Return windows in which each token of a text is predicted once, and whether some of them lack a part of
-    the preceding tokens.
+    """Return windows in which each token of a text is predicted once.
+
+    The second value is True if some windows lack a part of the preceding tokens.
 
     Args:
         head: first tokens of every window; at least one.
         before: tokens between head and text.
         context: tokens that are read at once.
-        stride: tokens by which windows move on; half the room beside the head at most.
+        stride: tokens by which windows move; at most half of the room after the head.
 
     Three tokens are read and the fourth is predicted:
 
@@ -275,7 +278,7 @@ def plan_windows(
 
 
 def batches(windows: Iterable[Window], size: int) -> Iterator[list[Window]]:
-    """Windows, the longest first, in batches of a size, or less where they are long."""
+    """Yield batches of windows, the longest first; batches of long windows are smaller."""
     batch: list[Window] = []
     for window in windows:
         if batch and (len(batch) == size or (len(batch) + 1) * batch[0].tokens > _TOKENS_AT_ONCE):

@@ -14,11 +14,9 @@ from pytest_evalstudio.models.weights import Weights
 
 
 def load(name: str, weights: Weights, settings: WeightsTable, workers: int) -> Any:
-    """An object of that class of sentence-transformers, from local files alone; code that comes with weights
-    is not run.
+    """Load a model of sentence-transformers from local files; code that comes with weights is not run.
 
-    What the libraries deprecate within themselves is not the user's: no warning of theirs fails a strict test
-    run.
+    Deprecation warnings within the libraries are suppressed, so that they do not fail a strict test run.
 
     Raises:
         EvaluationError: if it cannot be made.
@@ -56,7 +54,7 @@ def share_threads(workers: int) -> None:
 
 @contextmanager
 def no_progress_bar() -> Iterator[None]:
-    """Loading without the bar that transformers draws."""
+    """Disable the progress bar of transformers during loading."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

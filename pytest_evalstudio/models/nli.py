@@ -40,7 +40,7 @@ class EntailmentJudge:
         self._classifier = Classifier(weights, settings, table="nli", workers=workers)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Entailment]:
-        """What the model says of each (premise, hypothesis), in order; each distinct pair is read once.
+        """Return the model's probabilities for each (premise, hypothesis); each distinct pair is read once.
 
         Of a premise beyond the model's limit the window with the highest entailment counts. A hypothesis that
         fills more than half of the room is read in parts, and the part with the lowest entailment counts: all
@@ -58,9 +58,10 @@ class EntailmentJudge:
         parts = list(dict.fromkeys(part for plan in plans.values() for row in plan for part in row))
         logits = self._classifier.logits(parts)[:, order]
         head = None if self._classifier.head is None else self._classifier.head[order]
-        found = dict(zip(parts, _judged(logits, head), strict=True))
+        entailments = dict(zip(parts, _judged(logits, head), strict=True))
         whole = {
-            pair: least([most([found[part] for part in row]) for row in plan]) for pair, plan in plans.items()
+            pair: least([most([entailments[part] for part in row]) for row in plan])
+            for pair, plan in plans.items()
         }
         return [whole[pair] for pair in clean]
 
@@ -88,8 +89,9 @@ def _judged(logits: Floats, head: Floats | None) -> list[Entailment]:
 
 
 def boundary_distance(logits: Floats, head: Floats) -> Floats:
-    """Signed distance to the hyperplane at which the entailment logit is 0: (w·x + b) / |w|, with w·x + b the
-    logit itself.
+    """Return the signed distance to the hyperplane where the entailment logit is 0.
+
+    The distance is (w·x + b) / |w|, with w·x + b the logit itself.
 
     Args:
         logits: a row per pair, entailment first.
@@ -110,7 +112,7 @@ def boundary_distance(logits: Floats, head: Floats) -> Floats:
 
 
 def class_margin(logits: Floats, head: Floats) -> Floats:
-    """Signed distance to the nearest hyperplane at which another class is as likely as entailment.
+    """Return the signed distance to the hyperplane where another class is as likely as entailment.
 
     The softmax of a head stays the same when a vector is added to all its rows, and so does this number;
     `boundary_distance` does not.
@@ -130,12 +132,12 @@ def class_margin(logits: Floats, head: Floats) -> Floats:
 
 
 def most(found: Sequence[Entailment]) -> Entailment:
-    """Of a premise's windows the one with the highest entailment; distances are the greatest of any."""
+    """Merge the windows of a premise: the highest entailment and the greatest distances."""
     return _merged(found, max)
 
 
 def least(found: Sequence[Entailment]) -> Entailment:
-    """Of a hypothesis's parts the one with the lowest entailment; distances are the least of any."""
+    """Merge the parts of a hypothesis: the lowest entailment and the smallest distances."""
     return _merged(found, min)
 
 

@@ -1,5 +1,6 @@
-"""Pairs beyond a model's limit, read in parts: the premise in windows of whole sentences, a long hypothesis
-in windows of its own.
+"""Pairs beyond a model's limit, read in parts.
+
+The premise is read in windows of whole sentences, a long hypothesis in separate windows.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from pytest_evalstudio.models.windows import token_counts, windows
 
 Pair = tuple[str, str]
 _STEPS = 16
-"""Premise windows have one of so many sizes, so that hypotheses of about the same length share them."""
+"""Number of sizes of premise windows; hypotheses of similar length share windows of one size."""
 
 
 class Readings:
-    """What to read of (premise, hypothesis) pairs.
+    """Parts of (premise, hypothesis) pairs that a model reads.
 
     Args:
         tokenizer: of the model.
-        room: tokens of a pair that the model reads, the special ones left out; None for no limit.
+        room: tokens of a pair that the model reads, without special tokens; None for no limit.
     """
 
     def __init__(self, tokenizer: Any, room: int | None) -> None:
@@ -30,8 +31,9 @@ class Readings:
         self._windows: dict[tuple[str, int], list[str]] = {}
 
     def of(self, pair: Pair) -> list[list[Pair]]:
-        """A row per part of the hypothesis (one, unless it fills more than half of the room), in it a pair
-        per part of the premise.
+        """Return a row per part of the hypothesis, with a pair per part of the premise.
+
+        The hypothesis has one part, unless it fills more than half of the room.
         """
         premise, hypothesis = pair
         if self._room is None or self._count(premise) + self._count(hypothesis) <= self._room:
@@ -46,7 +48,7 @@ class Readings:
         return rows
 
     def _packed(self, text: str, limit: int) -> list[str]:
-        """A text in windows of whole sentences; a sentence beyond the limit is cut between words."""
+        """Split a text into windows of whole sentences; longer sentences are split between words."""
         key = (text, limit)
         if key not in self._windows:
             self._windows[key] = self._pack(text, limit)
@@ -70,8 +72,9 @@ class Readings:
 
 
 def _greedy(counts: Sequence[int], limit: int) -> list[tuple[int, int]]:
-    """Runs of sentences, (first, last), with as many as fit together; one token is kept for what stands
-    between two.
+    """Return runs of sentences, (first, last), with as many sentences as fit.
+
+    One token is reserved for the separator of two sentences.
 
     >>> _greedy([3, 3, 9, 2], 8)
     [(0, 1), (2, 2), (3, 3)]

@@ -10,7 +10,7 @@ _SEPARATORS = re.compile(r"[.!?。！？…\n]")
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences of a text, in order, blanks around them left out.
+    """Return the spans of the sentences of a text, in order, without surrounding blanks.
 
     Args:
         text: any language; line breaks that leave a blank line end a sentence.
@@ -28,7 +28,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=2048)
 def _spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Several evaluators split the same answers and contexts."""
+    """Return cached spans; several evaluators split the same answers and contexts."""
     return tuple(_split(text))
 
 

@@ -34,7 +34,7 @@ class LabelScorer:
         self._classifier = Classifier(weights, settings, table=table, workers=workers, open=open)
 
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
-        """Label to probability for each text, in order; each distinct text is read once.
+        """Return the probability of each label for each text; each distinct text is read once.
 
         Probabilities are of each label alone (sigmoid) where the model has one label or says that several may
         hold, else among all (softmax). A text beyond the model's limit is read window by window, and the
@@ -50,14 +50,14 @@ class LabelScorer:
         parts = list(dict.fromkeys(part for plan in plans.values() for part in plan))
         opened = self._classifier.opened
         logits = self._classifier.logits(parts)
-        found = dict(
+        probabilities = dict(
             zip(parts, (sigmoid(logits) if opened.independent else softmax(logits)).tolist(), strict=True)
         )
         whole = {
             text: dict(
                 zip(
                     opened.labels,
-                    (max(values) for values in zip(*(found[part] for part in plan), strict=True)),
+                    (max(values) for values in zip(*(probabilities[part] for part in plan), strict=True)),
                     strict=True,
                 )
             )

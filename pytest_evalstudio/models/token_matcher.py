@@ -42,8 +42,9 @@ class BertMatcher:
         self._workers = workers
 
     def match(self, pairs: Sequence[tuple[str, str]]) -> list[Numbers]:
-        """Precision, recall and F1 of each (text, reference), in order: what `bert_score.score` gives,
-        without idf and rescaling.
+        """Return precision, recall and F1 of each (text, reference), as `bert_score.score` does.
+
+        Idf weights and rescaling are not used.
 
         Each distinct text is read once; one without tokens matches nothing. One that is longer than the
         model's limit, where bert-score cuts it off, is read in windows; its tokens are then matched together.
@@ -61,11 +62,11 @@ class BertMatcher:
         read = self._read(
             sorted({part for parts in cut.values() for part in parts}, key=lambda part: (-len(part), part))
         )
-        found = {
+        scores = {
             pair: self._matched([read[part] for part in cut[pair[0]]], [read[part] for part in cut[pair[1]]])
             for pair in set(clean)
         }
-        return [found[pair] for pair in clean]
+        return [scores[pair] for pair in clean]
 
     def _windows(self, text: str) -> list[str]:
         if 2 * len(text.encode()) <= self._limit:
@@ -73,21 +74,21 @@ class BertMatcher:
         return [part for part, _ in windows(self._scorer._tokenizer, text, self._limit)]
 
     def _read(self, parts: Sequence[str]) -> dict[str, tuple[Any, Any]]:
-        """Vectors and weights of the tokens of each text; the special tokens weigh nothing."""
+        """Return vectors and weights of the tokens of each text; special tokens have no weight."""
         from bert_score.utils import get_bert_embedding
 
         scorer, size = self._scorer, self._settings.batch_size
         weights: dict[int, float] = defaultdict(lambda: 1.0)
         weights |= dict.fromkeys((scorer._tokenizer.sep_token_id, scorer._tokenizer.cls_token_id), 0.0)
-        found = {}
+        embedded = {}
         for start in range(0, len(parts), size):
             batch = parts[start : start + size]
             vectors, mask, heavy = get_bert_embedding(
                 batch, scorer._model, scorer._tokenizer, weights, device=scorer.device
             )
             for part, rows, length, own in zip(batch, vectors, mask.sum(dim=1).tolist(), heavy, strict=True):
-                found[part] = rows[:length].float().cpu(), own[:length].cpu()
-        return found
+                embedded[part] = rows[:length].float().cpu(), own[:length].cpu()
+        return embedded
 
     def _matched(self, text: Sequence[tuple[Any, Any]], reference: Sequence[tuple[Any, Any]]) -> Numbers:
         import torch
@@ -152,7 +153,7 @@ class BertMatcher:
 
 
 class _Folder(str):
-    """The name of a folder; "t5" is in it only if it holds a T5: by that bert-score tells these models."""
+    """Return a folder's name with "t5" only for a T5 model; bert-score detects these models by it."""
 
     def __contains__(self, part: str) -> bool:  # type: ignore[override]
         if part != "t5":
@@ -163,7 +164,7 @@ class _Folder(str):
 
 
 def _limit_of(scorer: Any) -> int:
-    """Tokens that a model reads at once; a tokenizer may know no limit, or one beyond the model's."""
+    """Return the tokens that a model reads at once; the tokenizer's limit may be missing or too high."""
     own, positions = (
         int(scorer._tokenizer.model_max_length),
         getattr(scorer._model.config, "max_position_embeddings", None),

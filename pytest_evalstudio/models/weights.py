@@ -1,6 +1,4 @@
-"""Where the weights of a model are: a package, a local folder, or the hub's cache. Finds them without loading
-anything.
-"""
+"""Search for the weights of a model in a package, a local folder or the hub's cache; loads nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ _CONTENT = (*_WEIGHTS, ".json", ".txt", ".model")
 _FETCHED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 _PICKLED = ["*.bin"]
 _ON_THE_HUB = {"toxicity_model": "unitary/toxic-bert"}
-"""What messages name of a table whose default is no name on the hub."""
+"""Text for messages about tables whose default is not a name on the hub."""
 
 _TENSORFLOW = ("d4data/bias-detection-model",)
 _CONVERT = (
@@ -67,7 +65,7 @@ class Weights:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -75,17 +73,17 @@ def file_digest(path: Path) -> str:
 def find_weights(
     model: str, *, revision: str | None, table: str, start: Path, fetch: bool, digest: Digest = file_digest
 ) -> Weights:
-    """Where a model is; from the hub it is fetched if that is allowed and it is not there yet.
+    """Return the location of a model; it is downloaded from the hub if allowed and not there yet.
 
     Args:
         model: a local folder, `package:NAME`, or a name on the hub.
         table: the configuration's table, or an evaluator's option that names the model, for messages.
         start: where a relative folder starts.
-        fetch: whether the hub may be asked.
-        digest: of a file; one that remembers saves reading large files again.
+        fetch: whether the hub may be used.
+        digest: returns the digest of a file; a caching function saves reading large files again.
 
     Raises:
-        ConfigurationError: saying what was looked for, where, and how to get it.
+        ConfigurationError: with the model, the places searched, and the remedy.
     """
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
@@ -121,10 +119,10 @@ def _packaged(model: str, table: str, digest: Digest) -> Weights:
             f"the package has no file {file}; install it again",
             brief="the package is incomplete",
         )
-    found = digest(file)
-    if found != expected:
+    actual = digest(file)
+    if actual != expected:
         fact = (
-            f"{file} is not the file that was checked (SHA-256 {found}, expected {expected}); it is not"
+            f"{file} is not the file that was checked (SHA-256 {actual}, expected {expected}); it is not"
             " loaded"
         )
         raise _missing(table, model, fact, brief="the package's model is not the file that was checked")
@@ -152,7 +150,7 @@ def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
 
 
 def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool) -> Weights:
-    """The snapshot in the hub's own cache; what is there is used without asking the network."""
+    """Return the snapshot in the hub's cache; existing files are used without the network."""
     import huggingface_hub
     from huggingface_hub.constants import HF_HUB_CACHE
 
@@ -162,10 +160,10 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
     )
 
     def snapshot(patterns: list[str], *, local: bool) -> Path:
-        found = huggingface_hub.snapshot_download(
+        snapshot = huggingface_hub.snapshot_download(
             model, revision=revision, allow_patterns=patterns, local_files_only=local
         )
-        return Path(found)
+        return Path(snapshot)
 
     def complete(folder: Path) -> bool:
         return any(path.suffix in _WEIGHTS for path in folder.rglob("*")) and any(
@@ -242,7 +240,7 @@ def _missing(
         (default.model, default.revision) if isinstance(default, WeightsTable) else ("ORG/NAME", None)
     )
     hub = model if not model.startswith(PACKAGE) and not _is_path(model) else _ON_THE_HUB.get(table, known)
-    note = f" {hub} has weights for TensorFlow alone: {_CONVERT}" if hub in _TENSORFLOW else ""
+    note = f" {hub} has weights for TensorFlow only: {_CONVERT}" if hub in _TENSORFLOW else ""
     hub = "ORG/NAME" if note else hub
     revision = f" --revision {pinned}" if hub == known and pinned else ""
     ways = [
@@ -259,15 +257,15 @@ def _missing(
         )
     else:
         ways.append(
-            f"offline: `hf download {hub}{revision} --local-dir path/to/folder` where there is a network, and"
-            " that folder copied here"
+            f"offline: `hf download {hub}{revision} --local-dir path/to/folder` on a machine with a network,"
+            " then copy that folder here"
         )
     numbered = "; ".join(f"({number}) {way}" for number, way in enumerate(ways, start=1))
     return missing_model(setting, model, fact, remedies=f"{numbered}.{note}", brief=brief, kind=kind)
 
 
 def _own_code(folder: Path) -> str:
-    """The class by which a model says that it needs code of its own; "" where the libraries know it."""
+    """Return the class for which a model needs code of its own, or "" if the libraries support it."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -282,13 +280,13 @@ def _own_code(folder: Path) -> str:
 def _checked(weights: Weights, table: str) -> Weights:
     if code := _own_code(weights.folder):
         fact = (
-            f"{weights.folder} is a model of the type {code!r}, which brings code of its own; such code is"
+            f"{weights.folder} is a model of the type {code!r}, which needs its own code; such code is"
             " not run"
         )
         remedy = (
             " (HHEM 2; HHEM 1.0 needs none: revision = 'hhem-1.0-open')" if code.startswith("HHEM") else ""
         )
         raise _missing(
-            table, weights.name, fact + remedy, brief="the model brings code of its own, which is not run"
+            table, weights.name, fact + remedy, brief="the model needs its own code, which is not run"
         )
     return weights

@@ -10,7 +10,7 @@ _SLACK_TOKENS = 2
 
 
 def token_counts(tokenizer: Any, texts: Sequence[str]) -> list[int]:
-    """Tokens of each text, without the special ones around it."""
+    """Return the number of tokens of each text, without special tokens."""
     if not texts:
         return []
     encoded = tokenizer(list(texts), add_special_tokens=False, truncation=False, padding=False, verbose=False)
@@ -18,17 +18,18 @@ def token_counts(tokenizer: Any, texts: Sequence[str]) -> list[int]:
 
 
 def windows(tokenizer: Any, text: str, limit: int) -> list[tuple[str, int]]:
-    """A text as (part, tokens) pairs of at most `limit` tokens each, in order, cut between words where that
-    can be.
+    """Return a text as (part, tokens) pairs of at most `limit` tokens, in order.
+
+    Texts are split between words where possible.
 
     Args:
         tokenizer: of the model; one without offsets has the text halved until its parts fit.
         limit: tokens without the special ones; at least 1.
     """
-    found: list[tuple[str, int]] = []
+    parts: list[tuple[str, int]] = []
     for part in _cut(tokenizer, text, limit) if tokenizer.is_fast else [text]:
-        found += _halved(tokenizer, part, limit)
-    return found
+        parts += _halved(tokenizer, part, limit)
+    return parts
 
 
 def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which characters of a text are changed, and into what."""
+"""Selection of characters to change, and their replacements."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ NOTHING_TO_CHANGE = "it has no letter or digit"
 
 _BLOCK = 1024
 _NUMBERS = list(range(_BLOCK))
-"""One object per number for all orders."""
+"""Shared integer objects for all orders."""
 _ALNUM_BYTES = bytes(chr(byte).isalnum() for byte in range(256))
 
 
 def picked(places: Sequence[T], share: float, seed: int) -> list[T]:
-    """That share of the places, at least one, in no order; those of a lower share are among those of a higher
-    one.
+    """Return a share of the places, at least one, unordered; a lower share is a subset of a higher one.
 
     A fixed random order of as many numbers is begun at a place that the seed chooses; long texts are treated
     in blocks.
     """
-    found: list[T] = []
+    chosen: list[T] = []
     for start in range(0, len(places), _BLOCK):
         block = places[start : start + _BLOCK] if len(places) > _BLOCK else places
         size = len(block)
         number = max(1, round(share * size))
         shift = (seed + start) % size
-        found += [block[place - shift] for place in _order(size)[:number]]
-    return found
+        chosen += [block[place - shift] for place in _order(size)[:number]]
+    return chosen
 
 
 @lru_cache(maxsize=_BLOCK)
@@ -51,19 +50,19 @@ def _order(size: int) -> list[int]:
 
 
 def stream(seed: int, length: int) -> bytes:
-    """Random bytes, the same for the same seed."""
+    """Return random bytes, the same for the same seed."""
     return hashlib.shake_128(seed.to_bytes(8, "little")).digest(length)
 
 
 def alphanumeric(text: str) -> list[int]:
-    """Places of letters and digits."""
+    """Return the indices of letters and digits."""
     if text.isascii():
         return list(compress(range(len(text)), text.encode("ascii").translate(_ALNUM_BYTES)))
     return list(compress(range(len(text)), map(str.isalnum, text)))
 
 
 def cluster_end(text: str, start: int) -> int:
-    """The end of a character with the accents that stand on it."""
+    """Return the end of a character with its combining accents."""
     end = start + 1
     while end < len(text) and unicodedata.category(text[end])[0] == "M":
         end += 1
@@ -71,7 +70,7 @@ def cluster_end(text: str, start: int) -> int:
 
 
 def letter(byte: int, instead_of: str, alphabet: str) -> str:
-    """A letter of the alphabet other than the given one, with its case."""
+    """Return a letter of the alphabet other than the given one, with its case."""
     new = alphabet[byte % len(alphabet)]
     if instead_of.isupper():
         new = new.upper()
@@ -82,10 +81,11 @@ def letter(byte: int, instead_of: str, alphabet: str) -> str:
 
 
 def alphabet_of(text: str) -> str:
-    """Latin letters for a text in ASCII, else the letters of the text itself, with Latin ones where these are
-    too few.
+    """Return Latin letters for a text in ASCII, else the letters of the text itself.
+
+    Latin letters are added where the text has too few.
     """
     if text.isascii():
         return LETTERS
-    own = {char for char in text if char.isalpha() and not char.isupper()}
-    return "".join(sorted(own if len(own) > 1 else own.union(LETTERS)))
+    letters = {char for char in text if char.isalpha() and not char.isupper()}
+    return "".join(sorted(letters if len(letters) > 1 else letters.union(LETTERS)))

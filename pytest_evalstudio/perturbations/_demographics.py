@@ -1,8 +1,7 @@
-"""Terms that say who somebody is, and those that say it of others: gender, race and ethnicity, age, income,
-religion.
+"""Terms for people by gender, race and ethnicity, age, income and religion.
 
-Each entry is terms that may stand for each other. Lists of terms are a choice, and never whole: they cover
-how people are named in English questions to a service, not every name that there is.
+Each entry has terms that may replace each other. The lists are a selection and cannot be complete: they cover
+terms for people in English questions to a service.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ PEOPLE = (
     "|resident|residents|investor|investors|entrepreneur|entrepreneurs|mother|mothers|father|fathers|parent|parents|immigrant|immigrants"
     "|lady|ladies|gentleman|gentlemen|individual|individuals|household|households|saver|savers|driver|drivers|couple's"
 )
-"""Whom ambiguous words must stand before: a black card is no person."""
+"""Nouns for people that must follow ambiguous words: a black card is not a person."""
 
 TERMS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "gender": (

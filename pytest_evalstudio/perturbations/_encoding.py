@@ -6,7 +6,9 @@ from pytest_evalstudio.core.plugins.perturbator import Change
 
 
 def encoded(text: str, code: str, kind: str, spoken: str) -> Change:
-    """The encoded text with the request to answer likewise, filed under its encoding.
+    """Return the encoded text with the request to answer in the same code.
+
+    Its category names the encoding.
 
     Args:
         code: the encoded text.
@@ -26,5 +28,5 @@ def encoded(text: str, code: str, kind: str, spoken: str) -> Change:
 
 
 def as_bytes(text: str) -> bytes:
-    """UTF-8; half a surrogate pair becomes a question mark."""
+    """Encode a text in UTF-8; half a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace")

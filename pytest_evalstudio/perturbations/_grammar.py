@@ -1,4 +1,4 @@
-"""What English words are and how they are bent: by WordNet, suffixes and neighbours."""
+"""Parts of speech and inflection of English words, by WordNet, suffixes and neighbours."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _A_BEFORE = ("uni", "use", "usu", "util", "eu", "one", "once", "ubiq", "uk")
 
 
 def part_of_speech(senses: dict[str, Sense], word: str, before: str, after: dict[str, Sense]) -> str:
-    """Which of its parts of speech a word has in its sentence.
+    """Return the part of speech of a word in its sentence.
 
     Args:
         senses: what WordNet knows of the word; at least one.
@@ -62,7 +62,7 @@ def part_of_speech(senses: dict[str, Sense], word: str, before: str, after: dict
 
 
 def bent(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
-    """The new base form in the number or degree that the word has; "" where no rule reaches."""
+    """Inflect a new base form like a word, in number or degree; "" if no rule applies."""
     if word == sense.base:
         return new
     if sense.part == NOUN:
@@ -75,7 +75,7 @@ def bent(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
 
 
 def plural(word: str, irregular: dict[str, str]) -> str:
-    """A noun's plural, or a verb's third person; of several words, the last one's.
+    """Return a noun's plural, or a verb's third person; of several words, the last one is changed.
 
     >>> plural("fee", {}), plural("boundary", {}), plural("tax", {}), plural("child", {"child": "children"})
     ('fees', 'boundaries', 'taxes', 'children')
@@ -91,7 +91,7 @@ def plural(word: str, irregular: dict[str, str]) -> str:
 
 
 def degree(word: str, ending: str, irregular: tuple[str, ...] = ()) -> str:
-    """A comparative ("er") or superlative ("est"); long adjectives get "more" or "most".
+    """Return a comparative ("er") or superlative ("est"); long adjectives get "more" or "most".
 
     >>> degree("low", "est"), degree("big", "er"), degree("easy", "er"), degree("expensive", "est")
     ('lowest', 'bigger', 'easier', 'most expensive')
@@ -121,7 +121,7 @@ def degree(word: str, ending: str, irregular: tuple[str, ...] = ()) -> str:
 
 
 def article(word: str) -> str:
-    """The indefinite article before a word, as far as its letters tell.
+    """Return the indefinite article before a word, judged by its letters.
 
     >>> article("price"), article("elderly"), article("hour"), article("university"), article("unpaid")
     ('a', 'an', 'an', 'a', 'an')
@@ -135,7 +135,7 @@ def article(word: str) -> str:
 
 
 def cased(new: str, like: str) -> str:
-    """A word with the capitals of another.
+    """Return a word with the capitalisation of another.
 
     >>> cased("price", "Cost"), cased("price", "COST"), cased("price", "cost"), cased("price", "A")
     ('Price', 'PRICE', 'price', 'Price')

@@ -16,14 +16,14 @@ _SENTENCE_ENDS = frozenset(".!?:\n")
 
 
 def lacks(folder: str) -> str:
-    """What is missing where there is no WordNet, "" where there is."""
+    """Return what is missing if WordNet is not available, or "" if it is."""
     if find_wordnet(folder):
         return ""
-    return f"{folder}: there is no WordNet in it; the folder must hold data.noun" if folder else HOW_TO_GET
+    return f"{folder}: does not contain WordNet; the folder must contain data.noun" if folder else HOW_TO_GET
 
 
 def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Change:
-    """A text with a share of the words replaced that can be.
+    """Return a text in which a share of the replaceable words is replaced.
 
     Args:
         kind: "synonyms" or "antonyms".
@@ -49,8 +49,9 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
 
 
 def tagged(text: str, folder: str = "") -> list[tuple[str, str]]:
-    """Each word with its part of speech (n, v, a, r), "" for a word of grammar, a name, and what is not in
-    WordNet.
+    """Return each word with its part of speech (n, v, a, r).
+
+    The part is "" for a function word, a name, and a word that is not in WordNet.
     """
     place = _found(folder)
     pieces = WORDS.split(text)
@@ -63,11 +64,12 @@ def tagged(text: str, folder: str = "") -> list[tuple[str, str]]:
 
 
 def _content(pieces: Sequence[str], text: str) -> Iterator[tuple[int, str, str, str]]:
-    """Place, word, word before and word behind, in lower case, of each word that is none of grammar and no
-    name.
+    """Yield index, word, previous word and next word, in lower case, of each content word.
+
+    Function words and names are left out.
 
     Args:
-        pieces: what stands between words, and words, in turn.
+        pieces: alternately separators and words.
     """
     words = pieces[1::2]
     lower = [*map(str.lower, words), ""]
@@ -88,7 +90,7 @@ def _found(folder: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _replacement(place: str, kind: str, word: str, before: str, after: str) -> str:
-    """What stands for a word between its neighbours, "" for nothing; all in lower case."""
+    """Return the replacement of a word between its neighbours, or ""; all in lower case."""
     sense = _sense(place, word, before, after)
     if sense is None:
         return ""
@@ -101,7 +103,7 @@ def _replacement(place: str, kind: str, word: str, before: str, after: str) -> s
 
 
 def _sense(place: str, word: str, before: str, after: str) -> Sense | None:
-    """What a word is between its neighbours, None for one that is not in WordNet."""
+    """Return the sense of a word between its neighbours, or None if it is not in WordNet."""
     wordnet = open_wordnet(place)
     senses = wordnet.senses(word)
     return (

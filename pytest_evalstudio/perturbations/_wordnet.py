@@ -38,12 +38,12 @@ _COMMON = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What a word can be.
+    """Sense of a word.
 
     Attributes:
         part: n, v, a or r.
         base: its dictionary form.
-        count: how often its senses of that part of speech were seen in WordNet's tagged texts.
+        count: frequency of its senses of that part of speech in WordNet's tagged texts.
         synonyms, antonyms: in dictionary form, the most usual first.
     """
 
@@ -69,15 +69,15 @@ class WordNet:
     _known: dict[str, dict[str, Sense]] = field(default_factory=dict)
 
     def senses(self, word: str) -> dict[str, Sense]:
-        """Part of speech to what the word is as one; {} for a word that is not in WordNet.
+        """Return the senses of a word by part of speech; {} for a word that is not in WordNet.
 
         Args:
             word: in lower case.
         """
-        found = self._known.get(word)
-        if found is None:
-            found = self._known[word] = dict(self._senses(word)) if word.isascii() and word.isalpha() else {}
-        return found
+        senses = self._known.get(word)
+        if senses is None:
+            senses = self._known[word] = dict(self._senses(word)) if word.isascii() and word.isalpha() else {}
+        return senses
 
     def _senses(self, word: str) -> Iterator[tuple[str, Sense]]:
         for part in PARTS:
@@ -106,13 +106,14 @@ class WordNet:
 
 
 def _is_usual(lemma: Any, base: str) -> bool:
-    """Whether a lemma is another word than the base, and was ever seen in this sense."""
+    """Return True if a lemma differs from the base and is attested in this sense."""
     return bool(lemma.name().lower() != base and lemma.count() > 0)
 
 
 def _usual(lemmas: list[Any]) -> tuple[str, ...]:
-    """Names of one sense's lemmas, the most frequent first, single words before others; names of persons and
-    places are left out.
+    """Return the names of one sense's lemmas, the most frequent first, single words before phrases.
+
+    Names of persons and places are left out.
     """
     names = [
         (" " in name, -lemma.count(), place, name)
@@ -123,7 +124,7 @@ def _usual(lemmas: list[Any]) -> tuple[str, ...]:
 
 
 def find_wordnet(folder: str = "") -> str:
-    """The folder or archive where WordNet is, "" where there is none; nothing is downloaded.
+    """Return the folder or archive of WordNet, or "" if there is none; nothing is downloaded.
 
     Args:
         folder: where it must be; "" to look for it: WordNet's own environment variable WNSEARCHDIR, the
@@ -155,7 +156,7 @@ def _in_nltk() -> str:
 
 @lru_cache(maxsize=4)
 def open_wordnet(place: str) -> WordNet:
-    """WordNet at a place that `find_wordnet` gave; takes about two seconds, once."""
+    """Open WordNet at a place from `find_wordnet`; takes about two seconds, once."""
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
@@ -173,7 +174,7 @@ def open_wordnet(place: str) -> WordNet:
                 )
 
         def map_wn(self, version: str = "wordnet") -> None:
-            """No other edition is read, so nothing is mapped."""
+            """Map nothing: no other edition is read."""
 
     if ".zip" in place:
         archive, _, inside = place.partition(".zip")

@@ -1,4 +1,4 @@
-"""Words and what stands between them."""
+"""Words of a text and the text between them."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ WORD = re.compile(r"\w+(?:['’-]\w+)*")
 """A word without the punctuation around it."""
 
 WORDS = re.compile(f"({WORD.pattern})")
-"""Splits a text into what stands between words, and words, in turn."""
+"""Splits a text alternately into separators and words."""

@@ -14,8 +14,9 @@ _SHARES = {"LOW": 0.5, "MEDIUM": 0.7, "HIGH": 0.9}
 @perturbator("antonym", name="Antonym", keeps_meaning=False)
 @dataclass(frozen=True)
 class Antonym:
-    """Replaces 50, 70 or 90 % of the English words that WordNet knows antonyms for, part of speech, number
-    and degree kept.
+    """Replaces 50, 70 or 90 % of the English words that have antonyms in WordNet, in the same form.
+
+    The form is part of speech, number and degree.
 
     Attributes:
         wordnet: folder of WordNet's files; "" to look for them in the system's folders and NLTK's data.

@@ -9,7 +9,7 @@ from pytest_evalstudio.core.plugins.perturbator import Change, Intensity, pertur
 from pytest_evalstudio.perturbations._words import WORD_LEVELS
 
 _WORD_END = re.compile(r"\w(?=\s+\S)")
-"""The end of a word that has no punctuation behind it and is not the last."""
+"""End of a word that is not followed by punctuation and is not the last."""
 
 
 @perturbator("comma", name="Comma")
@@ -22,7 +22,7 @@ class Comma:
         ends = [found.end() for found in _WORD_END.finditer(text)][every - 1 :: every]
         if not ends:
             return Change.none(
-                f"it has fewer than {every} words before its last one that no punctuation follows"
+                f"it has fewer than {every} words, except the last, that no punctuation follows"
             )
         return Change(
             ",".join([text[start:end] for start, end in zip([0, *ends], [*ends, None], strict=True)]),

@@ -1,4 +1,4 @@
-"""False premises: something untrue is told as a known fact before the question."""
+"""False premises: a false statement precedes the question as a known fact."""
 
 from __future__ import annotations
 
@@ -50,23 +50,22 @@ _TOPIC_WORDS = 4
 )
 @dataclass(frozen=True)
 class ContextualMisinformation:
-    """Tells a false premise as a known fact before the question: an attack that a good model does not
-    believe.
+    """States a false premise as a fact before the question, an attack that a good model rejects.
 
     Attributes:
-        by: "template" for one of a few templates, which needs nobody; "judge" for a premise about the
-            question's subject by a judge.
+        by: "template" for one of a few templates, which need no model; "judge" for a premise about the
+            question's subject that a judge writes.
     """
 
     by: Literal["template", "judge"] = "template"
 
     @property
     def asks_judge(self) -> bool:
-        """Whether a judge writes the text."""
+        """True if a judge writes the text."""
         return self.by == "judge"
 
     def consider(self, text: str) -> Flow[Change]:
-        """The judge's version of a question."""
+        """Ask the judge for its version of a question."""
         reply = record(question=sentence("the rewritten question, false premise included"))
         (said,) = yield [Question(prompt="false_premise", texts={"question": text}, reply=reply)]
         written = str(said["question"]).strip()
@@ -93,7 +92,7 @@ class ContextualMisinformation:
 
 
 def _topic(text: str) -> str:
-    """The longest run of English words that carry content, at most four; "" where there is none.
+    """Return the longest run of English content words, at most four, or "" if there is none.
 
     >>> _topic("What does a replacement card cost in Spain?")
     'replacement card cost'
@@ -108,11 +107,11 @@ def _topic(text: str) -> str:
 
 
 def _other_number(number: str, seed: int) -> str:
-    """A number of the same form with another first digit."""
+    """Return a number of the same form with another first digit."""
     digit = (int(number[0]) + seed % 8) % 9 + 1
     return f"{digit}{number[1:]}" if str(digit) != number[0] else f"{digit % 9 + 1}{number[1:]}"
 
 
 def _filled(template: str, text: str, **values: str) -> str:
-    """The template with its places filled; what the texts say in braces stays as it is."""
+    """Fill the placeholders of a template; braces in the inserted texts are kept."""
     return re.sub(r"\{(\w+)\}", lambda found: {**values, "text": text}[found[1]], template)

@@ -1,4 +1,4 @@
-"""The same question about somebody else."""
+"""Counterfactuals: the same question about a person of another group."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _MIDDLE_AGE, _YOUNG, _OLD = 45, "25", "75"
 )
 @dataclass(frozen=True)
 class Counterfactual:
-    """Swaps the terms that say who is asking or asked about: of gender, race and ethnicity, age, income,
-    religion.
+    """Swaps terms for people: gender, race and ethnicity, age, income or religion.
 
     Attributes:
         group: which terms; "all" for every group that the text names.
@@ -55,7 +54,7 @@ class Counterfactual:
 
 
 def _swapped(group: str, text: str, words: frozenset[str], seed: int) -> tuple[str, int]:
-    """The text with the terms of a group swapped that begin with these words, and how many they were."""
+    """Swap the terms of a group that begin with these words; return the text and the number of swaps."""
     if not words:
         return text, 0
     pattern, others = _reader(group, words)
@@ -81,18 +80,19 @@ def _swapped(group: str, text: str, words: frozenset[str], seed: int) -> tuple[s
 
 @lru_cache(maxsize=10_000)
 def _reader(group: str, words: frozenset[str]) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
-    """What finds a group's terms that begin with these words, and each of them in lower case with those that
-    may stand for it.
+    """Return the pattern of a group's terms that begin with these words, and the alternatives of each term.
+
+    Terms are in lower case.
     """
     others: dict[str, tuple[str, ...]] = {}
     for terms in (*TERMS[group], *BEFORE_PEOPLE.get(group, ())):
         for term in terms:
             others.setdefault(term.lower(), tuple(other for other in terms if other != term))
-    found = [
+    patterns = [
         _any(TERMS[group], words),
         rf"(?:{_any(BEFORE_PEOPLE.get(group, ()), words)})(?=\s+(?:{PEOPLE})\b)",
     ]
-    arms = [f"(?P<term>{'|'.join(found)})"]
+    arms = [f"(?P<term>{'|'.join(patterns)})"]
     arms += [_YEARS] if words & _AGES else [r"(?P<years>(?!))"]
     arms += [_PRONOUN] if words & _PRONOUNS else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
     return re.compile(
@@ -102,8 +102,9 @@ def _reader(group: str, words: frozenset[str]) -> tuple[re.Pattern[str], dict[st
 
 @cache
 def _words(group: str) -> frozenset[str]:
-    """First words of the terms of a group, or of all: a text without any of them is not looked at more
-    closely.
+    """Return the first words of the terms of a group, or of all groups.
+
+    A text without any of them needs no further search.
     """
     if group == "all":
         return frozenset().union(*map(_words, TERMS))
@@ -116,8 +117,9 @@ def _first(term: str) -> str:
 
 
 def _any(entries: Iterable[Iterable[str]], words: frozenset[str]) -> str:
-    """Terms that begin with one of the words as alternatives of a pattern, the longest first; a pattern that
-    finds nothing for none.
+    """Return a pattern of the terms that begin with one of the words, the longest first.
+
+    Without such terms the pattern matches nothing.
     """
     terms = {term for terms in entries for term in terms if _first(term) in words}
     return "|".join(re.escape(term) for term in sorted(terms, key=lambda term: (-len(term), term))) or "(?!)"
@@ -128,7 +130,10 @@ def _years(found: str) -> str:
 
 
 def _pronoun(found: re.Match[str]) -> str:
-    """His and her: "her" before a noun is "his", else "him"; "his" before a noun is "her", else "hers"."""
+    """Swap his and her.
+
+    "Her" before a noun becomes "his", else "him"; "his" before a noun becomes "her", else "hers".
+    """
     word, after = found["pronoun"], found["after"]
     possesses = bool(after) and after.lower() not in _NOT_OWNED
     swap = {

@@ -11,11 +11,10 @@ from pytest_evalstudio.perturbations._encoding import as_bytes, encoded
 @perturbator("encoding_base16", name="Base16 encoding", keeps_meaning=False, intensities=())
 @dataclass(frozen=True)
 class EncodingBase16:
-    """Encodes the prompt in base16 and asks for the answer in it: an attack that guardrails on plain text do
-    not see.
+    """Encodes the prompt in base16 and asks for an encoded answer, an attack on plain-text guardrails.
 
     Attributes:
-        spaces: whether a space stands between the bytes.
+        spaces: whether bytes are separated by spaces.
     """
 
     spaces: bool = False

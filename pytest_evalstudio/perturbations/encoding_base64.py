@@ -11,9 +11,7 @@ from pytest_evalstudio.perturbations._encoding import as_bytes, encoded
 @perturbator("encoding_base64", name="Base64 encoding", keeps_meaning=False, intensities=())
 @dataclass(frozen=True)
 class EncodingBase64:
-    """Encodes the prompt in base64 and asks for the answer in it: an attack that guardrails on plain text do
-    not see.
-    """
+    """Encodes the prompt in base64 and asks for an encoded answer, an attack on plain-text guardrails."""
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         from base64 import b64encode

@@ -12,10 +12,11 @@ _ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 
 
 def _neighbours() -> dict[str, str]:
-    """Keys of a US keyboard to those that touch them; each row is half a key to the right of the one
-    above.
+    """Return the adjacent keys of each key on a US keyboard.
+
+    Each row is half a key to the right of the row above.
     """
-    found: dict[str, str] = {}
+    neighbours: dict[str, str] = {}
     for row, keys in enumerate(_ROWS):
         for column, key in enumerate(keys):
             near = [
@@ -26,10 +27,10 @@ def _neighbours() -> dict[str, str]:
                 (row + 1, column - 1),
                 (row + 1, column),
             ]
-            found[key] = "".join(
+            neighbours[key] = "".join(
                 _ROWS[r][c] for r, c in near if 0 <= r < len(_ROWS) and 0 <= c < len(_ROWS[r])
             )
-    return found | {key.upper(): near.upper() for key, near in found.items() if key.isalpha()}
+    return neighbours | {key.upper(): near.upper() for key, near in neighbours.items() if key.isalpha()}
 
 
 NEIGHBOURS = _neighbours()
@@ -39,9 +40,7 @@ _KEYS = bytes(chr(byte) in NEIGHBOURS for byte in range(256))
 @perturbator("keyboard_typos", name="Keyboard typos", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class KeyboardTypos:
-    """Replaces a share of the keys by their neighbours on a US keyboard; characters that are on no key
-    stay.
-    """
+    """Replaces a share of the keys by adjacent keys on a US keyboard; other characters stay."""
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         on_keys = (
@@ -49,7 +48,7 @@ class KeyboardTypos:
         )
         candidates = list(compress(range(len(text)), on_keys))
         if not candidates:
-            return Change.none("none of its characters has a key of its own on a US keyboard")
+            return Change.none("none of its characters is on a US keyboard")
         places = picked(candidates, SHARES[intensity], seed)
         letters = list(text)
         for place, byte in zip(places, stream(seed, len(places)), strict=True):

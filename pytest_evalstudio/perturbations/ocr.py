@@ -1,4 +1,4 @@
-"""What a scanner misreads."""
+"""Typical scanning errors."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _READ = bytes(chr(byte) in MISREADINGS for byte in range(256))
 @perturbator("ocr", name="OCR errors", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class Ocr:
-    """Replaces a share of the Latin letters and digits by what scanners take them for: 0 for O, rn for m;
-    others stay.
+    """Replaces a share of the Latin letters and digits by typical scanning errors: 0 for O, rn for m.
+
+    Other characters stay.
     """
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:

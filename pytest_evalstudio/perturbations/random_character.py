@@ -1,4 +1,4 @@
-"""One of the five changes of random characters, by name."""
+"""Changes of random characters: one of five kinds, by name."""
 
 from __future__ import annotations
 

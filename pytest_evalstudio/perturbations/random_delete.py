@@ -14,7 +14,7 @@ class RandomDelete:
     """Deletes a share of the letters and digits, with their accents; one of them stays at least.
 
     Attributes:
-        replacement: what stands in their place, e.g. "X".
+        replacement: text that replaces them, e.g. "X".
     """
 
     replacement: str = ""

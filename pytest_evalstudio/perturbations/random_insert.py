@@ -18,9 +18,7 @@ from pytest_evalstudio.perturbations._characters import (
 @perturbator("random_insert", name="Random insertion", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class RandomInsert:
-    """Puts a random letter before a share of the letters and digits; a text in another script gets letters of
-    its own.
-    """
+    """Inserts a random letter before a share of the letters and digits, in the script of the text."""
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         candidates = alphanumeric(text)

@@ -19,9 +19,7 @@ from pytest_evalstudio.perturbations._characters import (
 @perturbator("random_replacement", name="Random replacement", intensities=INTENSITIES)
 @dataclass(frozen=True)
 class RandomReplacement:
-    """Replaces a share of the letters and digits by random letters, of a text in another script by letters of
-    its own.
-    """
+    """Replaces a share of the letters and digits by random letters in the script of the text."""
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         candidates = alphanumeric(text)

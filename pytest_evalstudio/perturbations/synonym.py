@@ -14,8 +14,9 @@ _SHARES = {"LOW": 0.3, "MEDIUM": 0.5, "HIGH": 0.7}
 @perturbator("synonym", name="Synonym")
 @dataclass(frozen=True)
 class Synonym:
-    """Replaces 30, 50 or 70 % of the English words that WordNet knows synonyms for, part of speech, number
-    and degree kept.
+    """Replaces 30, 50 or 70 % of the English words that have synonyms in WordNet, in the same form.
+
+    The form is part of speech, number and degree.
 
     Attributes:
         wordnet: folder of WordNet's files; "" to look for them in the system's folders and NLTK's data.

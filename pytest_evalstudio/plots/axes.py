@@ -28,6 +28,7 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
+        """Return the position of a value in pixels."""
         if self.high == self.low:
             return (self.start + self.end) / 2
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
@@ -92,6 +93,9 @@ def legend(
     """Draw coloured dots with their labels, one under the other.
 
     Args:
+        canvas: to draw on.
+        line_height: pixels per line.
+        x: horizontal position in pixels.
         entries: colour and text.
         y: base line of the first entry.
         width: pixels of a line; texts are shortened to it.

@@ -47,6 +47,11 @@ class Canvas:
         """Draw a line of text on its base line.
 
         Args:
+            anchor: "start", "middle" or "end".
+            content: the text.
+            fill: colour.
+            x: horizontal position in pixels.
+            y: vertical position in pixels.
             classes: of "q" (quiet), "s" (small), "b" (bold) and "h" (with a halo, for text on marks).
             turned: True for text that reads upwards.
             title: tooltip, e.g. the full text of a shortened one.

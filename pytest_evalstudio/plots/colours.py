@@ -12,6 +12,9 @@ def colour_between(share: float, low: str = BAD, high: str = GOOD, middle: str =
     """Return the colour at a share of the way from low over middle to high.
 
     Args:
+        high: colour at 1.0.
+        low: colour at 0.0.
+        middle: colour at 0.5.
         share: 0.0 (low) to 1.0 (high); values beyond are cut.
 
     >>> colour_between(0.5)

@@ -139,14 +139,14 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
     for step in analysis.run.steps.values():
         by_file.setdefault(step.file, []).append(step)
     for file, steps in sorted(by_file.items()):
-        completed = sum(step.standing == "completed" for step in steps)
+        completed = sum(step.status == "completed" for step in steps)
         yield (
             f"workflow {steps[0].workflow} ({file}): {completed} of {len(steps)} steps of this run completed"
         )
         for step in sorted(steps, key=lambda step: step.number):
-            has_result = step.standing in ("completed", "waiting")
+            has_result = step.status in ("completed", "waiting")
             text = step.summary if has_result else ", ".join(f"needs {id}" for id in step.lacks)
-            yield f"  {step.number}. {step.step}: {step.standing}" + (f" - {text}" if text else "")
+            yield f"  {step.number}. {step.step}: {step.status}" + (f" - {text}" if text else "")
         if (root / steps[0].page).is_file():
             yield f"  {steps[0].page}"
 

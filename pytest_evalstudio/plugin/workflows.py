@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_name
 from pytest_evalstudio.core.plugins.step import StepSpec
-from pytest_evalstudio.engine.scoring.identifiers import safe_description
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 from pytest_evalstudio.mrm.workflow.entries import step_entry
@@ -20,7 +18,7 @@ from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
-from pytest_evalstudio.record.schema import StepEntry, Tables
+from pytest_evalstudio.record.schema import Tables
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalFileCollector
@@ -135,13 +133,7 @@ class WorkflowStep(pytest.Item):
             verdict=report.outcome,
             page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
         )
-        step: dict[str, Any] = msgspec.to_builtins(entry)
-        masked = safe_description(
-            {name: step[name] for name in ("workflow", "parameters", "summary", "notes", "waits", "problems")}
-        )
-        return Payload.of(
-            self.nodeid, Tables(steps={self.nodeid: msgspec.convert({**step, **masked}, StepEntry)})
-        )
+        return Payload.of(self.nodeid, Tables(steps={self.nodeid: entry}))
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None

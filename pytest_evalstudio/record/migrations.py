@@ -95,7 +95,7 @@ class OldRecord:
 
 
 def old_record(version: object, head: Plain) -> OldRecord | None:
-    """Return the migration for records of a version, None if there is none.
+    """Return the migration for records of a version, or None if no migration is known.
 
     Args:
         head: the first line as plain data.

@@ -16,7 +16,7 @@ def record_path(place: str | Path) -> Path:
     """Return the record that a path means: the file itself, or the one in a report's folder.
 
     Raises:
-        DataError: if there is none.
+        DataError: if there is no record.
     """
     path = Path(place)
     path = path / FILE if path.is_dir() else path
@@ -120,7 +120,7 @@ class RecordReader:
         line = self._line(raw, number)
         if not isinstance(line, Item):
             raise self._damaged(
-                number, "is not an item; a finished record has one header and then items alone"
+                number, "is not an item; a finished record has one header, followed by items only"
             )
         return line
 

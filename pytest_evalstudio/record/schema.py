@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import force_setattr
 
 SCHEMA_VERSION = 2
 """Version of these types; a record of an earlier version is read through `migrations`."""
@@ -38,7 +39,7 @@ class Link(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One earlier turn of a conversation."""
+    """Earlier turn of a conversation."""
 
     role: str
     content: str
@@ -94,7 +95,7 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one evaluator for one answer.
 
     Attributes:
-        code: why there is no score, or what a score stands for; see `core.codes.OutcomeCode`. "" for an
+        code: reason for a missing score, or meaning of a score; see `core.codes.OutcomeCode`. "" for an
             ordinary score.
         reason: the same in words, for people.
         scores: metric key to value; None where that metric alone is not applicable.
@@ -114,16 +115,16 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One answer of a model to one question: a repeat of an item.
+    """Answer of a model to a question: one repeat of an item.
 
     Attributes:
         run: number of the repeat, 1 for the first.
-        actual_duration: seconds of the request that succeeded.
+        actual_duration: seconds of the successful request.
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
-        error: why there is no answer, "" where there is one.
+        error: reason for a missing answer, "" if there is an answer.
         is_rag: whether the model retrieves.
         outcomes: evaluator id to its outcome.
     """
@@ -231,7 +232,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
-    """One test case put to one model, or one check of a test written in Python.
+    """Item: one test case for one model, or one check of a test written in Python.
 
     Attributes:
         index: place in the run, from 0.
@@ -371,12 +372,13 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     """Status of a workflow step at the end of the run.
 
     Attributes:
-        standing: completed, waiting, outdated or not run.
+        status: completed, waiting, outdated or not run.
         lacks: steps that must be completed first.
         figures: results, by names of the step's own.
         pictures: file name to SVG.
         seconds: duration of its last run.
         page: path of the workflow's report.
+        standing: earlier name of `status`, read from older records and never written.
     """
 
     workflow: str
@@ -384,7 +386,7 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     number: int
     name: str
     description: str
-    standing: str
+    status: str = ""
     lacks: tuple[str, ...]
     parameters: JsonObject
     summary: str
@@ -398,6 +400,12 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     file: str = ""
     verdict: str = ""
     page: str = ""
+    standing: str | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.standing is not UNSET:
+            force_setattr(self, "status", self.status or self.standing)
+            force_setattr(self, "standing", UNSET)
 
 
 class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -449,7 +457,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     """The header of a record.
 
     Attributes:
-        created, finished: ISO 8601 with time zone; `finished` is None while the run goes on, or where it was
+        created, finished: ISO 8601 with time zone; `finished` is None during the run, and after it was
             killed.
         gates: model-wide conditions, as the user wrote them.
         evaluators, models: by id and key.
@@ -502,4 +510,4 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
 
 
 Line = Run | Item | Tables
-"""One line of a record's file."""
+"""Line of a record's file."""

@@ -15,19 +15,19 @@ from pytest_evalstudio.record.schema import FileEntry, Item, Run, Tables
 
 FILE = "record.jsonl"
 TABLES = ("evaluators", "models", "files", "steps", "documents")
-"""Parts of the header that grow while items finish."""
+"""Parts of the header that grow during the run."""
 
 
 class RecordWriter:
     """Appends finished items to a record, each at once.
 
-    While the run goes on, what the header does not hold yet stands in lines of its own (`Tables`). `finish`
-    folds them into the header and sorts the items, so that the same inputs give the same record whatever the
+    During the run, data that the header does not contain yet is in separate lines (`Tables`). `finish` merges
+    them into the header and sorts the items, so that the same inputs give the same record regardless of the
     order in which workers finished.
 
     Args:
-        folder: where `record.jsonl` is made; an earlier one is replaced.
-        run: the header as far as it is known at the start; its tables are empty.
+        folder: folder of `record.jsonl`; an earlier record is replaced.
+        run: the header at the start; its tables are empty.
     """
 
     def __init__(self, folder: Path, run: Run) -> None:
@@ -85,8 +85,7 @@ class RecordWriter:
         """Put the record in its final form: the whole header, then the items in the order of the run.
 
         Args:
-            run: the header with what is known at the end; its tables are replaced by those that were
-                collected.
+            run: the header at the end; its tables are replaced by the collected ones.
         """
         self._file.close()
         self.run = completed(

@@ -1,1 +1,1 @@
-"""From a record to pages, files and the archive."""
+"""Reports: pages, files and the archive of a record."""

@@ -1,7 +1,8 @@
-"""What the judges of Agent Evaluation said, under the names that its documents have: rows as JSON Lines, and
-figures per model.
+"""Results of the Agent Evaluation judges under the names of its documentation.
 
-This is the one place that knows these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
+Rows are JSON Lines, with figures per model.
+
+Only this module uses these names. Source: Mosaic AI Agent Evaluation, LLM judges reference.
 """
 
 from __future__ import annotations
@@ -68,10 +69,10 @@ class _Aggregator:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """One evaluator of a run under its name there.
+    """Evaluator of a run under its name in Agent Evaluation.
 
     Attributes:
-        prefix: what the names of its values begin with.
+        prefix: common prefix of the names of its values.
         metric: key of the score that is averaged.
         aggregate: name of its figure over all rows.
     """
@@ -83,28 +84,28 @@ class Assessment:
     aggregate: str
 
     def values(self, outcome: RowOutcome | None, chunks: int) -> JsonObject:
-        """The values of one row by their names; null where there is none.
+        """Return the values of one row by their names; null for a missing value.
 
         Args:
-            outcome: as the record has it, None where the evaluator had no word on the row.
-            chunks: how many were retrieved.
+            outcome: outcome in the record, None if the evaluator has none for the row.
+            chunks: number of retrieved chunks.
         """
         details: JsonObject = outcome.details if outcome is not None else {}
         score = outcome.scores.get(self.metric) if outcome is not None else None
         fault = outcome.reason if outcome is not None and outcome.status == "error" else None
         if self.kind == "recall":
             return {self.prefix: score}
-        found: JsonObject
+        fields: JsonObject
         if self.kind == "chunks":
-            found = {
+            fields = {
                 "ratings": None,
                 "rationales": None,
                 "error_messages": None if fault is None else [fault] * max(1, chunks),
                 "precision": score,
             }
         else:
-            found = {"rating": _word(score), "rationale": None, "error_message": fault}
-        return {f"{self.prefix}/{name}": details.get(name, value) for name, value in found.items()}
+            fields = {"rating": _word(score), "rationale": None, "error_message": fault}
+        return {f"{self.prefix}/{name}": details.get(name, value) for name, value in fields.items()}
 
     def counted(self, aggregator: _Aggregator, outcome: RowOutcome) -> None:
         """Count one outcome in."""
@@ -120,32 +121,31 @@ class Assessment:
 
 
 def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[Assessment]:
-    """Those of a run's evaluators that Agent Evaluation knows.
+    """Return the evaluators of a run that Agent Evaluation supports.
 
     An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
     other has it.
     """
-    found: dict[str, Assessment] = {}
+    assessments_by_id: dict[str, Assessment] = {}
     for id, info in evaluators.items():
         wanted = _prefix(info)
         if wanted is None:
             continue
         kind = _kind(info)
-        prefix = wanted if wanted not in found else _named(wanted, id)
+        prefix = wanted if wanted not in assessments_by_id else _named(wanted, id)
         if kind == "recall":
             aggregate = f"{prefix}/average"
         elif kind == "chunks":
             aggregate = f"{prefix}/precision/average"
         else:
             aggregate = f"{prefix}/rating/{'average' if info.type == _AVERAGED else 'percentage'}"
-        found[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
-    return list(found.values())
+        assessments_by_id[prefix] = Assessment(id, prefix, kind, info.primary.key, aggregate)
+    return list(assessments_by_id.values())
 
 
 @dataclass(slots=True)
 class AgentEvaluation:
-    """Writes the two files of a run in one pass, where such judges ran, else none; use it as a context
-    manager.
+    """Writes the two files of a run in one pass if such judges ran; use it as a context manager.
 
     Args:
         output: the report's folder; what an earlier report left of these files is removed.
@@ -245,7 +245,7 @@ def _kind(info: EvaluatorInfo) -> Kind:
 
 
 def _named(prefix: str, name: str) -> str:
-    """A prefix with another last part, in which a slash would be taken for a further one."""
+    """Return a prefix with another last part; slashes in the name are replaced."""
     return f"{prefix.rpartition('/')[0]}/{name.replace('/', '_')}"
 
 
@@ -261,5 +261,5 @@ def _entry(item: Item, row: RecordRow) -> JsonObject:
 
 
 def _word(score: Any) -> str | None:
-    """The rating of a score that came without one: that of a panel's mean is yes where most of it is."""
+    """Return the rating for a score without one: a panel's mean above 0.5 is "yes"."""
     return None if score is None else YES if float(score) > 0.5 else NO

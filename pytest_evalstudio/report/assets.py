@@ -1,6 +1,4 @@
-"""The page's own styles and scripts: one file per thing in `static/`, put together here, and the policy that
-allows them alone.
-"""
+"""Styles and scripts of the page, one file per topic in `static/`, and the policy that allows them."""
 
 from __future__ import annotations
 
@@ -35,20 +33,18 @@ MARK = 'document.documentElement.classList.add("js");'
 
 @cache
 def style() -> str:
-    """The style sheet."""
+    """Return the style sheet."""
     return "\n".join(_text("css", f"{name}.css") for name in STYLES)
 
 
 @cache
 def script() -> str:
-    """The script: all files in one scope of their own."""
+    """Return the script: all files in one common scope."""
     return '(() => {\n"use strict";\n' + "\n".join(_text("js", f"{name}.js") for name in SCRIPTS) + "})();"
 
 
 def policy(*, scripts: bool) -> str:
-    """A Content-Security-Policy that lets nothing be loaded, nothing run but what stands in the page from
-    here, and no picture from elsewhere.
-    """
+    """Return a Content-Security-Policy that allows only the embedded styles, scripts and pictures."""
     allowed = f"script-src {_hash(MARK)} {_hash(script())}; " if scripts else ""
     return (
         f"default-src 'none'; {allowed}style-src {_hash(style())}; img-src data:; base-uri 'none';"

@@ -68,7 +68,7 @@ def build_report(
     registry: Registry | None = None,
     comparison: Comparison | None = None,
 ) -> Report:
-    """Build the report of a record in a folder, in place of an earlier report of ours.
+    """Build the report of a record in a folder and replace an earlier report.
 
     The files are built aside and moved into the folder when all are complete, the page last. An interrupted
     build leaves no page of its own. The caller keeps other processes out of the folder; see
@@ -84,7 +84,7 @@ def build_report(
         comparison: of the run with its baseline.
 
     Raises:
-        DataError: if the file is no record.
+        DataError: if the file is not a record.
         ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the
             record of another run.
     """
@@ -121,13 +121,13 @@ def build_report(
 
 
 def _check_record(output: Path, record: Path, run: Run) -> None:
-    """Refuse to put a report beside the record of another run."""
+    """Refuse to write a report next to the record of another run."""
     other = output / FILE
     if not other.is_file() or other.samefile(record):
         return
     if read_run(other).run_id != run.run_id:
         raise ConfigurationError(
-            f"{output}: holds the record of another run; choose another folder for this report"
+            f"{output}: contains the record of another run; choose another folder for this report"
         )
 
 
@@ -147,8 +147,9 @@ def _write_files(
     registry: Registry,
     comparison: Comparison | None,
 ) -> tuple[Analysis, tuple[str, ...]]:
-    """Write all files of a report into an empty folder; return its analysis, and a warning for each exporter
-    that failed.
+    """Write all files of a report into an empty folder.
+
+    Returns its analysis, and a warning for each exporter that failed.
     """
     folders = _folders(output, run, evaluators)
     exports = Exports()
@@ -208,7 +209,7 @@ def _write_files(
 
 
 class Exports:
-    """Runs the exporters of a report so that one that fails costs no other; a full disk still ends them all.
+    """Runs the exporters of a report; one that fails does not stop the others, but a full disk does.
 
     Attributes:
         warnings: a line for each exporter that failed, with its name and the exception.
@@ -262,8 +263,9 @@ class Exports:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without searches for cycles: what is read from a record has none, and each search would go through all
-    that is kept of it.
+    """Disable the cyclic garbage collector.
+
+    Objects that are read from a record have no cycles, and each collection would traverse all of them.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -284,7 +286,7 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
 
 
 def _write_explainer(content: Content, folder: ExplainerFolder, *, rows: int) -> None:
-    """All files of an evaluator but its results, which lie there already."""
+    """Write all files of an evaluator except its results, which already exist."""
     id = folder.info.id
     _write_text(folder.fragment / "text_html" / "explanation.html", page.render_evaluator(content, id))
     _write_text(

@@ -7,12 +7,13 @@ import unicodedata
 
 
 def pytest_command(nodeid: str) -> str:
-    """What to type in pytest's root folder to run an item; "" where its id cannot be pasted into a shell
-    safely.
+    r"""Return the command that runs an item from pytest's root folder.
+
+    Returns "" if its id cannot be pasted into a shell safely.
 
     >>> pytest_command("bank_suite.json::fees[extractive]")
     "pytest 'bank_suite.json::fees[extractive]'"
-    >>> pytest_command("suite.json::two\\nlines")
+    >>> pytest_command("suite.json::two\nlines")
     ''
     """
     if any(unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs") for char in nodeid):

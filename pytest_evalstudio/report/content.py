@@ -1,4 +1,4 @@
-"""What the page is made of."""
+"""Content of the page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from pytest_evalstudio.report.folders import ExplainerFolder
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The analysis of a run, its items in numbers, its worst failures with their texts, and where record and
-    exports lie.
+    """Content of a report: analysis, items as columns, worst failures with texts, and paths of exports.
 
     Attributes:
         record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by

@@ -21,7 +21,7 @@ def built_sections(
 ) -> Iterator[tuple[SectionSpec, str | Mapping[str, Any] | None]]:
     """Build the sections of a registry in the order of the page.
 
-    A section of another package that fails leaves the report standing, with a text that says what went wrong.
+    If a section of another package fails, the page shows the fault instead of the section.
     """
     for spec in sorted(registry.sections.specs(), key=lambda spec: (spec.order, spec.id)):
         section = registry.sections.get(spec.id)
@@ -31,7 +31,7 @@ def built_sections(
 def contributed_sections(analysis: Analysis, contributors: Mapping[str, More]) -> list[tuple[str, str]]:
     """Return what contributors of this run add to the end of the page.
 
-    A contributor that fails leaves the report standing, with a section that says what went wrong.
+    If a contributor fails, the report is complete otherwise, with a section that describes the fault.
 
     Args:
         contributors: by name, as messages show it.

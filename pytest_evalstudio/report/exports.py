@@ -39,7 +39,7 @@ _OF_RUN = (
 
 
 def problem_entry(problem: Problem) -> dict[str, Any]:
-    """A problem for JSON."""
+    """Return a problem for JSON."""
     return {
         "description": problem.description,
         "description_html": escape(problem.description),
@@ -53,7 +53,7 @@ def problem_entry(problem: Problem) -> dict[str, Any]:
 
 
 def insight_entry(insight: Insight) -> dict[str, Any]:
-    """An insight for JSON."""
+    """Return an insight for JSON."""
     return {
         "description": insight.description,
         "description_html": escape(insight.description),
@@ -65,7 +65,7 @@ def insight_entry(insight: Insight) -> dict[str, Any]:
 
 
 def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -> dict[str, Any]:
-    """The whole report as one JSON object."""
+    """Return the whole report as one JSON object."""
     run = msgspec.to_builtins(analysis.run)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -111,12 +111,12 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
 
 
 def leaderboard_entry(board: Leaderboard) -> dict[str, Any]:
-    """A leaderboard with everything that is known of it."""
+    """Return a leaderboard with all its figures."""
     return {"type": board.evaluator.kind, "standings": [_standing(line) for line in board.standings]}
 
 
 def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -> None:
-    """All files of an evaluator but its results and HTML pages.
+    """Write all files of an evaluator except its results and HTML pages.
 
     Args:
         rows: lines of its results.
@@ -150,7 +150,7 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
 
 
 def write_descriptor(folder: ExplainerFolder, run_id: str) -> None:
-    """What the folder holds, and that it is ours; written last."""
+    """Write the folder's descriptor, which marks it as written by this package; must be the last file."""
     write_json(
         folder.path / DESCRIPTOR,
         {
@@ -166,12 +166,12 @@ def write_descriptor(folder: ExplainerFolder, run_id: str) -> None:
 
 
 def own(entries: Sequence[Any], evaluator: str) -> list[Any]:
-    """Those of the problems or insights that are about one evaluator."""
+    """Return the problems or insights of one evaluator."""
     return [entry for entry in entries if entry.attributes.get("evaluator") == evaluator]
 
 
 def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
-    """What an evaluator did, in the order of a log."""
+    """Return the log of an evaluator."""
     run = analysis.run
     id = board.evaluator.id
     started = run.created

@@ -23,7 +23,7 @@ class Text:
     """A text of a failure, cut to what a page can show.
 
     Attributes:
-        left_out: characters behind the cut.
+        left_out: number of characters after the cut.
     """
 
     segments: tuple[Segment, ...]
@@ -32,11 +32,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One test case that an evaluator failed or could not judge.
+    """Test case that an evaluator failed or could not score.
 
     Attributes:
         status: "missed" or "error".
-        score: on the primary metric, None where there is none.
+        score: score on the primary metric, or None.
         threshold: the one in force for this case.
     """
 
@@ -59,7 +59,7 @@ class Failure:
 
 
 class FailureBook:
-    """Keeps the lowest scores of each evaluator while items go by; errors stand behind missed thresholds.
+    """Keeps the lowest scores of each evaluator from a stream of items; errors follow missed thresholds.
 
     Args:
         run: the record's header.
@@ -85,14 +85,14 @@ class FailureBook:
                 self._keep(self._evaluators[id], item, verdict)
 
     def worst(self, evaluator: str) -> list[Failure]:
-        """The kept failures, the lowest score first."""
+        """Return the kept failures, the lowest score first."""
         return [
             failure
             for _, _, failure in sorted(self._heaps[evaluator], key=lambda entry: (-entry[0], -entry[1]))
         ]
 
     def left_out(self, evaluator: str) -> int:
-        """How many failures are not among the kept ones."""
+        """Return the number of failures that are not kept."""
         return self.total[evaluator] - len(self._heaps[evaluator])
 
     def _keep(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> None:

@@ -1,4 +1,4 @@
-"""Where each evaluator's files go, what describes them, and how they are packed."""
+"""Folders of each evaluator's files, their descriptions, and the archive."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ExplainerFolder:
         self.work = self.path / "work"
 
     def files(self) -> list[tuple[str, str]]:
-        """The exports worth a link: what it is, and its path from the report's folder."""
+        """Return the exports to link: their titles, and their paths from the report's folder."""
         places = [
             ("Results, JSON", self.results / "application_json" / "explanation.json"),
             ("Results, CSV", self.results / "text_csv" / "explanation.csv"),
@@ -71,7 +71,7 @@ class ExplainerFolder:
 
 
 def explainer_uuid(run_id: str, evaluator: str) -> str:
-    """The same for the same run and evaluator: uuid5 of the run's id and the evaluator's.
+    """Return the uuid5 of a run's id and an evaluator's id.
 
     >>> explainer_uuid("00000000-0000-4000-8000-000000000001", "rouge")
     '707f1a06-6aee-5da1-9acb-fcc2bea5d163'
@@ -84,17 +84,18 @@ def explainer_uuid(run_id: str, evaluator: str) -> str:
 
 
 def describe_format(folder: Path, mime_folder: str, mime: str, **more: Any) -> None:
-    """The `.meta` file beside a format's folder: which type it is, and which files it holds."""
+    """Write the `.meta` file next to a format's folder: its MIME type and files."""
     files = sorted(path.name for path in (folder / mime_folder).iterdir())
     write_json(folder / f"{mime_folder}.meta", {"mime": mime, "files": files, **more})
 
 
 class Archive:
-    """A ZIP archive whose bytes depend on the files alone, packed by a thread of its own; use it as a context
-    manager.
+    """ZIP archive whose bytes depend on the files only; a separate thread packs it.
+
+    Use it as a context manager.
 
     Args:
-        target: where it lies once all is in it; what is there before is replaced in one move.
+        target: final path of the complete archive; an earlier file is replaced in one move.
     """
 
     def __init__(self, target: Path) -> None:
@@ -139,5 +140,5 @@ class Archive:
 
 
 def tree(folder: Path) -> list[Path]:
-    """All files below a folder."""
+    """Return all files below a folder."""
     return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""Which stretches of a text stand out, so that every character of it appears exactly once."""
+"""Highlights in a text: segments that together contain every character exactly once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _Covering = tuple[int, float, int, int, Mark]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a text, and what is to be said of it.
+    """A stretch of a text with its rating and note.
 
     Attributes:
         level: "good" or "bad" by its score, "found" for a finding without a score, "" for nothing.
         note: score and message, for people.
-        scores: of the worst fragment that covers it.
+        scores: scores of the worst fragment that covers it.
     """
 
     text: str
@@ -38,7 +38,7 @@ def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "
     """Cut a text at its fragments; where they overlap the worst one counts.
 
     Args:
-        fragments: of the record; those of other parts, and what lies outside the text, are left out.
+        fragments: fragments of the record; those of other parts or outside of the text are left out.
         metric: the one whose score decides between good and bad.
 
     Returns:

@@ -18,7 +18,7 @@ FAILURES_SHOWN = 10
 
 
 def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparison | None = None) -> str:
-    """The run in one screen.
+    """Summarise the run on one screen.
 
     Args:
         failed: node ids of the items that failed or broke.
@@ -34,7 +34,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparis
     ]
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
     if run.interrupted:
-        lines += ["", "The run was interrupted: the figures are of what had finished."]
+        lines += ["", "The run was interrupted: the figures cover the finished items only."]
     if comparison is not None:
         lines += ["", comparison_markdown(comparison, level=2).rstrip()]
     if analysis.gates:
@@ -63,7 +63,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparis
 
 
 def leaderboard(board: Leaderboard) -> str:
-    """A leaderboard as a table: value, 95 % interval, and how many rows it rests on."""
+    """Return a leaderboard as a table: value, 95 % interval and number of rows."""
     info = board.evaluator
     head = [
         "Rank",
@@ -97,7 +97,7 @@ def leaderboard(board: Leaderboard) -> str:
 
 
 def figure(cell: Cell, *, boolean: bool) -> str:
-    """A cell in words: value with interval, of a boolean metric count and percentage."""
+    """Return a cell as text: value with interval; for a boolean metric, count and percentage."""
     if cell.value is None:
         return "–"
     between = f" ({rounded(cell.interval[0])}–{rounded(cell.interval[1])})" if cell.interval else ""
@@ -108,7 +108,7 @@ def figure(cell: Cell, *, boolean: bool) -> str:
 
 
 def _failures(failed: Sequence[str]) -> Iterator[str]:
-    """How to run the first failures again."""
+    """Yield the commands that run the first failures again."""
     for nodeid in failed[:FAILURES_SHOWN]:
         command = pytest_command(nodeid)
         yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"

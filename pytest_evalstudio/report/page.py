@@ -20,6 +20,7 @@ from pytest_evalstudio.core.plugins.section import SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.plots.radar import goodness
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.commands import pytest_command
@@ -37,7 +38,7 @@ def page_pieces(
     more: Iterable[tuple[str, str]] = (),
     blocks: Iterable[Block] = (),
 ) -> Iterator[str]:
-    """The report's page, piece by piece.
+    """Yield the report's page, piece by piece.
 
     Args:
         registry: its sections are the parts of the page.
@@ -65,21 +66,20 @@ def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, Any]) ->
 
 
 def render_evaluator(content: Content, id: str) -> str:
-    """One evaluator's part as a page of its own."""
+    """Render one evaluator's part as a separate page."""
     return _document("fragment.html", content, part=evaluator_part(content, id))
 
 
 def render_leaderboard(content: Content, board: Leaderboard) -> str:
-    """One leaderboard as a page of its own."""
+    """Render one leaderboard as a separate page."""
     return _document("leaderboard.html", content, board=board)
 
 
-def render_workflow(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> str:
-    """A workflow as a page of its own.
+def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
+    """Render a workflow as a separate page.
 
     Args:
-        summary: as `mrm.artifacts.summary.summarise` gives it.
-        artifacts: names of files beside the page to what they are.
+        artifacts: names of files next to the page, with their descriptions.
     """
     shared = {"style": _markup(assets.style()), "policy": _markup(assets.policy(scripts=False))}
     return (
@@ -90,8 +90,9 @@ def render_workflow(summary: Mapping[str, Any], artifacts: Mapping[str, str]) ->
 
 
 def heat(metric: Metric, value: float | None) -> str:
-    """The class of a cell's colour: from h0, the worst value, to h6, the best; "" where no scale can be
-    given.
+    """Return the class of a cell's colour: h0 for the worst value to h6 for the best.
+
+    Returns "" if there is no scale.
 
     Where the range has no worst end, the threshold is the middle of the scale.
     """
@@ -100,8 +101,9 @@ def heat(metric: Metric, value: float | None) -> str:
 
 
 def confusion_heat(count: int, of: int, right: bool) -> str:
-    """The class of a confusion matrix's cell: blue for right answers, orange for wrong ones, the more of its
-    row the deeper.
+    """Return the class of a confusion matrix's cell: blue for right answers, orange for wrong ones.
+
+    The colour is deeper for a larger share of the row.
 
     >>> confusion_heat(8, 8, True), confusion_heat(4, 8, False), confusion_heat(0, 8, False)
     ('h6', 'h1', '')
@@ -117,7 +119,7 @@ def _document(template: str, content: Content, **more: Any) -> str:
 
 
 def _shared(content: Content, *, scripts: bool) -> dict[str, Any]:
-    """What all documents need."""
+    """Return the values that all templates need."""
     return {
         "content": content,
         "analysis": content.analysis,
@@ -127,7 +129,7 @@ def _shared(content: Content, *, scripts: bool) -> dict[str, Any]:
 
 
 def _markup(text: str) -> Markup:
-    """Markup of ours or of a contributor's; never a text from a record."""
+    """Return trusted markup of this package or of a plugin; never use it for text of a record."""
     return Markup(text)
 
 
@@ -159,7 +161,7 @@ def _environment() -> Environment:
 
 
 def _failure_list(part: Mapping[str, Any]) -> Markup:
-    """The failures of an evaluator, rendered once for the page and the evaluator's own fragment."""
+    """Return the failures of an evaluator, rendered once for the page and the evaluator's fragment."""
     rendered: dict[str, Markup] = part["rendered"]
     info = part["info"]
     if info.id not in rendered:
@@ -173,7 +175,7 @@ def _number(value: Any) -> str:
 
 
 def _fixed(value: float | None) -> str:
-    """A number of a column: as many decimals as its neighbours have.
+    """Return a number with the same number of decimals as others in its column.
 
     >>> _fixed(0.5), _fixed(48.25)
     ('0.5000', '48.25')
@@ -188,7 +190,7 @@ def _percent(value: float | None) -> str:
 
 
 def _count(value: float) -> str:
-    """A count with thin spaces between thousands.
+    """Return a count with thin spaces between thousands.
 
     >>> _count(12345)
     '12\u202f345'
@@ -197,21 +199,21 @@ def _count(value: float) -> str:
 
 
 def _address(text: str) -> str:
-    """A text as a part of an address, as the page's scripts write it.
+    r"""Return a text percent-encoded for a URL, as the page's scripts encode it.
 
-    >>> _address("a/b[c] \\ud83d")
+    >>> _address("a/b[c] \ud83d")
     'a%2Fb%5Bc%5D%20%EF%BF%BD'
     """
     return quote(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="!'()*~")
 
 
 def _picture(svg: str) -> str:
-    """The address of a picture that stands in the page; what is in it cannot reach the page."""
+    """Return the data URL of a picture; its content cannot access the page."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
 
 
 def _caption(svg: str) -> str:
-    """The title of a picture.
+    """Return the title of a picture.
 
     >>> _caption('<svg><title id="t">Fees &amp; cards</title></svg>')
     'Fees & cards'

@@ -17,7 +17,7 @@ _BOOLEANS = ("uncertain",)
 
 
 def available() -> bool:
-    """Whether pyarrow is installed."""
+    """Return True if pyarrow is installed."""
     return find_spec("pyarrow") is not None
 
 
@@ -46,7 +46,7 @@ class ParquetSheet:
             self._flush()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         self._flush()
         self._writer.close()
 
@@ -96,7 +96,7 @@ def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:
 
 
 def _storable(value: Any) -> Any:
-    """The same value with half surrogate pairs, which UTF-8 has no form for, as their escapes."""
+    """Return a value in which half surrogate pairs, which UTF-8 cannot encode, are escapes."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, Mapping):

@@ -1,5 +1,6 @@
-"""Results files: every row of an evaluator as JSON, CSV and, where pyarrow is installed, Parquet; written
-while items go by.
+"""Results files: every row of an evaluator as JSON, CSV and, with pyarrow, Parquet.
+
+They are written while the items are read.
 """
 
 from __future__ import annotations
@@ -36,30 +37,27 @@ KEYS = ("key", "test_key", "test_case_key", "model_key")
 PLACE = ("file", "nodeid", "verdict", "run")
 OURS = ("outcomes", "result_error_message", "actual_output_meta")
 UNCERTAIN = "uncertain"
-"""Column of an evaluator with a calibration: whether it leaves the answer open; in the JSON it stands in
-`outcomes`.
-"""
+"""Column of a calibrated evaluator: whether the verdict is uncertain; in JSON a part of `outcomes`."""
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
-"""What spreadsheets take for the start of a formula (OWASP, CSV injection); an empty text starts with none of
-them.
-"""
+"""Characters that spreadsheets read as the start of a formula (OWASP, CSV injection)."""
 
 
 def open_text(path: Path) -> IO[str]:
-    """A UTF-8 file to write; what has no UTF-8 form (half a surrogate pair) is written as its escape."""
+    """Open a UTF-8 file for writing; half a surrogate pair is written as its escape."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_json(path: Path, content: Any) -> None:
-    """JSON for machines that people may look at: two spaces, infinities as strings."""
+    """Write JSON that people can read too: two spaces of indentation, infinities as strings."""
     with open_text(path) as file:
         file.write(json.dumps(portable(content), ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
 def csv_cells(values: Iterable[Any]) -> str:
-    """Values as cells of a CSV file (RFC 4180); what a spreadsheet would run as a formula gets an apostrophe
-    before it.
+    """Return values as cells of a CSV file (RFC 4180).
+
+    Text that a spreadsheet would run as a formula gets an apostrophe before it.
 
     >>> print(csv_cells(["=1+1", -1.5, ["a"], None]))
     "'=1+1",-1.5,"[""a""]",
@@ -198,7 +196,7 @@ def _open_bytes(path: Path) -> IO[bytes]:
 
 
 def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict[str, Any]:
-    """What an export says of an evaluator."""
+    """Describe an evaluator for an export."""
     return {
         "id": info.id,
         "name": info.name,
@@ -271,7 +269,7 @@ def _portable(value: float | None) -> float | str | None:
 
 
 def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
-    """Metric key to its name in an export, where one that is taken gets the evaluator's before it."""
+    """Return the export name of each metric; a name already in use is prefixed with the evaluator's id."""
     taken = {
         *KEYS,
         *PLACE,

@@ -1,6 +1,4 @@
-"""Geometry of the sensitivity curves: how the flips of each model grow with the intensity of a
-perturbator.
-"""
+"""Geometry of the sensitivity curves: each model's flips by the intensity of a perturbator."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.engine.analysis.flip_rates import Sensitivity
 
 WIDTH, HEIGHT = 420.0, 200.0
-"""Of the plotting area, in the chart's own units."""
+"""Size of the plotting area in the chart's own units."""
 MODELS = 6
 """Curves of one chart; the table has those of all models."""
 _STEPS = (0.1, 0.2, 0.5, 1.0)
@@ -20,7 +18,7 @@ _STEPS = (0.1, 0.2, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One intensity of one model: its place, and the ends of its interval."""
+    """Point of a curve: the coordinates of one intensity, and the ends of its interval."""
 
     x: float
     y: float
@@ -31,10 +29,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One model.
+    """Curve of one model.
 
     Attributes:
-        path: the points as SVG has them.
+        path: the points as an SVG path.
     """
 
     name: str
@@ -44,11 +42,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One perturbator: the curves of its models.
+    """Chart of one perturbator with the curves of all models.
 
     Attributes:
-        levels: places of the intensities on the axis, with their names.
-        ticks: places of shares on the other axis, with the shares.
+        levels: positions of the intensities on the axis, with their names.
+        ticks: positions of shares on the other axis, with the shares.
         noise: the height of the highest flip rate of unchanged copies, None without copies.
         left_out: models beyond the first.
     """
@@ -63,7 +61,7 @@ class Chart:
 
 
 def charts(found: Sequence[Sensitivity]) -> list[Chart]:
-    """A chart per perturbator that was run at two intensities or more."""
+    """Return a chart per perturbator that was run at two or more intensities."""
     grouped = [list(curves) for _, curves in groupby(found, key=lambda curve: curve.perturbator)]
     return [_chart(curves) for curves in grouped if any(len(curve.points) > 1 for curve in curves)]
 
@@ -93,9 +91,7 @@ def _chart(found: Sequence[Sensitivity]) -> Chart:
 
 
 def _curve(found: Sensitivity, places: dict[str, float], top: float, number: int, of: int) -> Curve:
-    aside = 6.0 * (
-        number - (of - 1) / 2
-    )  # models stand beside each other, so that no interval covers another
+    aside = 6.0 * (number - (of - 1) / 2)  # models are drawn side by side, so that no interval covers another
     marks = tuple(
         Mark(
             x=round(places[point.intensity] + aside, 2),

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 PREFIXES: Mapping[str, str] = {"nist-ai-rmf-": "NIST AI RMF", "sr-11-7-": "SR 11-7"}
-"""What keywords of standards begin with."""
+"""Prefixes of the keywords of standards."""
 
 METHOD_PREFIX = "evaluation-method-"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a standard, and what it asks for."""
+    """Part of a standard, with its requirement."""
 
     keyword: str
     standard: str
@@ -26,7 +26,7 @@ PARTS: tuple[Part, ...] = (
         "nist-ai-rmf-valid-and-reliable",
         "NIST AI RMF",
         "Valid and reliable",
-        "The system does what it is for, accurately and robustly, again and again.",
+        "The system does its task accurately, robustly and repeatedly.",
     ),
     Part(
         "nist-ai-rmf-safe",
@@ -44,19 +44,19 @@ PARTS: tuple[Part, ...] = (
         "nist-ai-rmf-accountable-and-transparent",
         "NIST AI RMF",
         "Accountable and transparent",
-        "Those who deal with it can learn what it does and who answers for it.",
+        "Users can learn what the system does and who is accountable for it.",
     ),
     Part(
         "nist-ai-rmf-explainable-and-interpretable",
         "NIST AI RMF",
         "Explainable and interpretable",
-        "How it works and what its outputs mean can be made plain.",
+        "Its operation and the meaning of its outputs can be explained.",
     ),
     Part(
         "nist-ai-rmf-privacy-enhanced",
         "NIST AI RMF",
         "Privacy-enhanced",
-        "Personal data stay confidential and under the control of those whom they concern.",
+        "Personal data stay confidential and under the control of the persons concerned.",
     ),
     Part(
         "nist-ai-rmf-fair",
@@ -89,7 +89,7 @@ own.
 
 
 def standards_of(keywords: Iterable[str]) -> list[Part]:
-    """The parts of standards that an evaluator serves, in the order of the standards; unknown ones last.
+    """Return the parts of standards that an evaluator serves, in the standards' order; unknown ones last.
 
     >>> [(part.standard, part.name) for part in standards_of(["evaluation-method-ngram", "sr-11-7-outcomes-analysis"])]
     [('SR 11-7', 'Outcomes analysis')]
@@ -105,7 +105,7 @@ def standards_of(keywords: Iterable[str]) -> list[Part]:
 
 
 def by_standard(parts: Sequence[Part]) -> list[tuple[str, str]]:
-    """Parts under their standards' names.
+    """Group parts by the names of their standards.
 
     >>> by_standard(standards_of(["nist-ai-rmf-safe", "nist-ai-rmf-fair", "sr-11-7-outcomes-analysis"]))
     [('NIST AI RMF', 'Safe; Fair, with harmful bias managed'), ('SR 11-7', 'Outcomes analysis')]
@@ -115,7 +115,7 @@ def by_standard(parts: Sequence[Part]) -> list[tuple[str, str]]:
 
 
 def methods_of(keywords: Iterable[str], declared: Iterable[str] = ()) -> list[str]:
-    """How an evaluator comes to its scores: what it declares, else what its keywords say.
+    """Return the methods of an evaluator: those it declares, else those of its keywords.
 
     >>> methods_of(["evaluation-type-deterministic", "evaluation-method-rule-based"])
     ['rule based']

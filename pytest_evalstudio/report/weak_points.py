@@ -1,4 +1,4 @@
-"""Where the models are weakest: the lowest scores on each metric, with the questions that got them."""
+"""Weak points of the models: the lowest scores on each metric, with their questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class WeakPoint:
-    """One answer with a low score."""
+    """Answer with a low score."""
 
     question: str
     key: str
@@ -24,8 +24,9 @@ class WeakPoint:
 
 
 def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
-    """Per metric with a threshold of its own its name and the worst answers, the worst first; metrics on
-    which all is perfect are left out.
+    """Return, for each metric with a threshold of its own, its name and the worst answers.
+
+    The worst answer comes first; metrics with perfect scores only are left out.
     """
     keys = list(columns.models)
     found = []

@@ -1,13 +1,12 @@
-"""Writes what a workflow has come to: summary, page, corpus patch, rules for the system prompt, guardrails,
-and all of it in one archive.
-"""
+"""Artifacts of a workflow: summary, page, corpus patch, prompt rules, guardrails, and an archive of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
@@ -17,10 +16,12 @@ from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
 from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
 from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
 from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
-from pytest_evalstudio.mrm.artifacts.summary import markdown, summarise
+from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summarise
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
+from pytest_evalstudio.mrm.workflow.masking import mask_file
+from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import (
     ARCHIVE,
@@ -47,15 +48,16 @@ _WHAT = {
     ),
     PATCH: "hard questions with accepted answers, for the corpus",
     EXTENSION: "rules for the end of the system prompt, against the problems found",
-    GUARDRAILS: "evaluators and thresholds that check answers where they are given",
+    GUARDRAILS: "evaluators and thresholds that check answers at run time",
     REFERENCE_GUARDRAILS: "the same with the evaluator ids of the reference engine",
 }
 _PACKED = ".zip"
 
 
 def write_workflow_artifacts(run: WorkflowRun) -> Path:
-    """Write a workflow's artifacts into its folder, in place of earlier ones; those that there is no reason
-    for are not written.
+    """Write a workflow's artifacts into its folder and replace earlier ones.
+
+    Artifacts without content are not written.
 
     The page is deleted first and put in place last, so that an interrupted call leaves none.
 
@@ -75,10 +77,10 @@ def _write_artifacts(run: WorkflowRun) -> Path:
     for name in (PAGE, *ARTIFACTS):
         (run.folder / name).unlink(missing_ok=True)
     summary = summarise(run)
-    rules = choose_rules(summary["problems"])
+    rules = choose_rules(summary.problems)
     entries = accepted_answers(run)
     if entries:
-        _write_text(run.folder / PATCH, corpus_patch(run.title, entries))
+        _write_text(run.folder / PATCH, corpus_patch(summary.workflow, entries))
     if rules:
         _write_text(run.folder / EXTENSION, prompt_extension(rules))
     _write_guardrails(run)
@@ -87,11 +89,13 @@ def _write_artifacts(run: WorkflowRun) -> Path:
         for name, what in _WHAT.items()
         if name in (SUMMARY, SUMMARY_DATA) or (run.folder / name).is_file()
     }
-    told = {
-        "rules": [{"title": one.rule.title, "problems": list(one.problems)} for one in rules],
+    machine_readable = {
+        **json_ready(summary),
+        "steps": [_without_pictures(step) for step in summary.steps],
+        "rules": [{"title": choice.rule.title, "problems": list(choice.problems)} for choice in rules],
         "artifacts": artifacts,
     }
-    write_json(run.folder / SUMMARY_DATA, {**_without_pictures(summary), **told})
+    write_json(run.folder / SUMMARY_DATA, machine_readable)
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
     _write_text(draft, render_workflow(summary, artifacts))
@@ -103,27 +107,38 @@ def _write_artifacts(run: WorkflowRun) -> Path:
 def _write_guardrails(run: WorkflowRun) -> None:
     if not run.is_completed(EVALUATION):
         return
-    found = guardrails(
+    configuration = guardrails(
         evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
-        calibrated_thresholds(run.completed_figures()),
+        calibrated_thresholds(run),
     )
-    if found.evaluator_ids:
-        found.save(run.folder / GUARDRAILS)
-    if any(id in REFERENCE_IDS for id in found.evaluator_ids):
-        found.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
+    if configuration.evaluator_ids:
+        configuration.save(run.folder / GUARDRAILS)
+    if any(id in REFERENCE_IDS for id in configuration.evaluator_ids):
+        configuration.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
 
 
-def _without_pictures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Their names alone: the files lie beside the other artifacts of the steps."""
-    return {**summary, "steps": [{**step, "pictures": list(step["pictures"])} for step in summary["steps"]]}
+def _without_pictures(step: StepSummary) -> dict[str, Any]:
+    """Return a step for JSON with the names of its pictures; their files are among the artifacts."""
+    return {**msgspec.to_builtins(step), "pictures": list(step.pictures)}
 
 
 def _pack(run: WorkflowRun, page: Path) -> None:
-    """The artifacts, the workflow's file, and what the steps left but for archives of their own and labs:
-    these hold the answers unmasked.
+    """Pack the workflow's file, its artifacts and the files of the steps, without their archives and labs.
+
+    The workflow's file is masked as the artifacts are.
     """
+    copy = run.folder / f".masked_{run.path.name}"
+    copy.write_bytes(run.path.read_bytes())
+    try:
+        mask_file(copy)
+        _write_archive(run, page, copy)
+    finally:
+        copy.unlink()
+
+
+def _write_archive(run: WorkflowRun, page: Path, workflow: Path) -> None:
     with Archive(run.folder / ARCHIVE) as archive:
-        archive.add(run.path, run.path.name)
+        archive.add(workflow, run.path.name)
         for name in ARTIFACTS:
             path = page if name == PAGE else run.folder / name
             if name != ARCHIVE and path.is_file():

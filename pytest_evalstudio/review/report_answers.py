@@ -72,15 +72,15 @@ class ReportAnswers:
         self.command = shlex.join(["evalstudio", "calibrate", place, labels, "--metric", ",".join(made_of)])
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
-        """How the labelling stands; all answers are asked for from the start."""
+        """Return the state of the labelling; all answers are drawn from the start."""
         return labelling_of(self.population, ratings, self._drawn)
 
     def doubt(self, case: Case) -> str:
-        """Why the verdict on an answer is uncertain, "" where it is not."""
+        """Return the reason why a verdict is uncertain, "" for a certain one."""
         return self._doubts.get(case.identity, "")
 
     def goes_on(self, *, complete: bool) -> str:
-        """Calibrating, which takes as many labels as there are."""
+        """Return the next action: the calibration, with the labels that there are."""
         return f"`{self.command}` goes on" + (
             "" if complete else " when there are enough; the same review asks for the others"
         )
@@ -155,7 +155,7 @@ class _Choice:
 def _doubts(
     path: Path, evaluators: Mapping[str, EvaluatorEntry], columns: Sequence[Column]
 ) -> dict[Identity, str]:
-    """Why verdicts are uncertain, by key and model key, where they are."""
+    """Return the reasons of uncertain verdicts by key and model key."""
     calibrated = {
         column.evaluator: evaluators[column.evaluator].calibration["alpha"]
         for column in columns

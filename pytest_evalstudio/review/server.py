@@ -55,7 +55,7 @@ class ReviewServer:
         port: 0 for any that is free.
 
     Raises:
-        ConfigurationError: if the port cannot be had.
+        ConfigurationError: if the port is not available.
     """
 
     def __init__(self, session: ReviewSession, port: int = 0) -> None:
@@ -64,13 +64,13 @@ class ReviewServer:
             self._server = _Server((ADDRESS, port), partial(_Handler, session, self.token))
         except (OSError, OverflowError) as exc:
             raise ConfigurationError(
-                f"--port {port}: cannot be had: {exc}; without --port a free one is taken"
+                f"--port {port} is not available: {exc}; leave --port out to use a free port"
             ) from None
         self.port: int = self._server.server_address[1]
 
     @property
     def address(self) -> str:
-        """What to open; the token stands behind the #, which browsers send to nobody."""
+        """Return the address to open; the token follows the #, which browsers do not send."""
         return f"http://{ADDRESS}:{self.port}/#{self.token}"
 
     def serve(self) -> None:
@@ -81,12 +81,13 @@ class ReviewServer:
             self._server.server_close()
 
     def start(self) -> threading.Thread:
-        """The same in a thread."""
+        """Serve in a thread."""
         thread = threading.Thread(target=self.serve, daemon=True)
         thread.start()
         return thread
 
     def close(self) -> None:
+        """Stop serving."""
         self._server.shutdown()
 
 
@@ -99,7 +100,7 @@ class _Server(ThreadingHTTPServer):
         TCPServer.server_bind(self)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away is nobody's fault."""
+        """Ignore browsers that close the connection."""
 
 
 class _Refused(Exception):
@@ -133,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._posted)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: what people read and say is nobody else's business."""
+        """Log nothing: addresses and labels are private."""
 
     def _answer(self, found: Callable[[], tuple[bytes, str]]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""A rater at work on answers: what is shown, what was said, how far it is."""
+"""Session of a rater: answers, labels and progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pytest_evalstudio.review.store import LabelStore, Merged
 
 
 class ReviewSession:
-    """What the page of one rater stands on.
+    """State behind the page of one rater.
 
     Args:
         source: the answers.
@@ -36,7 +36,7 @@ class ReviewSession:
         self._shown: set[int] = set()
 
     def check_page(self) -> None:
-        """Whether a page that asks for good or bad fits the labels.
+        """Check that labels are good or bad, as the page asks for.
 
         Raises:
             ConfigurationError: if labels have levels.
@@ -48,7 +48,7 @@ class ReviewSession:
             )
 
     def stand(self) -> Labelling:
-        """How the labelling stands, of all raters."""
+        """Return the state of the labelling of all raters."""
         ratings = self.store.ratings()
         with self._lock:
             if self._seen is None or self._seen[0] != ratings:
@@ -56,7 +56,7 @@ class ReviewSession:
             return self._seen[1]
 
     def state(self) -> dict[str, Any]:
-        """What the page knows of the whole."""
+        """Return the state of the review for the page."""
         stand = self.stand()
         own = {label.identity: label.label for label in stand.ratings if label.rater == self.rater}
         agreed = agreement(stand.ratings)
@@ -80,7 +80,7 @@ class ReviewSession:
         }
 
     def case(self, id: int) -> dict[str, Any]:
-        """What the page shows of an answer.
+        """Return an answer for the page.
 
         Raises:
             KeyError: if it is none of those that are asked.
@@ -106,6 +106,7 @@ class ReviewSession:
         """Keep a label, or take it back; it is on the disk when this returns.
 
         Args:
+            id: number of the answer.
             answer: id of the text that the rater has seen.
             label: 1 good, 0 bad, None to take it back.
 
@@ -171,7 +172,7 @@ class ReviewSession:
         return len(stand.cases)
 
     def told(self) -> str:
-        """How far this rater is, in a sentence."""
+        """Return the progress of this rater as a sentence."""
         state = self.state()
         return (
             f"{state['done']} of {state['wanted']} answers"

@@ -1,4 +1,4 @@
-"""Where the answers come from that people are asked about."""
+"""Sources of the answers that people label."""
 
 from __future__ import annotations
 
@@ -12,46 +12,55 @@ from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling
 
 
 class ReviewSource(Protocol):
-    """What a review asks for, and what its labels are for.
+    """A source of answers, and the use of their labels.
 
     Attributes:
         title: of the page.
         labels: the file that labels are kept in.
         good: the lowest label that counts as good, where labels have levels; None where they are good or bad.
         population: the answers that may have a label.
-        command: what goes on with the labels.
-        advice: what to know before it does, "" for nothing.
-        nothing: why nobody is asked anything, for when there is no answer to be labelled.
+        command: uses the labels.
+        advice: on the labels, "" for none.
+        nothing: the reason why there is no answer to label.
     """
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Return the title of the page."""
 
     @property
-    def labels(self) -> Path: ...
+    def labels(self) -> Path:
+        """Return the path of the labels."""
 
     @property
-    def good(self) -> int | None: ...
+    def good(self) -> int | None:
+        """Return the lowest label that counts as good; None for good or bad."""
 
     @property
-    def population(self) -> Population: ...
+    def population(self) -> Population:
+        """Return the answers that may have a label."""
 
     @property
-    def command(self) -> str: ...
+    def command(self) -> str:
+        """Return the command that uses the labels."""
 
     @property
-    def advice(self) -> str: ...
+    def advice(self) -> str:
+        """Return advice on the labels, "" for none."""
 
     @property
-    def nothing(self) -> str: ...
+    def nothing(self) -> str:
+        """Return the reason why no answer is asked for."""
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
-        """How the labelling stands, by what all raters have said."""
+        """Return the state of the labelling by the labels of all raters."""
 
     def doubt(self, case: Case) -> str:
-        """Why the verdict on an answer is uncertain, "" where it is not."""
+        """Return the reason why a verdict is uncertain, "" for a certain one."""
 
     def goes_on(self, *, complete: bool) -> str:
-        """What to do next, as a sentence's end; `complete` if the rater has labelled all that is asked
-        for.
+        """Return the next action as the end of a sentence.
+
+        Args:
+            complete: True if the rater has labelled all answers.
         """

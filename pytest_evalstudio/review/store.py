@@ -1,6 +1,4 @@
-"""Labels on disk while people give them: each one is safe when it is acknowledged, and nobody's overwrites
-another's.
-"""
+"""Labels on disk: each is safe when it is acknowledged, and no rater overwrites another."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ Rows = list[dict[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """What became of labels that were put in."""
+    """Counts of stored labels: new, changed and unchanged ones."""
 
     new: int = 0
     changed: int = 0

@@ -35,7 +35,9 @@ class WorkflowSample:
                 " runs it"
             )
         self.command = command
-        self._step = HumanCalibration(**run.parameters(CALIBRATION))
+        step = run.step(CALIBRATION)
+        assert isinstance(step, HumanCalibration)
+        self._step = step
         self.population = self._step.population(
             run.folder_of(EVALUATION), run.workflow.evaluators or run.config.evaluators or ()
         )
@@ -48,13 +50,13 @@ class WorkflowSample:
         self._seed = run.workflow.seed
 
     def stand(self, ratings: Sequence[Label]) -> Labelling:
-        """How the labelling stands: the next round is drawn when all before it are labelled."""
+        """Return the state of the labelling; a round is drawn when all before it are labelled."""
         return self._step.stand(self.population, ratings, self._seed)
 
     def doubt(self, case: Case) -> str:
-        """Nothing: it is from these labels that somebody learns which verdicts are uncertain."""
+        """Return "": only these labels will show which verdicts are uncertain."""
         return ""
 
     def goes_on(self, *, complete: bool) -> str:
-        """The workflow, or the rest of the labels before it."""
+        """Return the next action: the workflow, or the other labels."""
         return f"`{self.command}` goes on" if complete else f"`evalstudio review {self._path}` goes on"

@@ -14,7 +14,8 @@ def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
     Own code: the check of judges uses it, and scikit-learn is not installed with the core.
 
     Args:
-        first, second: labels of the same objects in the same order.
+        first: labels of the same objects in the same order.
+        second: labels of the same objects in the same order.
 
     Returns:
         1.0 for full agreement, 0.0 for agreement by chance, negative for less; None where there are no

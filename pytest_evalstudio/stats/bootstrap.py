@@ -64,7 +64,9 @@ def cluster_bootstrap_intervals(
     Args:
         sums: shape (clusters, means); the sum of each cluster's values.
         counts: shape (clusters, means); the number of these values, 0 where a mean has none in the cluster.
-        level, replicates, seed: as in `cluster_bootstrap_interval`.
+        level: as in `cluster_bootstrap_interval`.
+        replicates: as in `cluster_bootstrap_interval`.
+        seed: as in `cluster_bootstrap_interval`.
 
     Returns:
         One interval per mean; None where fewer than two clusters hold values. Draws without any value of a

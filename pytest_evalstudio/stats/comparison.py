@@ -18,8 +18,10 @@ def fisher_fewer_passes(passed: int, total: int, other_passed: int, other_total:
     """Return p of Fisher's exact test that passes are rarer in the first sample; one-sided.
 
     Args:
-        passed, total: passes and cases of the first sample.
-        other_passed, other_total: passes and cases of the second sample.
+        passed: passes of the first sample.
+        total: cases of the first sample.
+        other_passed: passes of the second sample.
+        other_total: cases of the second sample.
 
     Returns:
         p, 0.0 to 1.0; small where passes are rarer in the first sample.
@@ -43,7 +45,8 @@ def mann_whitney_lower(values: Floats, others: Floats) -> float:
     The exact part is own code: scipy's exact method does not support ties.
 
     Args:
-        values, others: one-dimensional, at least one score each.
+        values: one-dimensional, at least one score each.
+        others: one-dimensional, at least one score each.
 
     Returns:
         p, 0.0 to 1.0; small where values are lower.
@@ -66,12 +69,14 @@ def mann_whitney_lower(values: Floats, others: Floats) -> float:
 def _rank_sum_tail(ranks: Integers, size: int) -> float:
     """Return the share of all choices of `size` ranks whose sum is at most that of the first `size`."""
     observed = int(ranks[:size].sum())
-    ways = np.zeros((size + 1, observed + 1))
-    ways[0, 0] = 1.0
-    for rank in ranks.tolist():
-        if rank <= observed:
-            ways[1:, rank:] += ways[:-1, : observed + 1 - rank].copy()
-    return min(1.0, float(ways[size].sum()) / math.comb(len(ranks), size))
+    counts = np.zeros((size + 1, observed + 1))  # choices by number of ranks and their sum
+    counts[0, 0] = 1.0
+    greatest = 0
+    for number, rank in enumerate(sorted(rank for rank in ranks.tolist() if rank <= observed), 1):
+        greatest = min(observed, greatest + rank)
+        rows, columns = min(number, size), greatest + 1  # all other counts are still 0
+        counts[1 : rows + 1, rank:columns] += counts[:rows, : columns - rank].copy()
+    return min(1.0, float(counts[size].sum()) / math.comb(len(ranks), size))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -62,6 +62,8 @@ def conformal_quantile(scores: npt.ArrayLike, alpha: float) -> Floats:
     The score of a new, exchangeable answer is no greater with a probability of at least 1 − alpha, and of at
     most 1 − alpha + 1 / (n + 1) where no scores are equal.
 
+    Own code: no library of the extra `mrm` has conformal prediction.
+
     Args:
         scores: shape (..., n), 0.0 to 1.0.
         alpha: between 0 and 1.

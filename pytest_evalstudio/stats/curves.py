@@ -15,7 +15,8 @@ _HALVINGS = 60
 def platt_targets(good: Booleans) -> Floats:
     """Return Platt's targets in place of 1 and 0: (good + 1) / (good + 2) and 1 / (bad + 2).
 
-    With these targets, a score that separates the labels perfectly gets finite weights.
+    With these targets, a score that separates the labels perfectly gets finite weights. Own code:
+    scikit-learn has them in its private Platt scaling only.
 
     Args:
         good: shape (n,), labels.

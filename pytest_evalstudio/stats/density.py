@@ -18,7 +18,8 @@ def density(values: Sequence[float], points: Floats, low: float, high: float) ->
     Args:
         values: at least two different scores.
         points: shape (p,), within the range.
-        low, high: ends of the range.
+        low: lower end of the range.
+        high: upper end of the range.
 
     Returns:
         Density at each point, shape (p,).

@@ -14,7 +14,8 @@ def kolmogorov_smirnov_lower(values: Floats, others: Floats) -> tuple[float, flo
     For binary scores it equals Fisher's exact test. Own code: scipy's `ks_2samp` ignores ties.
 
     Args:
-        values, others: one-dimensional, at least one score each.
+        values: one-dimensional, at least one score each.
+        others: one-dimensional, at least one score each.
 
     Returns:
         D+, the largest difference of the two cumulative shares, 0.0 to 1.0, and its p.

@@ -66,7 +66,8 @@ def mean_interval(values: Sequence[float], low: float, high: float) -> Interval 
 
     Args:
         values: at least one score.
-        low, high: range of the scores; the interval is cut at its ends.
+        low: minimum of the scores' range, where the interval is cut.
+        high: maximum of the scores' range, where the interval is cut.
 
     Returns:
         Lower and upper bound; None for a single score that is neither 0.0 nor 1.0.
@@ -92,11 +93,14 @@ def difference_of_proportions(
 ) -> tuple[float, Interval]:
     """Return the difference of two proportions, first less second, with its 95 % interval.
 
-    The interval combines the Wilson intervals of the two proportions.
+    The interval combines the Wilson intervals of the two proportions. Own code: importing statsmodels, whose
+    `confint_proportions_2indep` has this method, takes longer than the step that uses it.
 
     Args:
-        passed, total: successes and trials of the first sample.
-        other_passed, other_total: successes and trials of the second sample.
+        passed: successes of the first sample.
+        total: trials of the first sample.
+        other_passed: successes of the second sample.
+        other_total: trials of the second sample.
 
     Returns:
         The difference, −1.0 to 1.0, and its lower and upper bound.
@@ -120,10 +124,12 @@ def difference_of_proportions(
 def probability_of_lower(values: Floats, others: Floats) -> tuple[float, Interval]:
     """Return the probability that a value is lower than one of the others, with its 95 % interval.
 
-    Ties count half. This is the area under the ROC curve; 1 − 2 × it is Cliff's delta.
+    Ties count half. This is the area under the ROC curve; 1 − 2 × it is Cliff's delta. Own code: no library
+    of the extra `mrm` has this interval.
 
     Args:
-        values, others: one-dimensional, at least one score each.
+        values: one-dimensional, at least one score each.
+        others: one-dimensional, at least one score each.
 
     Returns:
         The probability (0.5 for no difference, 1.0 where every value is lower than every other), and its
@@ -147,7 +153,8 @@ def probability_of_lower_interval(probability: float, size: int, other_size: int
 
     Args:
         probability: 0.0 to 1.0.
-        size, other_size: number of values and of others, at least 1 each.
+        size: number of values, at least 1.
+        other_size: number of other values, at least 1.
 
     Source: Newcombe, 2006 (Statistics in Medicine 25, 559–573), method 5.
 
@@ -161,9 +168,7 @@ def probability_of_lower_interval(probability: float, size: int, other_size: int
 
 
 def _newcombe_bound(probability: float, size: int, other_size: int, *, end: float) -> float:
-    """Return the value between the estimate and an end of the range that lies z of its own standard errors
-    away from the estimate, by bisection.
-    """
+    """Return the value that is z of its own standard errors away from the estimate, by bisection."""
     if probability == end:
         return end
     z = NormalDist().inv_cdf(0.5 + LEVEL / 2)

@@ -43,7 +43,8 @@ def wilcoxon_drop(before: Floats, after: Floats) -> float:
     scipy is not installed with the core.
 
     Args:
-        before, after: shape (n,), scores of the same questions in the same order; higher is better.
+        before: shape (n,), scores of the same questions in the same order; higher is better.
+        after: shape (n,), scores of the same questions in the same order; higher is better.
 
     Returns:
         p, 0.0 to 1.0; small where scores drop.

@@ -120,17 +120,18 @@ def test_an_unknown_name_is_answered_with_the_nearest():
 def test_a_class_that_is_no_dataclass_is_refused():
     with pytest.raises(
         ConfigurationError,
-        match=r"step 'odd', .* is no dataclass: decorate it with @dataclass\(frozen=True\) too",
+        match=r"step 'odd', .* is not a dataclass: decorate it with @dataclass\(frozen=True\) too",
     ):
         Registry().add_step(step("odd", name="Odd", number=1)(type("Odd", (), {"run": print})))
 
 
 def test_a_class_that_is_not_declared_is_refused():
     with pytest.raises(
-        ConfigurationError, match=r"is no evaluator: decorate it with pytest_evalstudio.evaluator\(...\)"
+        ConfigurationError,
+        match=r"is not declared as evaluator: decorate it with pytest_evalstudio.evaluator\(...\)",
     ):
         Registry().add_evaluator(dict)
-    with pytest.raises(ConfigurationError, match="is no host"):
+    with pytest.raises(ConfigurationError, match="is not declared as host"):
         Registry().add_host(Politeness)
 
 
@@ -169,7 +170,7 @@ def test_an_installed_package_that_does_not_load_is_named(installed):
 
 def test_an_installed_class_that_is_not_declared_is_refused(installed):
     installed("pytest_evalstudio.hosts", "builtins:dict")
-    with pytest.raises(ConfigurationError, match="is no host: decorate it"):
+    with pytest.raises(ConfigurationError, match="is not declared as host: decorate it"):
         list(Registry().hosts)
 
 

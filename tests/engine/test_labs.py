@@ -183,10 +183,10 @@ def test_keys_of_models_are_the_same_in_every_run(tmp_path):
 @pytest.mark.parametrize(
     ("tables", "fault"),
     [
-        ([{"host": "scripted"}], "a model has no name; give each a `name` of its own"),
+        ([{"host": "scripted"}], "a model has no name; give each model a `name`"),
         (
             [parrot(), parrot(answers={"x": "y"})],
-            "two models are named 'parrot'; give each a name of its own",
+            "two models are named 'parrot'; give each model a unique name",
         ),
         ([parrot(runs=0)], "model 'parrot': runs = 0: must be a whole number, 1 or more"),
         ([parrot(runs="3")], "model 'parrot': runs = '3': must be a whole number, 1 or more"),

@@ -105,10 +105,10 @@ def check(folder: Path, case: Make, tools: Tools) -> Callable[..., Outcome]:
             {"path": "out/ok.json", "json_schema": {"required": ["name"]}},
             "breaks its schema: the whole: 'name' is a required property",
         ),
-        ("../outside.txt", "lies outside the folder"),
-        ("/etc/hostname", "lies outside the folder"),
-        ("../*.txt", "lies outside the folder"),
-        ("out/\x00", "lies outside the folder"),
+        ("../outside.txt", "is outside the folder"),
+        ("/etc/hostname", "is outside the folder"),
+        ("../*.txt", "is outside the folder"),
+        ("out/\x00", "is outside the folder"),
         ({"path": "void", "type": "folder", "min_size": 0}, ""),
         ({"path": "out/latin.txt"}, "is not UTF-8 text (byte 3)"),
         ({"path": "out/blank.json"}, "is blank"),
@@ -158,7 +158,7 @@ def test_a_link_to_elsewhere_is_not_followed(check: Callable[..., Outcome], fold
     ):
         outcome = check(**extra)
         assert outcome.scores["agent_sanity"] == 0.0
-        assert "lies outside the folder" in outcome.reason
+        assert "is outside the folder" in outcome.reason
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_link_to_elsewhere_is_not_followed(check: Callable[..., Outcome], fold
     [
         ("void", "void (is an empty folder)"),
         (["nowhere.txt"], "is missing"),
-        (["../outside.txt"], "lies outside"),
+        (["../outside.txt"], "is outside"),
         ('["out/empty.txt"]', "is empty"),
     ],
 )

@@ -151,7 +151,7 @@ def test_a_batch_is_one_call_with_each_text_once(id: str) -> None:
     calls = toxic.calls if id == "toxicity" else biased.calls
     assert len(calls) == 1
     assert len(set(calls[0])) == len(calls[0])
-    with pytest.raises(EvaluationError, match="there is no classifier to ask"):
+    with pytest.raises(EvaluationError, match="no classifier is configured"):
         outcome(id, "Yes.", Tools(split_sentences=split_sentences))
 
 

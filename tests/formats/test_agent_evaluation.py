@@ -221,9 +221,9 @@ def test_what_has_no_place_in_a_row_is_told(tmp_path):
     source = parse(json.dumps([entry]), "set.json")
     read_evaluation_set(source)
     assert source.warnings == [
-        "set.json /0/request/messages/0/content: temperature: not kept of a request",
-        "set.json /0/retrieved_context: score: not kept of a document",
-        "set.json /0/expected_retrieved_context: content: not kept of a document",
+        "set.json /0/request/messages/0/content: temperature: dropped from a request",
+        "set.json /0/retrieved_context: score: dropped from a document",
+        "set.json /0/expected_retrieved_context: content: dropped from a document",
     ]
 
 

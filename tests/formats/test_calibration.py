@@ -60,8 +60,8 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
     [
         pytest.param("{", "is not JSON", id="no JSON"),
         pytest.param("[" * 100_000, "is not JSON", id="nested"),
-        pytest.param([], "is no calibration; `evalstudio calibrate", id="a list"),
-        pytest.param({"a": 1}, "is no calibration", id="another JSON"),
+        pytest.param([], "is not a calibration; `evalstudio calibrate", id="a list"),
+        pytest.param({"a": 1}, "is not a calibration", id="another JSON"),
         pytest.param(
             content(evalstudio_calibration=2),
             "is a calibration of version 2; this version reads 1",

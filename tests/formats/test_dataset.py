@@ -135,7 +135,7 @@ def test_a_row_that_repeats_another_names_both_places_counted_in_the_file():
     first, second = (str(error) for error in file.errors)
     assert first == "d.json:2:11 /inputs/0/input: expected a string, found 5"
     fact = (
-        "'k' of model 'm' already stands in /inputs/1; (key, model_key, run) must be unique, number repeats"
+        "'k' of model 'm' is already used by /inputs/1; (key, model_key, run) must be unique, number repeats"
         " by `run`"
     )
     assert second == f"d.json:5:9 /inputs/3/key: {fact}"
@@ -260,7 +260,7 @@ def test_cells_of_numbers_are_numbers_and_empty_ones_absent():
         ("input,x\nq,1\nq,1,2\n", "d.csv:3:1: has more cells than the header has columns"),
         ('input\n"q', "d.csv:2:1: is not CSV: unexpected end of data"),
         ('input\n"q"x\n', "d.csv:2:1: is not CSV: ',' expected after '\"'"),
-        ("input,x,x\nq,1,2\n", "d.csv:1:1: the column 'x' stands twice in the header; keep one"),
+        ("input,x,x\nq,1,2\n", "d.csv:1:1: the column 'x' is duplicated in the header; keep one"),
     ],
 )
 def test_broken_csv_is_told_with_its_line(text, fault):
@@ -332,5 +332,5 @@ def test_a_relationship_to_a_row_that_is_not_there_is_a_warning_and_its_row_stay
 
 
 def test_a_header_of_too_many_columns_is_told():
-    with pytest.raises(DataError, match="has more than 1,000 columns; leave out those that are not needed"):
+    with pytest.raises(DataError, match="has more than 1,000 columns; remove those that are not needed"):
         parse_csv("input," + ",".join(f"c{number}" for number in range(1_000)) + "\n", "d.csv")

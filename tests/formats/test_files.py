@@ -48,13 +48,13 @@ def test_the_form_is_told_by_the_ending(tmp_path, name, text, kind):
             "a.json",
             "{}",
             (
-                "a.json: is no file of ours: a test suite has `tests`, a test lab `dataset` and `models`, an"
-                " LLM data set `inputs`"
+                "a.json: has no supported format: a test suite has `tests`, a test lab `dataset` and"
+                " `models`, an LLM data set `inputs`"
             ),
         ),
         ("a.json", "", "a.json:1:1: is not JSON: expecting value"),
-        ("a.yaml", "", "a.yaml: is no file of ours: a test suite has"),
-        ("a.json", '{"evalstudio_workflow": {}}', "a.json: is a workflow, which holds no test cases"),
+        ("a.yaml", "", "a.yaml: has no supported format: a test suite has"),
+        ("a.json", '{"evalstudio_workflow": {}}', "a.json: is a workflow, which has no test cases"),
         ("a.json", '{"tests": [}', "a.json:1:12: is not JSON: expecting value"),
     ],
 )

@@ -82,7 +82,7 @@ def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Pat
     ("content", "message"),
     [
         pytest.param("{", "is not JSON", id="no JSON"),
-        pytest.param([], "is no guardrail configuration", id="a list"),
+        pytest.param([], "is not a guardrail configuration", id="a list"),
         pytest.param(
             {"thresholds": {}}, "has neither 'calibrated_thresholds' nor 'evaluator_ids'", id="other keys"
         ),
@@ -93,7 +93,7 @@ def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Pat
         ),
         pytest.param(
             {"evaluator_ids": [REFERENCE + "abc_evaluator.Abc"]},
-            "no counterpart of 'h2o_sonar.evaluators.abc",
+            "'h2o_sonar.evaluators.abc",
             id="unknown to us",
         ),
     ],

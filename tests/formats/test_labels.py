@@ -70,7 +70,7 @@ def test_wrong_labels_are_told_with_their_place(tmp_path: Path, content: str | b
 
 @pytest.mark.parametrize("level", ["1.5", "nan", "inf", "1e3", "good", "99999999999"])
 def test_a_level_that_is_no_whole_number_is_told(tmp_path: Path, level: str) -> None:
-    with pytest.raises(DataError, match=r":2: label .* is no whole number"):
+    with pytest.raises(DataError, match=r":2: label .* is not a whole number"):
         read_labels(labels(tmp_path, f"key,model_key,label\na,m,{level}\n"), levels=True)
 
 

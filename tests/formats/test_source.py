@@ -147,14 +147,14 @@ def test_nan_and_infinity_are_no_numbers_in_yaml_either(text):
 )
 def test_a_name_stands_once_in_an_object(text, place):
     line, column, name = place
-    assert place_of_fault(text) == (line, column, f"the name {name!r} stands twice in one object; keep one")
+    assert place_of_fault(text) == (line, column, f"the name {name!r} is duplicated in one object; keep one")
 
 
 def test_a_name_stands_once_in_a_yaml_mapping():
     assert place_of_fault("a:\n  b: 1\n  b: 2", yaml=True) == (
         3,
         3,
-        "the name 'b' stands twice in one object; keep one",
+        "the name 'b' is duplicated in one object; keep one",
     )
 
 
@@ -183,7 +183,7 @@ def test_yaml_as_deep_as_people_write_is_read_and_located():
     [
         ("a: [1", "is not YAML: did not find expected ',' or ']'"),
         ("a: *nobody", "is not YAML: found undefined alias"),
-        ("a: &x [*x]", "the alias *x stands in the value that it means"),
+        ("a: &x [*x]", "the alias *x is inside the value that it refers to"),
         ("a: !!python/object:os.system {}", "could not determine a constructor for the tag"),
         ("a: !!binary aGk=", "could not determine a constructor for the tag"),
         ("? [a]\n: b", "is not YAML: unhashable type: 'list'"),
@@ -278,7 +278,7 @@ def bomb(levels: int, line: str) -> str:
 def test_aliases_that_stand_for_billions_are_refused_at_once(line):
     start = time.process_time()
     message = place_of_fault(bomb(12, line), yaml=True)[2]
-    assert "the aliases stand for more than 500,000 values; write fewer aliases of aliases" in message
+    assert "the aliases expand to more than 500,000 values; write fewer aliases of aliases" in message
     assert time.process_time() - start < 1
 
 

@@ -31,6 +31,6 @@ def test_the_starter_is_a_sound_suite_with_its_document_and_configuration(tmp_pa
 def test_nothing_is_written_where_one_of_the_files_is_there(tmp_path, name):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="is there already; move it away, or give another folder"):
+    with pytest.raises(ConfigurationError, match="already exists; move it away, or give another folder"):
         write_starter(tmp_path)
     assert [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]

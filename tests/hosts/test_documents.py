@@ -121,7 +121,7 @@ def encrypted() -> bytes:
     ("name", "content", "fault"),
     [
         pytest.param("a.docx", b"PK", "no reader for '.docx'; convert it to one of", id="an unknown kind"),
-        pytest.param("a", b"text", "no reader for 'files without an ending'", id="no ending"),
+        pytest.param("a", b"text", "no reader for 'files without a suffix'", id="no ending"),
         pytest.param("a.txt", b"\x00\x01", "a binary file, not text", id="binary"),
         pytest.param("a.txt", b" \n ", "has no text", id="blank"),
         pytest.param("a.pdf", pdf(""), "needs text recognition (OCR) first", id="a scan"),

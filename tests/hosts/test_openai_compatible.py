@@ -163,7 +163,7 @@ def test_nobody_at_the_address_is_an_error_that_names_it(model):
 @pytest.mark.parametrize(
     ("reply", "fault"),
     [
-        pytest.param(Reply(body=b"{broken"), "no JSON", id="malformed JSON"),
+        pytest.param(Reply(body=b"{broken"), "not JSON", id="malformed JSON"),
         pytest.param(
             Reply(body=b"<html>proxy</html>", headers={"Content-Type": "text/html"}),
             "without an answer: <html>proxy",
@@ -328,7 +328,7 @@ def test_a_redirect_to_another_origin_gets_neither_headers_nor_prompt(chat, serv
         [answer] = chat(arguments={"extra_headers": {"X-Team-Token": "team-secret-1"}}).ask(ASK)
     assert service.headers[0]["x-team-token"] == "team-secret-1"
     assert other.requests == []
-    assert f"redirects to {other.url.removesuffix('/v1')}, which is not asked" in answer.error
+    assert f"redirects to {other.url.removesuffix('/v1')}, which gets no request" in answer.error
     assert len(service.requests) == 1
 
 

@@ -198,7 +198,7 @@ def test_a_running_event_loop_is_no_hindrance(application, model):
             "'JSONDecoder' has no 'decod'. Did you mean 'decode'?",
             id="a misspelt attribute",
         ),
-        pytest.param("json:__version__", "is no callable but a str", id="no callable"),
+        pytest.param("json:__version__", "is not callable but a str", id="no callable"),
         pytest.param("json:JSONDecoder", "is a class", id="a class"),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_wrong_target_is_told_when_the_model_is_opened(model, target, fault):
         pytest.param(
             "def f(prompt, key): return 1",
             {},
-            "asks for 'key', which nobody gives it",
+            "asks for 'key', which is not provided",
             id="an argument that nobody gives",
         ),
         pytest.param(
@@ -267,7 +267,7 @@ def test_a_fixture_is_called_once_it_is_bound(model):
 
 
 def test_a_fixture_whose_value_cannot_be_called_is_a_configuration_error(model):
-    with pytest.raises(ConfigurationError, match="the value of fixture 'app' is no callable but None"):
+    with pytest.raises(ConfigurationError, match="the value of fixture 'app' is not callable but None"):
         model("fixture", fixture="app").host.bind(None)
 
 

@@ -69,5 +69,5 @@ def test_summac_conv_is_the_papers_layers(seed: int) -> None:
 )
 def test_files_without_conv_weights_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "conv.json").write_text(text)
-    with pytest.raises(ConfigurationError, match=r"conv\.json holds no weights of SummaC Conv"):
+    with pytest.raises(ConfigurationError, match=r"conv\.json has no weights of SummaC Conv"):
         read_conv_weights(tmp_path / "conv.json")

@@ -231,7 +231,7 @@ def test_a_model_that_reads_both_ways_is_refused(tmp_path: Path) -> None:
         "vocab_size": 300,
     }
     save(tmp_path, BertForMaskedLM(BertConfig(**size)), byte_tokenizer())
-    with pytest.raises(EvaluationError, match="BertForMaskedLM is no language model"):
+    with pytest.raises(EvaluationError, match="BertForMaskedLM is not a language model"):
         reader(tmp_path).read([Passage(text="fee")])
 
 

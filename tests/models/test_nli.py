@@ -273,6 +273,6 @@ def test_code_that_comes_with_weights_is_not_run(tmp_path: Path) -> None:
     (folder / "modeling_hhem_v2.py").write_text("raise SystemExit('run')")
     with pytest.raises(
         ConfigurationError,
-        match=r"'HHEMv2Config', which brings code of its own; such code is not run.*hhem-1\.0-open",
+        match=r"'HHEMv2Config', which needs its own code; such code is not run.*hhem-1\.0-open",
     ):
         scorer(folder)

@@ -70,7 +70,7 @@ def test_the_way_to_a_classifier_of_toxicity_is_a_name_on_the_hub(tmp_path: Path
 @pytest.mark.usefixtures("installed")
 def test_the_weights_of_the_model_of_bias_are_to_be_converted(tmp_path: Path) -> None:
     said = refusal("./nowhere", "bias_model", tmp_path)
-    assert "d4data/bias-detection-model has weights for TensorFlow alone: convert them once" in said
+    assert "d4data/bias-detection-model has weights for TensorFlow only: convert them once" in said
     assert 'bias_model.model = "ORG/NAME"' in said
 
 

@@ -11,6 +11,23 @@ import numpy as np
 
 from tests.records import RecordBuilder, evaluator, metric, score
 
+KEYS = {
+    "n",
+    "threshold",
+    "auc",
+    "ece_before",
+    "ece_after",
+    "brier",
+    "type_1",
+    "type_2",
+    "kappa",
+    "conformal",
+    "weights",
+    "left_out",
+    "notes",
+}
+"""Figures of a calibration."""
+
 
 def drawn(seed: int = 0, count: int = 120) -> tuple[list[float], list[int]]:
     """Scores, and labels that are good with a probability that rises with them."""

@@ -77,11 +77,11 @@ def test_the_status_tells_what_stands_and_what_each_step_needs(
     completed(workflow)
     assert main(["mrm", "status", "--json", str(workflow)]) == 1
     topics, generation, *_ = json.loads(capsys.readouterr().out)
-    assert (topics["standing"], generation["standing"], generation["lacks"]) == ("completed", "not run", [])
+    assert (topics["status"], generation["status"], generation["lacks"]) == ("completed", "not run", [])
     assert topics["summary"].startswith("1 topic in 1 chunk")
     workflow.with_name("fees.md").write_text("The yearly fee is 40 USD.\n", encoding="utf-8")
     assert main(["mrm", "status", "--json", str(workflow)]) == 1
-    assert json.loads(capsys.readouterr().out)[0]["standing"] == "outdated"
+    assert json.loads(capsys.readouterr().out)[0]["status"] == "outdated"
 
 
 def test_the_report_is_written_anew(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.results import read_results
+from workbench import Bench
 
 FIGURES = {"cases": 2, "verdicts": {"passed": 2}, "evaluators": ["rouge"], "thresholds": {"rouge": 1}}
 
@@ -36,6 +40,7 @@ def test_results_that_lack_a_key_name_the_step_and_the_remedy() -> None:
     ],
 )
 def test_calibrated_thresholds_of_completed_steps(
-    figures: dict[str, dict[str, object]], expected: dict[str, float]
+    tmp_path: Path, figures: dict[str, dict[str, object]], expected: dict[str, float]
 ) -> None:
-    assert calibrated_thresholds(figures) == expected
+    context = replace(Bench(tmp_path, {"a.txt": "A."}).work("test"), figures=figures)
+    assert calibrated_thresholds(context) == expected

@@ -116,7 +116,9 @@ def test_nine_steps_with_people_in_the_middle(bank: Project) -> None:
 def test_what_a_workflow_leaves(bank: Project) -> None:
     bank.run()
     people_say(bank)
-    bank.run().assert_outcomes(passed=9)
+    bank.run("-k", "human_calibration or failure or weakness or variations").assert_outcomes(
+        passed=4, deselected=5
+    )
     summary = json.loads((home(bank) / "workflow_summary.json").read_text(encoding="utf-8"))
     assert (summary["completed"], [step["number"] for step in summary["steps"]]) == (9, list(range(1, 10)))
     verdicts = state(bank, "automated_evaluation")["figures"]["verdicts"]

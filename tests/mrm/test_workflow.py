@@ -123,7 +123,7 @@ def test_evaluators_and_thresholds_are_the_steps_own(bank: Project) -> None:
         ),
         pytest.param(
             {"topic_modeling": {"vectors": "bert"}},
-            "*/steps/topic_modeling: vectors = 'bert': expected one of*",
+            "*/steps/topic_modeling/vectors: expected one of 'auto', 'embeddings', 'tf-idf', found 'bert'*",
             id="a parameter",
         ),
     ],

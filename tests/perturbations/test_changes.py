@@ -53,19 +53,19 @@ def test_the_change_is_the_one_of_the_table(spec, text, made):
         (
             "comma:medium",
             "Too short",
-            "it has fewer than 3 words before its last one that no punctuation follows",
+            "it has fewer than 3 words, except the last, that no punctuation follows",
         ),
         (
             "comma:high",
             "Yes, sir.",
-            "it has fewer than 2 words before its last one that no punctuation follows",
+            "it has fewer than 2 words, except the last, that no punctuation follows",
         ),
         ("word_swap:low", "one two three", "it has fewer than 10 words"),
         ("word_swap:high", "no no", "its words are all the same"),
         ("qwerty", "Hello", "it has neither y nor z"),
         ("random_delete:extreme", "a", "it has fewer than two letters or digits"),
         ("random_replacement", "?!", "it has no letter or digit"),
-        ("keyboard_typos", "Привет", "none of its characters has a key of its own on a US keyboard"),
+        ("keyboard_typos", "Привет", "none of its characters is on a US keyboard"),
         ("ocr", "東京", "it has no Latin letter or digit that a scanner would misread"),
         ("encoding_base64", "  ", "it is blank"),
         (

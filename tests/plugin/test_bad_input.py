@@ -28,7 +28,7 @@ GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_outpu
         pytest.param(
             "x.json",
             '{"a": 1}',
-            "x.json: is no file of ours: a test suite has `tests`*",
+            "x.json: has no supported format: a test suite has `tests`*",
             id="another JSON file, named",
         ),
         pytest.param(
@@ -46,7 +46,7 @@ GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_outpu
         pytest.param(
             "x_suite.json",
             '{"tests": [], "tests": []}',
-            "x_suite.json:1:15: the name 'tests' stands twice*",
+            "x_suite.json:1:15: the name 'tests' is duplicated*",
             id="a name twice",
         ),
         pytest.param(

@@ -61,7 +61,10 @@ def test_a_folder_of_others_is_not_taken(workflow: Project, name: str) -> None:
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        [f"*victim cannot be had: it holds {name.split('/')[0]}, which no workflow wrote; name another one*"]
+        [
+            f"*victim cannot be used: it holds {name.split('/')[0]}, which no workflow wrote;"
+            " name another folder*"
+        ]
     )
     assert mine.read_text() == "mine"
     command = [sys.executable, "-m", "pytest_evalstudio.cli", "mrm", "report", "bank_workflow.json"]

@@ -236,7 +236,7 @@ def test_steps_stand_in_the_record(workflow: Project) -> None:
     workflow.run()
     header, _ = workflow.record()
     step = header["steps"]["bank_workflow.json::second"]
-    assert (step["standing"], step["summary"], step["number"], step["workflow"]) == (
+    assert (step["status"], step["summary"], step["number"], step["workflow"]) == (
         "completed",
         "2 in all, 1 read",
         2,
@@ -282,7 +282,7 @@ def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) 
     assert "Scores below 0.5." in page
     assert 'alt="A cut &amp; its place"' in page
     summary = json.loads((folder / "workflow_summary.json").read_text(encoding="utf-8"))
-    assert (summary["completed"], [step["standing"] for step in summary["steps"]].count("waiting")) == (3, 1)
+    assert (summary["completed"], [step["status"] for step in summary["steps"]].count("waiting")) == (3, 1)
     assert [problem["step"] for problem in summary["problems"]] == ["Fifth"]
     assert "- **low** (Fifth): Scores below 0.5." in (folder / "workflow_summary.md").read_text(
         encoding="utf-8"
@@ -346,8 +346,8 @@ def test_a_folder_that_holds_another_workflow_is_not_taken(workflow: Project) ->
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*/evalstudio_workflow/folder: * cannot be had: it holds the artifacts of bank_workflow.json;"
-            " name another one*"
+            "*/evalstudio_workflow/folder: * cannot be used: it holds the artifacts of bank_workflow.json;"
+            " name another folder*"
         ]
     )
     assert (workflow.folder / "bank_workflow_artifacts" / "1_first" / "step.json").read_bytes() == before
@@ -368,7 +368,9 @@ def test_a_folder_that_cannot_be_written_is_told(workflow: Project) -> None:
     workflow.write("bank_workflow_artifacts/1_first", "in the way")
     result = workflow.run("bank_workflow.json::first")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*bank_workflow.json: first: * mend it, or run what made it anew*"])
+    result.stdout.fnmatch_lines(
+        ["*bank_workflow.json: first: * correct it, or run the step that made it again*"]
+    )
     assert "Traceback" not in result.stdout.str()
 
 

@@ -302,5 +302,5 @@ def test_a_model_held_against_thresholds_of_its_own_cases_says_so(tmp_path):
     builder.add("a", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": verdict})
     builder.add("a", "two", {"outcomes": {"quality": score(0.6)}})
     text = page(builder, tmp_path)
-    assert text.count("held against ≥ 0.25") == 2  # the summary, the leaderboard
+    assert text.count("threshold ≥ 0.25") == 2  # the summary, the leaderboard
     assert re.findall(r'<line class="threshold" x1="([\d.]+)"', text) == ["400.0", "300.0"]

@@ -339,10 +339,10 @@ def test_a_slow_client_does_not_hold_others_up(client: Client) -> None:
 def test_a_port_that_is_taken(client: Client, flow: Path) -> None:
     with pytest.raises(
         ConfigurationError,
-        match=rf"--port {client.server.port}: cannot be had: .*without --port a free one is taken",
+        match=rf"--port {client.server.port} is not available: .*leave --port out to use a free port",
     ):
         ReviewServer(session(flow), client.server.port)
-    with pytest.raises(ConfigurationError, match=r"--port 99999: cannot be had"):
+    with pytest.raises(ConfigurationError, match=r"--port 99999 is not available"):
         ReviewServer(session(flow), 99999)
 
 

@@ -29,7 +29,7 @@ def ran(path: Path) -> State:
     )
 
 
-def standing(path: Path) -> str:
+def status(path: Path) -> str:
     return opened(path).status(STEP).status
 
 
@@ -42,22 +42,22 @@ def label_all(found: ReviewSession) -> None:
 
 
 def test_from_waiting_to_completed_and_on(path: Path) -> None:
-    assert standing(path) == "not run"
+    assert status(path) == "not run"
     assert ran(path).waits == "0 of 40 labels"
-    assert standing(path) == "waiting"
+    assert status(path) == "waiting"
     found = session(path, "al")
     first = found.state()["cases"][0]["id"]
     found.label(first, found.case(first)["answer_id"], 1)
-    assert standing(path) == "outdated"
+    assert status(path) == "outdated"
     assert ran(path).waits == "1 of 40 labels"
-    assert standing(path) == "waiting"
+    assert status(path) == "waiting"
     label_all(found)
     assert found.told() == f"40 of 40 answers labelled by al, in {labels_file(path)}"
     state = ran(path)
     assert (state.status, state.waits) == ("completed", "")
-    assert standing(path) == "completed"
+    assert status(path) == "completed"
     found.label(first, found.case(first)["answer_id"], 0)
-    assert standing(path) == "outdated"
+    assert status(path) == "outdated"
     assert ran(path).status == "completed"
 
 

@@ -1,1 +1,1 @@
-"""Kinds of plugins: one file per kind with its Protocol, its Spec and its decorator, and their registry."""
+"""Kinds of plugins and their registry; one file per kind with Protocol, Spec and decorator."""

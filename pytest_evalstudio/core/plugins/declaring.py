@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 SPEC = "__evalstudio__"
-"""Attribute in which the decorators leave the declaration for the registry."""
+"""Attribute in which the decorators store the declaration for the registry."""
 
 P = TypeVar("P")
 
 
 def attach(plugin: P, spec: object) -> P:
-    """Leave a declaration on the class or function that it belongs to."""
+    """Attach a declaration to its class or function."""
     setattr(plugin, SPEC, spec)
     return plugin
 

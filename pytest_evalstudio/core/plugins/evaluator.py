@@ -173,8 +173,8 @@ class ModelScore:
 
     Attributes:
         scores: metric key to value over all rows of the model.
-        table: a JSON-ready table behind them, e.g. {"labels": [...], "matrix": [[...]]} of a confusion
-            matrix.
+        table: a JSON-ready table of the underlying data, e.g. {"labels": [...], "matrix": [[...]]} of a
+            confusion matrix.
     """
 
     scores: Mapping[str, float]

@@ -32,7 +32,7 @@ class Excerpt:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """All excerpts of the documents; equal to itself alone, so that what is found out of it can be kept."""
+    """All excerpts of the documents; equal only to itself, so that results for it can be cached."""
 
     excerpts: tuple[Excerpt, ...]
 
@@ -43,16 +43,16 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A question in the making.
+    """Draft of a test question.
 
     Attributes:
-        answer: what is expected.
-        condition: what a right answer meets; see `formats.condition`.
-        evidence: the sentence of the excerpt that says so, "" where no document says anything.
-        plain: of an attack, the question without what the attack puts around it; "" where it is no attack, or
-            nobody can tell.
-        kind: of an attack, the generator of that plain question.
-        planted: of an attack, a word that only an answer holds which obeys it; "" where there is none.
+        answer: expected answer.
+        condition: condition of a right answer; see `formats.condition`.
+        evidence: sentence of the excerpt with the answer, "" if no document has it.
+        plain: question of an attack without the attack's additions; "" if it is not an attack, or if the
+            question cannot be separated.
+        kind: generator of the plain question of an attack.
+        planted: word of an attack that only an obedient answer contains; "" for none.
     """
 
     question: str
@@ -90,7 +90,7 @@ class GeneratorSpec:
 
 
 class Generator(Protocol):
-    """A frozen dataclass without options; the same excerpt, corpus and random numbers give the same drafts.
+    """Frozen dataclass without options; equal excerpt, corpus and random numbers give equal drafts.
 
     A class without `drafts` makes questions only where a judge writes them, by its declaration's instruction.
     """
@@ -114,8 +114,9 @@ def generator(
     instruction: str = "",
     excerpts: int = 1,
 ) -> Callable[[T], T]:
-    """Declare a class as a generator; its docstring's first line describes it. See `GeneratorSpec` for the
-    arguments.
+    """Declare a class as a generator; the first line of its docstring is its description.
+
+    See `GeneratorSpec` for the arguments.
 
     Raises:
         TypeError: if nothing makes its questions: it has neither a method `drafts` nor an instruction.

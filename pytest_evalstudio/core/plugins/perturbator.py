@@ -19,7 +19,7 @@ from pytest_evalstudio.core.plugins.declaring import (
 
 Intensity = Literal["VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
 INTENSITIES: tuple[Intensity, ...] = ("VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
-"""From the fewest edits to the most."""
+"""Intensities, from the fewest edits to the most."""
 DEFAULT_INTENSITY: Intensity = "MEDIUM"
 DEFAULT_SEED = 20_250_101
 
@@ -31,9 +31,9 @@ class Change(NamedTuple):
     """The result of a perturbator for one text.
 
     Attributes:
-        text: the perturbed text, "" where there is none.
+        text: the perturbed text, "" for none.
         edits: number of characters, words or terms that were changed.
-        reason: why there is no perturbed text, "" where there is one.
+        reason: reason for a missing text, "" if there is a text.
         categories: further categories of the perturbed case.
     """
 
@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
     @classmethod
     def none(cls, reason: str) -> Change:
-        """The text does not suit: it is too short, or has nothing that could be changed."""
+        """Return a change without text: the text is too short, or has nothing that can be changed."""
         return cls(reason=reason)
 
 
@@ -57,7 +57,7 @@ class PerturbatorSpec:
             fail nothing.
         intensities: those it knows, from the fewest edits to the most; () for one that always does the same.
         identical: the text stays as it is on purpose.
-        relationships: to the original, beside `perturbation_source`.
+        relationships: further relationships to the original, in addition to `perturbation_source`.
         path_options: options that are paths; they start at the configuration's folder.
         lacks: it has a method `lacks`, which names a missing resource.
         asks_judge: with some options a judge writes its changes: it has `asks_judge` and `consider`.
@@ -94,7 +94,7 @@ class Perturbator(Protocol):
     __evalstudio__: ClassVar[PerturbatorSpec]
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
-        """Return a text with its edits, or the reason why there is none; it never raises.
+        """Return a text with its edits, or the reason for a missing text; never raises.
 
         Args:
             intensity: one of those declared.
@@ -107,7 +107,7 @@ class Lacks(Protocol):
     """A perturbator that needs a resource which may be missing."""
 
     def lacks(self) -> str:
-        """Return what is missing and where to get it, "" if nothing is."""
+        """Return what is missing and where to get it, or "" if nothing is missing."""
         ...
 
 

@@ -70,11 +70,12 @@ class PluginRegistry(Generic[P, S]):
         spec = spec_of(plugin, self._spec)
         if spec is None:
             raise ConfigurationError(
-                f"{plugin!r} is no {self.kind}: decorate it with pytest_evalstudio.{self.kind}(...)"
+                f"{plugin!r} is not declared as {self.kind}: decorate it with"
+                f" pytest_evalstudio.{self.kind}(...)"
             )
         if self._classes and not dataclasses.is_dataclass(plugin):
             raise ConfigurationError(
-                f"{self.kind} {spec.id!r}, {plugin!r}, is no dataclass: decorate it with"
+                f"{self.kind} {spec.id!r}, {plugin!r}, is not a dataclass: decorate it with"
                 " @dataclass(frozen=True) too"
             )
         taken = self._plugins.get(spec.id)
@@ -89,7 +90,7 @@ class PluginRegistry(Generic[P, S]):
         """Return the plugin with that id.
 
         Raises:
-            ConfigurationError: if there is none; the nearest known id is named.
+            ConfigurationError: if there is no such plugin; the message names the nearest known id.
         """
         self._scan()
         if id not in self._plugins:
@@ -100,7 +101,7 @@ class PluginRegistry(Generic[P, S]):
         """Return the declaration of the plugin with that id.
 
         Raises:
-            ConfigurationError: if there is none.
+            ConfigurationError: if there is no such plugin.
         """
         spec = spec_of(self.get(id), self._spec)
         assert spec is not None  # add() refuses plugins without one

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.plugins.declaring import attach, check_id
 
 KIND = "section"
 LAST = 1000
-"""Order of a section that does not say where it belongs: behind those of this package."""
+"""Default order of a section: after the sections of this package."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ class Section(Protocol):
     """A function that makes a part of the page.
 
     It takes the report's content (`report.content.Content`) and returns HTML, which is put into the page as
-    it is: escape what is not yours; scripts do not run. None leaves the section out. A section of this
+    it is: escape text of models and files; scripts do not run. None leaves the section out. A section of this
     package returns the values of its template `report/templates/<id>.html` in place of HTML.
     """
 
@@ -53,7 +53,7 @@ def section(id: str, *, title: str, order: int = LAST) -> Callable[[F], F]:
     """Declare a function as a section of the page; see `SectionSpec` for the arguments.
 
     Raises:
-        TypeError: if what is decorated is not a function, or the title is empty.
+        TypeError: if the decorated object is not a function, or the title is empty.
     """
     check_id(KIND, id)
     if not isinstance(title, str) or not title.strip():

@@ -52,7 +52,7 @@ class StepSpec:
         return tuple(cast(Configured, step).configured) if self.dynamic_configured else self.configured
 
     def files_of(self, step: Step, home: Path, base: Path) -> Sequence[Path]:
-        """Return the files beside artifacts that a step depends on.
+        """Return the files, other than artifacts, that a step depends on.
 
         Args:
             home: folder of the workflow's artifacts.

@@ -1,1 +1,1 @@
-"""From a run's record to figures, problems, insights and leaderboards."""
+"""Analysis of a run's record: figures, problems, insights and leaderboards."""

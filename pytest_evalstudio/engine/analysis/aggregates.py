@@ -10,7 +10,7 @@ from pytest_evalstudio.record.schema import Run
 
 
 def aggregates_of(run: Run, registry: Registry) -> dict[str, Aggregates]:
-    """The evaluators of a run that aggregate, by id; those this installation does not know are left out."""
+    """Return the aggregating evaluators of a run by id, without those that are not installed."""
     aggregates: dict[str, Aggregates] = {}
     for name, entry in run.evaluators.items():
         if entry.type not in registry.evaluators:

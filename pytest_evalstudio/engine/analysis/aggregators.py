@@ -1,4 +1,4 @@
-"""One pass over a run's items that keeps numbers, and of the texts only short excerpts."""
+"""Aggregation of a run's items in one pass; only numbers and short excerpts of texts are kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_RERUNS = 100
 FIRST_KEYS = 10
 FIRST_TEXTS = 3
 LISTED = 1_000
-"""How many flips, and how many findings, become problems of their own."""
+"""Maximum number of flips, and of findings, that are reported as separate problems."""
 
 FaultKind = Literal["nan", "judge", "other"]
 _FAULT_KINDS: Mapping[str, FaultKind] = {
@@ -54,7 +54,7 @@ class Sample:
 
 @dataclass(slots=True)
 class ScoreAggregator:
-    """What one evaluator said of one model's rows; a metric without a value in a row holds a NaN there.
+    """Scores of one evaluator for one model's rows; a missing value is NaN.
 
     Attributes:
         limits: by metric, the thresholds of test cases that have one of their own.
@@ -80,17 +80,17 @@ class ScoreAggregator:
     retrieval_alone: Sample = field(default_factory=Sample)
 
     def threshold(self, metric: Metric) -> float:
-        """What the model's mean is held against: the mean of the thresholds of its test cases."""
-        own = self.limits.get(metric.key, [])
-        if not own:
+        """Return the threshold of the model's mean: the mean of the thresholds of its test cases."""
+        case_limits = self.limits.get(metric.key, [])
+        if not case_limits:
             return metric.threshold
-        rest = self.verdicts - len(own)
-        return (math.fsum(own) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
+        rest = self.verdicts - len(case_limits)
+        return (math.fsum(case_limits) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
 
 
 @dataclass(slots=True)
 class ModelAggregator:
-    """How one model worked, whatever it said."""
+    """Operation of one model, independent of its answers."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     rows: int = 0
@@ -118,7 +118,7 @@ class CaseBook:
     sources: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def originals(self) -> list[int]:
-        """Per case the number of the original that it goes back to, itself where it is one."""
+        """Return, for each case, the number of its original; an original has its own number."""
         return [self._original(case) for case in range(len(self.keys))]
 
     def excerpt(self, case: int | None) -> str:
@@ -146,7 +146,7 @@ class Perturbed:
     flips: tuple[tuple[str, str, str], ...]
     """evaluator, metric, direction"""
     companion_bits: int = 0
-    """the flip bits of an original that was scored beside the run and is not in the record"""
+    """Flip bits of an original that was scored in addition to the run and is not in the record."""
 
 
 @dataclass(slots=True)
@@ -272,7 +272,7 @@ class Aggregator:
         return by_model[model]
 
     def flip_bit(self, evaluator: str, metric: str) -> int:
-        """The metric's bit in `scored_bits`, 0 for one that cannot flip."""
+        """Return the metric's bit in `scored_bits`, or 0 for a metric that cannot flip."""
         return self._bits.get((evaluator, metric), 0)
 
     def _case(self, item: Item) -> int:
@@ -430,8 +430,9 @@ class Aggregator:
 def _take_values(
     info: EvaluatorInfo, aggregator: ScoreAggregator, scores: Mapping[str, float | None], case: int
 ) -> None:
-    """Keep a row's values; of a row in error there is one only where errors of its kind are counted, as parse
-    failures are.
+    """Keep the values of a row.
+
+    Rows in error have values only where errors of their kind are counted, e.g. parse failures.
     """
     aggregator.cases.append(case)
     for metric in info.metrics:
@@ -449,7 +450,7 @@ def _origin(item: Item, categories: Iterable[str]) -> Origin:
 
 
 def visible_categories(categories: Iterable[str]) -> list[str]:
-    """The categories that people gave a case, without those that perturbations added."""
+    """Return the categories that users gave a case, without those that perturbations added."""
     return [category for category in categories if not category.startswith(_HIDDEN_CATEGORIES)]
 
 

@@ -1,6 +1,4 @@
-"""All that a run's record says, found in one pass over it: leaderboards, problems, insights, flips, gates,
-data.
-"""
+"""Analysis of a run's record in one pass: leaderboards, problems, insights, flips, gates, data."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ HARDEST = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How some numbers lie; seconds or characters."""
+    """Distribution of some numbers, in seconds or characters."""
 
     n: int
     least: float
@@ -40,12 +38,12 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFigures:
-    """How one model worked.
+    """Operation of one model.
 
     Attributes:
-        rows: questions asked, repeats counted.
-        answered: of them, those with an answer.
-        duration_s: of the answers, None where there are none.
+        rows: number of questions asked, including repeats.
+        answered: number of questions with an answer.
+        duration_s: durations of the answers, None without any.
         cost: sum of the known, not negative costs; None where none is known.
         unpriced: answers whose cost is not known.
     """
@@ -66,12 +64,12 @@ class ModelFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFigures:
-    """What the run's data look like.
+    """Size and composition of the run's data.
 
     Attributes:
         items: test cases times models.
         cases: distinct test cases.
-        rows: answers asked for, repeats counted.
+        rows: number of requested answers, including repeats.
         perturbed: distinct cases that are perturbations of others.
         lengths: characters, by kind of text.
         categories: distinct cases per category that people gave.
@@ -134,7 +132,7 @@ def analyse(
     storage_mb: float | None = None,
     also: Iterable[Callable[[Item], None]] = (),
 ) -> Analysis:
-    """Read a record once and say what it tells.
+    """Read a record once and return its analysis.
 
     Args:
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
@@ -142,7 +140,7 @@ def analyse(
         also: called with each item of the same pass, in order.
 
     Raises:
-        DataError: if the file is no record.
+        DataError: if the file is not a record.
     """
     record = RecordReader(record_path)
     aggregator = Aggregator(record.run, aggregates)

@@ -1,5 +1,7 @@
-"""How often a perturbed question turns a verdict: by perturbator, intensity, category, metric and model, and
-along the intensities.
+"""Flip rates of verdicts under perturbations.
+
+Rates are grouped by perturbator, intensity, category, metric and model; curves show them along the
+intensities.
 """
 
 from __future__ import annotations
@@ -23,20 +25,21 @@ _Place = tuple[Group, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlipRate:
-    """Flips among the comparisons of one group; a comparison is one metric of a perturbed case and of its
-    original.
+    """Flips among the comparisons of one group.
+
+    A comparison is one metric of a perturbed case and of its original. Perturbations that change the meaning,
+    and unchanged copies, count only in the group "perturbator"; all others count in every group.
 
     Perturbations that change the meaning, and unchanged copies, stand in the group "perturbator" alone; all
     others count in every group.
 
     Attributes:
-        group: what the comparisons have in common.
-        name: which one of that group.
+        group: property that the comparisons share.
+        name: value of that property.
         compared: comparisons with both scores.
         rate: flips in either direction / compared.
         interval: Wilson's, 95 %.
-        meaning_kept: False where the perturbation changes what is asked, so that an answer is allowed to
-            change.
+        meaning_kept: False if the perturbation changes the question, so that the answer may change.
         noise, noise_interval: the same rate of unchanged copies: of the same metric, model or category, else
             of all; None without copies.
     """
@@ -70,10 +73,10 @@ class SensitivityPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """How a model's flips grow with the intensity of one perturbator.
+    """A model's flips by the intensity of one perturbator.
 
     Attributes:
-        model: its key.
+        model: key of the model.
         points: in the order of the intensities; at least one.
         noise: the model's flip rate on unchanged copies, None without any.
     """
@@ -104,16 +107,17 @@ class _Count:
 
 
 def flip_rates(aggregator: Aggregator) -> tuple[FlipRate, ...]:
-    """The rates of a run, group by group, names in order, intensities in theirs; empty where nothing was
-    perturbed.
+    """Return the flip rates of a run, or an empty tuple if no question was perturbed.
+
+    Groups and intensities have a fixed order; names are sorted.
     """
     counts: dict[_Place, _Count] = {}
     noise: dict[_Place, _Count] = {}
     for entry, pair, direction in comparisons(aggregator):
         label = "+".join(entry.origin.by) or "unknown"
-        own = counts.setdefault(("perturbator", label), _Count())
-        own.add(direction)
-        own.meaning_kept = entry.origin.meaning_kept
+        count = counts.setdefault(("perturbator", label), _Count())
+        count.add(direction)
+        count.meaning_kept = entry.origin.meaning_kept
         if is_copy(entry) or entry.origin.meaning_kept:
             into = noise if is_copy(entry) else counts
             for place in _places(aggregator, entry, pair):
@@ -125,7 +129,7 @@ def flip_rates(aggregator: Aggregator) -> tuple[FlipRate, ...]:
 
 
 def sensitivities(aggregator: Aggregator) -> tuple[Sensitivity, ...]:
-    """A curve per perturbator and model, for perturbators that worked alone and have intensities."""
+    """Return a curve per perturbator and model, for perturbators with intensities that worked alone."""
     counts: dict[tuple[str, str], dict[str, _Count]] = {}
     noise: dict[str, _Count] = {}
     kept: dict[str, bool] = {}
@@ -153,8 +157,9 @@ def sensitivities(aggregator: Aggregator) -> tuple[Sensitivity, ...]:
 
 
 def comparisons(aggregator: Aggregator) -> Iterator[tuple[Perturbed, tuple[str, str], str]]:
-    """Each perturbed case with each (evaluator, metric) that scored it and its original, and the direction of
-    the flip, "" for none.
+    """Yield each perturbed case with each (evaluator, metric) that scored it and its original.
+
+    The third value is the direction of the flip, "" for none.
     """
     metrics = [(id, metric.key) for id, info in aggregator.evaluators.items() for metric in info.flip_metrics]
     for entry in aggregator.perturbed:
@@ -166,18 +171,19 @@ def comparisons(aggregator: Aggregator) -> Iterator[tuple[Perturbed, tuple[str, 
 
 
 def is_copy(entry: Perturbed) -> bool:
-    """Whether the question was asked again as it was."""
+    """Return True if the question was repeated without a change."""
     return bool(entry.origin.by) and all(name.partition(":")[0] == COPY for name in entry.origin.by)
 
 
 def _comparable(aggregator: Aggregator, entry: Perturbed) -> int:
-    """Bits of the metrics that both have scores for; those of an original that is not in the record are as
-    its companion had them.
+    """Return the bits of the metrics that both cases have scores for.
+
+    For an original that is not in the record, the bits that the record of the perturbed case keeps are used.
     """
-    own = aggregator.scored_bits.get((entry.case, entry.model), 0)
+    case_bits = aggregator.scored_bits.get((entry.case, entry.model), 0)
     source = aggregator.cases.ids.get(aggregator.cases.sources.get(entry.case, ("", "")))
     there = None if source is None else aggregator.scored_bits.get((source, entry.model))
-    return own & (entry.companion_bits if there is None else there)
+    return case_bits & (entry.companion_bits if there is None else there)
 
 
 def _places(aggregator: Aggregator, entry: Perturbed, pair: tuple[str, str]) -> Iterator[_Place]:
@@ -191,7 +197,7 @@ def _places(aggregator: Aggregator, entry: Perturbed, pair: tuple[str, str]) -> 
 
 
 def _order(place: _Place) -> tuple[int, str, int, str]:
-    """Groups in their order, names in theirs, intensities from the fewest edits to the most."""
+    """Return the sort key: order of groups, then names, then intensities from few edits to many."""
     group, name = place
     head, _, level = ("", "", name) if group == "intensity" else name.rpartition(":")
     known = next((number for number, known in enumerate(INTENSITIES) if known == level), -1)

@@ -35,12 +35,12 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """One condition.
+    """Condition that every model must meet.
 
     Attributes:
-        text: as the user wrote it.
+        text: text of the user.
         metric: "" for the evaluator's primary one.
-        percent: of a percentile, 1 to 99; else 0.
+        percent: percentage of a percentile, 1 to 99; else 0.
         sign: >=, <=, > or <.
     """
 
@@ -58,7 +58,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """A gate held against a run.
+    """Result of a gate for a run.
 
     Attributes:
         values: model key to its value, None where no row was scored.
@@ -74,10 +74,10 @@ class GateResult:
 
 
 def parse_gate(text: str) -> Gate:
-    """A gate from its text.
+    """Parse the text of a gate.
 
     Raises:
-        ConfigurationError: if it is malformed; what is wrong and how to write it.
+        ConfigurationError: if it is malformed; the message has the fault and the correct form.
 
     >>> parse_gate("p95(perplexity) <= 40").percent
     95
@@ -85,12 +85,12 @@ def parse_gate(text: str) -> Gate:
     sign = _SIGN.search(text)
     left, number = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
     if sign is None or "=" in left or len(number.split()) != 1:
-        raise _malformed(text, "there is no comparison with a number")
+        raise _malformed(text, "a comparison with a number is missing")
     if not _NUMBER.match(number) or not math.isfinite(float(number)):
-        raise _malformed(text, f"{number!r} is no number")
+        raise _malformed(text, f"{number!r} is not a number")
     term = _TERM.match(left)
     if term is None:
-        raise _malformed(text, f"{left!r} is no term" if left else "the term before the sign is missing")
+        raise _malformed(text, f"{left!r} is not a term" if left else "the term before the sign is missing")
     function, percent = _function(text, term["function"])
     name = _NAME.match(term["plain"] or term["inner"] or "")
     if name is None:
@@ -109,7 +109,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
-    """Whether a gate names what the run has.
+    """Check that the evaluator and the metric of a gate are in the run.
 
     Args:
         metrics: the run's evaluators with the keys of their metrics.
@@ -136,9 +136,9 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
 def evaluate_gates(
     gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]
 ) -> list[GateResult]:
-    """Hold gates against a run's leaderboards: every model that was put to the evaluator must meet it.
+    """Check gates against a run's leaderboards: every evaluated model must meet them.
 
-    A model without a scored row does not meet it, and neither does a run in which no model was put to the
+    A model without a scored row does not meet a gate, and neither does a run without a model for the
     evaluator.
 
     Args:

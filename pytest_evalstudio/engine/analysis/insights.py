@@ -1,5 +1,6 @@
-"""What is worth knowing after a run: who leads, where all models struggle. Nothing the data cannot
-support.
+"""Insights of a run: the leading models, and the cases that all models fail.
+
+Only statements that the data supports are made.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from pytest_evalstudio.stats.ranking import is_tie
 def find_insights(
     aggregator: Aggregator, boards: Mapping[str, Leaderboard], rates: Sequence[FlipRate] = ()
 ) -> list[Insight]:
-    """The insights of a run: models against each other (two or more, no ties), then the hardest prompts and
-    perturbations.
+    """Return the insights of a run: comparisons of models, then the hardest prompts and perturbations.
+
+    Models are compared if there are two or more of them and no tie.
 
     Args:
         rates: the run's flip rates.
@@ -41,8 +43,9 @@ def find_insights(
 
 
 def best_and_worst(board: Leaderboard) -> Iterator[Insight]:
-    """Best and worst model on the primary metric; of a boolean evaluator the most and the least accurate
-    one.
+    """Yield the best and the worst model on the primary metric.
+
+    For a boolean evaluator, these are the most and the least accurate model.
     """
     info = board.evaluator
     kind = info.domain if info.domain in INSIGHT_TYPES else info.problem_type
@@ -53,14 +56,17 @@ def best_and_worst(board: Leaderboard) -> Iterator[Insight]:
 
 
 def retrieval_and_generation(board: Leaderboard) -> Iterator[Insight]:
-    """Best and worst retrieval by a boolean evaluator that tells retrieval from generation."""
+    """Yield the best and worst retrieval, from a boolean evaluator that separates it from generation."""
     key = "model_retrieval_failures"
     if board.evaluator.boolean and any(metric.key == key for metric in board.evaluator.metrics):
         yield from _extremes(board, key, "best retrieving", "worst retrieving", "retrieval")
 
 
 def fastest_and_slowest(aggregator: Aggregator) -> Iterator[Insight]:
-    """By mean answer time; none where a model has no times or all are zero."""
+    """Yield the fastest and the slowest model by mean answer time.
+
+    Yields nothing if a model has no times, or if all times are zero.
+    """
     means = {
         model: sum(counts.durations) / len(counts.durations)
         for model, counts in aggregator.models.items()
@@ -89,7 +95,10 @@ def fastest_and_slowest(aggregator: Aggregator) -> Iterator[Insight]:
 
 
 def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
-    """By mean cost of an answer; none where a cost is not known or all are zero."""
+    """Yield the cheapest and the most expensive model by mean cost of an answer.
+
+    Yields nothing if a cost is unknown, or if all costs are zero.
+    """
     means = {
         model: counts.cost / counts.priced
         for model, counts in aggregator.models.items()
@@ -113,12 +122,12 @@ def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
             "lowest_cost": cheap.value,
             "highest_cost": dear.value,
         },
-        actions="Where the leaderboards show no difference that matters, take the cheaper one.",
+        actions="If the leaderboards show no relevant difference, choose the cheaper model.",
     )
 
 
 def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
-    """The prompt that most models fail, and the prompts that no model answers; needs two models."""
+    """Yield the prompt that most models fail, and the prompts that all fail; needs two models."""
     by_all = [
         case for case, judged in enumerate(marks.judged) if judged >= 2 and marks.failed[case] == judged
     ]
@@ -145,29 +154,30 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
             },
             actions=(
                 "Check the prompt, the expected answer and the condition first; if they are right, look for"
-                " what the answers have in common."
+                " a common property of the answers."
             ),
         )
     if by_all:
         keys = [aggregator.cases.keys[case][1] for case in by_all]
-        one = len(keys) == 1
+        is_single = len(keys) == 1
         yield Insight(
             description=(
-                f"{info.name}: {len(keys)} {'prompt is' if one else 'prompts are'} answered by no model"
+                f"{info.name}: {len(keys)} {'prompt is' if is_single else 'prompts are'} answered by no model"
                 f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''})."
             ),
             insight_type="weak_point",
             attributes={"evaluator": info.id, "count": len(keys), "test_case_keys": keys[:FIRST_KEYS]},
             actions=(
-                "A prompt that no model answers tells nothing about which one is better: mend it, or add what"
+                "A prompt that no model answers does not show which model is better: correct it, or add what"
                 " the models lack."
             ),
         )
 
 
 def hardest_cases(info: EvaluatorInfo, marks: CaseMarks, limit: int, *, models: int = 2) -> list[int]:
-    """Numbers of the cases that the largest share of models fails, the lower mean score first; at most
-    `limit`.
+    """Return the numbers of the cases that the largest share of models fails, at most `limit`.
+
+    Among equal shares, the case with the lower mean score comes first.
 
     Args:
         models: how many models must have been judged on a case.
@@ -177,7 +187,7 @@ def hardest_cases(info: EvaluatorInfo, marks: CaseMarks, limit: int, *, models: 
 
 
 def least_grounded(aggregator: Aggregator) -> Iterator[Insight]:
-    """The sentence with the lowest score of each evaluator that compares answers with their context."""
+    """Yield the least supported sentence of each evaluator that compares answers with their context."""
     for id, lowest in aggregator.lowest.items():
         info = aggregator.evaluators[id]
         if info.sentence_metric.passes(lowest.score):
@@ -196,14 +206,17 @@ def least_grounded(aggregator: Aggregator) -> Iterator[Insight]:
                 **row_attributes(lowest.model, name, [lowest.key]),
             },
             actions=(
-                "See whether the context could have supported it: if so the model made it up, if not the"
-                " retrieval missed a chunk."
+                "Check whether the context has the required information: if it has, the model invented the"
+                " sentence; if not, the retrieval missed a chunk."
             ),
         )
 
 
 def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
-    """Prompts whose context misses what is asked although the answer has it: the model knew it by heart."""
+    """Yield prompts whose answer has the expected content although the context lacks it.
+
+    The model knew these answers without retrieval.
+    """
     for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.retrieval_alone
@@ -222,16 +235,14 @@ def retrieval_alone(aggregator: Aggregator) -> Iterator[Insight]:
                         **row_attributes(model, name, sample.keys),
                     },
                     actions=(
-                        "Such answers come from the model's own memory and change with the model: mend the"
-                        " retrieval."
+                        "Such answers come from the model's training data and change with the model: improve"
+                        " the retrieval."
                     ),
                 )
 
 
 def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
-    """The perturbation that turns most verdicts, where that is clearly more than what unchanged copies
-    turn.
-    """
+    """Yield the perturbation that flips most verdicts, if it flips clearly more than unchanged copies do."""
     kept = [rate for rate in rates if rate.group == "perturbator" and rate.meaning_kept and rate.name != COPY]
     clear = [
         rate for rate in kept if rate.noise_interval is not None and rate.interval[0] > rate.noise_interval[1]
@@ -253,8 +264,8 @@ def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
             "noise": most.noise,
         },
         actions=(
-            "Run it at other intensities to see where the models break, and look at the flipped cases: what"
-            " do they share?"
+            "Run it at other intensities to see where the models break, and search the flipped"
+            " cases for a common property."
         ),
     )
 
@@ -283,7 +294,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             best,
             ranked[0][1],
             insight_type,
-            "Compare the intervals: where they overlap widely, the lead may be chance.",
+            "Compare the intervals: if they overlap widely, the lead may be due to chance.",
         )
     if ranked[-1][0] != ranked[-2][0]:
         yield _extreme(
@@ -293,7 +304,7 @@ def _extremes(board: Leaderboard, metric: str, best: str, worst: str, insight_ty
             worst,
             ranked[-1][1],
             insight_type,
-            "Its failures, lowest score first, show what it lacks.",
+            "Its failures, lowest score first, show its weaknesses.",
         )
 
 
@@ -321,7 +332,10 @@ def _extreme(
 
 
 def _ends(values: Mapping[str, float]) -> tuple[str, str] | None:
-    """Keys of the lowest and the highest value; None for fewer than two, or where either end is shared."""
+    """Return the keys of the lowest and the highest value.
+
+    Returns None for fewer than two values, or if either extreme is shared.
+    """
     order = sorted(values, key=lambda key: (values[key], key))
     if (
         len(order) < 2
@@ -333,6 +347,9 @@ def _ends(values: Mapping[str, float]) -> tuple[str, str] | None:
 
 
 def _difficulty(info: EvaluatorInfo, marks: CaseMarks, case: int) -> tuple[float, float]:
-    """Smaller is harder: the share of models that pass, then the mean score in the direction of better."""
+    """Return a sort key by which harder cases are smaller.
+
+    The key is the share of models that pass, then the mean score, negated where lower scores are better.
+    """
     mean = marks.score[case] / marks.judged[case]
     return 1 - marks.failed[case] / marks.judged[case], mean if info.primary.better == "higher" else -mean

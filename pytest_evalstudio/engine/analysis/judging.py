@@ -1,4 +1,4 @@
-"""What judging took: calls, tokens and cost, apart from those of the models that were judged."""
+"""Usage of judges: calls, tokens and cost, separate from the usage of the judged models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_evalstudio.engine.analysis.wording import cases, row_attributes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingFigures:
-    """What one evaluator's judging takes, whether replies were stored or asked for in this run.
+    """Judge usage of one evaluator, including replies that were stored before this run.
 
     Evaluators that ask the same questions share the replies, so that a run takes no more, and often less,
     than the sum over its evaluators.
@@ -23,7 +23,7 @@ class JudgingFigures:
         calls: questions, repairs among them.
         repairs: questions that asked once more for a reply that could not be read.
         unparsable: rows whose judge's reply could not be read even then.
-        cost_usd: None where the host says of no call what it costs.
+        cost_usd: None if the host reports no cost for any call.
         unpriced: calls of which it does not.
         not_asked: rows whose judge was not asked, since the budget was used up.
     """
@@ -41,8 +41,8 @@ class JudgingFigures:
 
 
 def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
-    """Of each evaluator that asks a judge, over all models."""
-    found = []
+    """Return the judge figures of each evaluator that asks a judge, over all models."""
+    figures = []
     for id, by_model in aggregator.scores.items():
         if not aggregator.evaluators[id].judge:
             continue
@@ -50,7 +50,7 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
         for scores in by_model.values():
             taken.update(scores.judging)
         calls, unpriced = int(taken["calls"]), int(taken["unpriced"])
-        found.append(
+        figures.append(
             JudgingFigures(
                 evaluator=id,
                 rows=sum(scores.scored + scores.errors for scores in by_model.values()),
@@ -64,11 +64,11 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
                 not_asked=sum(scores.not_asked.count for scores in by_model.values()),
             )
         )
-    return tuple(found)
+    return tuple(figures)
 
 
 def budget_problems(aggregator: Aggregator) -> Iterator[Problem]:
-    """Rows that were not judged since the budget was used up."""
+    """Yield a problem for rows that were not judged because the budget was used up."""
     for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.not_asked
@@ -89,7 +89,7 @@ def budget_problems(aggregator: Aggregator) -> Iterator[Problem]:
                     **row_attributes(model, name, sample.keys),
                 },
                 actions=(
-                    "Raise judge.max_calls or judge.max_cost, or judge fewer cases; what was judged is stored"
-                    " and not paid for again."
+                    "Raise judge.max_calls or judge.max_cost, or judge fewer cases; existing replies are"
+                    " stored and not paid for again."
                 ),
             )

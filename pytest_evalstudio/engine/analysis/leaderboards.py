@@ -1,4 +1,4 @@
-"""Per evaluator: how each model did on each metric, how sure that is, and in which order they stand."""
+"""Leaderboard of each evaluator: value of each metric, confidence interval and rank of each model."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _ENTRIES_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One model on one metric.
+    """Figure of one model on one metric.
 
     Attributes:
         value: mean over the rows with a value, or the model-wide figure of an evaluator that has one; None
             without.
-        threshold: what the value is held against: the mean of the thresholds of the model's test cases.
+        threshold: limit for the value: the mean of the thresholds of the model's test cases.
         interval: 95 %; bootstrap over original cases for means, Wilson's for shares of passes; None where
             there is none.
-        n: rows behind the value.
+        n: number of rows of the value.
         total: sum over them; of a boolean metric, the count.
         rank: 1 for the best; ties share one.
         passes: whether the value meets the threshold; None without a value or a finite threshold.
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """One model's line of a leaderboard; rows are answers, verdicts are test cases (repeats in one).
+    """Line of one model; rows count answers, verdicts count test cases (with all repeats).
 
     Attributes:
         uncertain: verdicts that a calibration leaves open: people may call the answer good or bad.
@@ -75,7 +75,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderboard:
-    """All models under one evaluator, the best on its primary metric first."""
+    """Ranking of all models by one evaluator, the best on its primary metric first."""
 
     evaluator: EvaluatorInfo
     standings: tuple[Standing, ...]
@@ -86,7 +86,7 @@ class Leaderboard:
         return next((line for line in self.standings if line.model == model), None)
 
     def percentile(self, model: str, metric: str, share: float) -> float | None:
-        """The percentile of a model's rows on a metric, None where no row has a value."""
+        """Return a percentile of a model's rows on a metric, or None if no row has a value."""
         values = self.values.get(model, {}).get(metric)
         return None if values is None or not values.size else percentile(values, share)
 
@@ -94,7 +94,7 @@ class Leaderboard:
 def leaderboards(
     run: Run, items: Iterable[Item], aggregates: Mapping[str, Aggregates]
 ) -> dict[str, Leaderboard]:
-    """The leaderboards of a run, from its record's header and items in one pass."""
+    """Return the leaderboards of a run from its record's header and items, in one pass."""
     aggregator = Aggregator(run, aggregates)
     try:
         for item in items:
@@ -107,7 +107,7 @@ def leaderboards(
 def build_leaderboards(
     aggregator: Aggregator, aggregates: Mapping[str, Aggregates]
 ) -> dict[str, Leaderboard]:
-    """The leaderboards of what an aggregator counted, by evaluator id.
+    """Return the leaderboards of the aggregated items, by evaluator id.
 
     Args:
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
@@ -147,7 +147,7 @@ def _leaderboard(
 
 
 def _values(scores: ScoreAggregator | None) -> dict[str, Floats]:
-    """Values by metric, without the rows in which the metric has none."""
+    """Return the values by metric, without the rows that have none."""
     if scores is None:
         return {}
     columns = {key: np.array(column, dtype=np.float64) for key, column in scores.values.items()}
@@ -174,7 +174,7 @@ def _model_wide(
 def _figure(
     metric: Metric, values: Mapping[str, Floats], wide: ModelScore | None
 ) -> tuple[float | None, bool]:
-    """The metric's value for a model, and whether it is a model-wide figure that no mean of rows gives."""
+    """Return the metric's value for a model, and True if it is a model-wide figure, not a mean of rows."""
     mean = _mean(values.get(metric.key))
     given = None if wide is None else wide.scores.get(metric.key)
     if given is None or math.isnan(given):
@@ -190,7 +190,7 @@ def _mean(numbers: Floats | None) -> float | None:
 
 
 def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | None) -> Interval | None:
-    """Wilson's for a share of passes, else the bootstrap's."""
+    """Return Wilson's interval for a share of passes, else the bootstrap interval."""
     if info.boolean and numbers.size and bool(np.isin(numbers, (0.0, 1.0)).all()):
         return wilson_interval(int(numbers.sum()), int(numbers.size))
     return bootstrapped
@@ -246,7 +246,10 @@ def _standing(
 
 
 def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | None]:
-    """Intervals of all means but those that get Wilson's, over the same draws of original cases."""
+    """Return the bootstrap intervals of all means that do not get Wilson's interval.
+
+    All of them use the same draws of original cases.
+    """
     _, originals = np.unique(np.array(aggregator.cases.originals(), dtype=np.int64), return_inverse=True)
     clusters = int(originals.max()) + 1 if originals.size else 0
     wanted = [
@@ -256,7 +259,7 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
         for key, column in sorted(scores.values.items())
         if len(column) and not _is_share(info, column)
     ]
-    found: dict[tuple[str, str, str], Interval | None] = {}
+    intervals: dict[tuple[str, str, str], Interval | None] = {}
     width = max(1, _ENTRIES_AT_ONCE // max(1, clusters))
     for start in range(0, len(wanted), width):
         batch = wanted[start : start + width]
@@ -268,8 +271,8 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
             groups = originals[np.array(scores.cases, dtype=np.int64)[given]]
             sums[:, place] = np.bincount(groups, weights=numbers[given], minlength=clusters)
             counts[:, place] = np.bincount(groups, minlength=clusters)
-        found.update(zip(batch, cluster_bootstrap_intervals(sums, counts), strict=True))
-    return found
+        intervals.update(zip(batch, cluster_bootstrap_intervals(sums, counts), strict=True))
+    return intervals
 
 
 def _is_share(info: EvaluatorInfo, column: Iterable[float]) -> bool:

@@ -1,4 +1,4 @@
-"""Problems of the line rather than of the answers: hosts, context, cost, time, storage, too little data."""
+"""Operational problems, not problems of answers: hosts, context, cost, time, storage, too little data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_evalstudio.stats.ranking import percentile
 
 
 def operations(aggregator: Aggregator, storage_mb: float) -> Iterator[Problem]:
-    """What went wrong with the models' hosts and the data, model by model."""
+    """Yield problems of the models' hosts and of the data, model by model."""
     settings = aggregator.run.settings
     for model, counts in sorted(aggregator.models.items()):
         name = aggregator.run.model_name(model)
@@ -46,8 +46,8 @@ def _hosts(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
             "P0200",
             (model, name),
             sample,
-            "Check the service, its key and its limits, then run again: answers that were given are not asked"
-            " for twice.",
+            "Check the service, its key and its limits, then run again: stored answers are not"
+            " requested again.",
         )
     if counts.retries:
         times = f"{counts.retries} {'retry' if counts.retries == 1 else 'retries'}"
@@ -58,8 +58,8 @@ def _hosts(model: str, name: str, counts: ModelAggregator) -> Iterator[Problem]:
             "P0200",
             (model, name),
             counts.retried,
-            "Lower the concurrency or ask for a higher rate limit; durations of these rows count the last try"
-            " alone.",
+            "Lower the concurrency or ask for a higher rate limit; durations of these rows count only the"
+            " last attempt.",
         )
 
 
@@ -87,7 +87,7 @@ def _costs(model: str, name: str, counts: ModelAggregator, settings: RunSettings
             "P0100",
             (model, name),
             counts.negative_costs,
-            "Check where the host takes its prices from.",
+            "Check the prices that the host reports.",
         )
     limit = settings.max_cost
     if counts.unpriced and (counts.priced or limit is not None):
@@ -100,7 +100,7 @@ def _costs(model: str, name: str, counts: ModelAggregator, settings: RunSettings
             problem_type="cost",
             avid="P0100",
             attributes={"model": model, "model_name": name, "count": counts.unpriced},
-            actions="Give the host its prices, or take cost comparisons with this model with care.",
+            actions="Configure the host's prices, or be careful with cost comparisons of this model.",
         )
     if limit is not None and counts.cost > limit:
         yield Problem(
@@ -146,7 +146,7 @@ def _too_few(aggregator: Aggregator, settings: RunSettings) -> Iterator[Problem]
                     description=(
                         f"{aggregator.evaluators[id].name} scored {distinct} test"
                         f" {'case' if distinct == 1 else 'cases'} of model {name!r}, fewer than"
-                        f" min_test_cases = {minimum}: its mean says little."
+                        f" min_test_cases = {minimum}: its mean is not reliable."
                     ),
                     severity="medium",
                     problem_type="data_quality",
@@ -159,8 +159,7 @@ def _too_few(aggregator: Aggregator, settings: RunSettings) -> Iterator[Problem]
                         "limit": minimum,
                     },
                     actions=(
-                        "Add test cases before you decide by this figure; its interval shows how wide the"
-                        " doubt is."
+                        "Add test cases before you decide by this figure; its interval shows the uncertainty."
                     ),
                 )
 

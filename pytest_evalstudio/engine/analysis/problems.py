@@ -1,4 +1,4 @@
-"""What is wrong after a run: missed means, flips, leaks, broken lines and poor data, bounded in number."""
+"""Problems of a run: missed means, flips, leaks, failing hosts and poor data, limited in number."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OF_COPIES = (
 def find_problems(
     aggregator: Aggregator, boards: Mapping[str, Leaderboard], *, storage_mb: float = 0.0
 ) -> list[Problem]:
-    """The problems of a run, the most severe first.
+    """Return the problems of a run, the most severe first.
 
     Args:
-        storage_mb: megabytes that the run's files take, held against the setting `storage.max_mb`.
+        storage_mb: size of the run's files in megabytes; `storage.max_mb` is its limit.
     """
-    found = [
+    problems = [
         *missed_means(boards),
         *findings(aggregator),
         *flips(aggregator),
@@ -47,13 +47,13 @@ def find_problems(
     ]
     unique = {
         (problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem
-        for problem in found
+        for problem in problems
     }
     return sorted(unique.values(), key=lambda problem: SEVERITIES.index(problem.severity))
 
 
 def of_workflows(aggregator: Aggregator) -> Iterator[Problem]:
-    """What the steps of workflows found wrong with the models under validation."""
+    """Yield the problems of the validated models that steps of workflows reported."""
     for step in aggregator.run.steps.values():
         for problem in step.problems:
             yield Problem(
@@ -68,7 +68,7 @@ def of_workflows(aggregator: Aggregator) -> Iterator[Problem]:
 
 
 def miss_severity(metric: Metric, score: float, threshold: float, problem_type: str = "accuracy") -> Severity:
-    """How bad a score beyond its threshold is.
+    """Return the severity of a score beyond its threshold.
 
     High on the far half of the distance between threshold and worst value; where the range has no end on that
     side, beyond twice the threshold; always for privacy and security. Medium otherwise.
@@ -82,7 +82,7 @@ def miss_severity(metric: Metric, score: float, threshold: float, problem_type: 
 
 
 def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
-    """One per model and metric whose mean does not meet the threshold."""
+    """Yield a problem per model and metric whose mean does not meet the threshold."""
     for board in boards.values():
         info = board.evaluator
         for standing in board.standings:
@@ -109,7 +109,7 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                         "score": cell.value,
                     },
                     actions=(
-                        f"Read the failures of {info.name}, lowest score first: what do they share? Then"
+                        f"Read the failures of {info.name}, lowest score first, for a common cause. Then"
                         " compare with the other models."
                     ),
                 )
@@ -128,8 +128,9 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
 
 
 def findings(aggregator: Aggregator) -> Iterator[Problem]:
-    """One per finding; those beyond the limit by evaluator, model, type and severity. A leak is always
-    high.
+    """Yield a problem per finding; a leak always has the severity high.
+
+    Findings beyond the limit are grouped by evaluator, model, type and severity.
     """
     for entry in aggregator.findings:
         info, finding = aggregator.evaluators[entry.evaluator], entry.finding
@@ -164,8 +165,9 @@ def findings(aggregator: Aggregator) -> Iterator[Problem]:
 
 
 def flips(aggregator: Aggregator) -> Iterator[Problem]:
-    """One per perturbed case, model and evaluator; those beyond the limit, and those under perturbations that
-    change the meaning, in groups.
+    """Yield a problem per perturbed case, model and evaluator that flipped.
+
+    Flips beyond the limit, and flips under perturbations that change the meaning, are grouped.
     """
     changed: dict[tuple[str, str], Sample] = {}
     together: dict[tuple[str, str, str], list[CaseFlip]] = {}
@@ -189,20 +191,20 @@ def flips(aggregator: Aggregator) -> Iterator[Problem]:
 
 
 def faults(aggregator: Aggregator) -> Iterator[Problem]:
-    """Rows that an evaluator could not judge although there was an answer, grouped by what went wrong."""
+    """Yield problems for answered rows that an evaluator could not score, grouped by fault."""
     wording: Mapping[FaultKind, tuple[str, str]] = {
         "nan": (
             "gave no number (NaN) for",
             "Such rows count as errors, not as scores. Report the texts to the evaluator's author.",
         ),
         "judge": (
-            "had no usable word of its judge for",
+            "had no usable reply of its judge for",
             (
                 "Look at the judge's replies in the reasons; try a stronger judge model, or a larger output"
                 " limit."
             ),
         ),
-        "other": ("could not judge", "Read the reason, mend it, and run the cases again."),
+        "other": ("could not judge", "Read the reason, correct it, and run the cases again."),
     }
     for id, by_model in aggregator.scores.items():
         info = aggregator.evaluators[id]
@@ -229,7 +231,7 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
 
 
 def nothing_encoded(aggregator: Aggregator) -> Iterator[Problem]:
-    """Guardrail evaluators that met no encoded text in any row of a model: the guardrail was not tested."""
+    """Yield a problem per guardrail evaluator that met no encoded text: the guardrail was not tested."""
     for id, by_model in aggregator.scores.items():
         for model, scores in sorted(by_model.items()):
             sample = scores.nothing_encoded
@@ -246,7 +248,7 @@ def nothing_encoded(aggregator: Aggregator) -> Iterator[Problem]:
                 avid="P0100",
                 attributes={"evaluator": id, **row_attributes(model, name, sample.keys)},
                 actions=(
-                    "Perturb the suite with encoding_base16 or encoding_base64, so that answers come encoded."
+                    "Perturb the suite with encoding_base16 or encoding_base64, so that answers are encoded."
                 ),
             )
 
@@ -309,7 +311,7 @@ def _flips_in_sum(
         problem_type="robustness",
         avid="P0200",
         attributes={"evaluator": id, "count": sample.count, **row_attributes(model, name, sample.keys)},
-        actions="The table of flip rates shows them by perturbator and intensity; the record holds each one.",
+        actions="The table of flip rates shows them by perturbator and intensity; the record has all.",
     )
 
 

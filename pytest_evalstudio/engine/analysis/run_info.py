@@ -15,10 +15,10 @@ Kind = Literal["bool", "classification", "heatmap"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorInfo:
-    """What the header says of one evaluator.
+    """Description of one evaluator in the header.
 
     Attributes:
-        id: its name in this run; an instance of its own has another one than its type.
+        id: name in this run; differs from the type for a named instance.
         asserted: keys of the metrics that decide items.
         embedder: the embedding model that its scores and thresholds are of, "" for none.
         judge: models, vote and versions of the prompts that its scores come from; empty for none.
@@ -51,9 +51,7 @@ class EvaluatorInfo:
 
     @property
     def sentence_metric(self) -> Metric:
-        """The metric that stretches of answers are scored by: the primary one, or the one that a calibration
-        put a probability in place of.
-        """
+        """Metric that scores sentences of answers: the calibrated one, else the primary one."""
         return next(
             (metric for metric in self.metrics if metric.key == self.calibration.get("of")), self.primary
         )
@@ -66,8 +64,9 @@ class EvaluatorInfo:
 
     @property
     def judged_metrics(self) -> tuple[Metric, ...]:
-        """Metrics with a threshold that says something of its own: a boolean evaluator's others are
-        complements.
+        """Metrics with a threshold of their own; for a boolean evaluator, only the primary one.
+
+        The other metrics of a boolean evaluator are complements of it.
         """
         metrics = (self.primary,) if self.boolean else self.metrics
         return tuple(metric for metric in metrics if math.isfinite(metric.threshold))

@@ -1,4 +1,4 @@
-"""Labels and answers on disk, for evaluators whose model-wide figures are no mean of their rows'."""
+"""Labels and answers on disk, for evaluators whose model-wide figures are not means of rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Spool:
         return evaluator in self._files
 
     def add(self, evaluator: str, model: str, key: str, row: Row, outcome: RowOutcome) -> None:
-        """Keep one scored row, if its evaluator is one of ours."""
+        """Keep one scored row if its evaluator aggregates rows."""
         files = self._files.get(evaluator)
         if files is None:
             return
@@ -42,7 +42,7 @@ class Spool:
         )
 
     def rows(self, evaluator: str, model: str) -> Iterator[ScoredRow]:
-        """The kept rows of one model, in the order in which they came."""
+        """Yield the kept rows of one model, in the order in which they were added."""
         file = self._files[evaluator].get(model)
         if file is None:
             return

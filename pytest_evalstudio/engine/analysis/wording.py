@@ -10,7 +10,7 @@ from pytest_evalstudio.engine.analysis.aggregators import Sample
 
 
 def rounded(value: float) -> str:
-    """A number of a message, at most four decimals.
+    """Return a number for a message, with at most four decimals.
 
     >>> rounded(0.123456), rounded(3), rounded(float("inf"))
     ('0.1235', '3', 'infinite')
@@ -21,7 +21,7 @@ def rounded(value: float) -> str:
 
 
 def cases(sample: Sample, noun: str = "row") -> str:
-    """How many, with the keys of the first.
+    """Return the number of rows and the keys of the first ones.
 
     >>> cases(Sample(count=2, keys=["a", "b"]))
     "2 rows ('a', 'b')"
@@ -41,7 +41,7 @@ class RowAttributes(TypedDict):
 
 
 def row_attributes(model: str, name: str, keys: Sequence[str]) -> RowAttributes:
-    """The attributes that tell which model and which rows."""
+    """Return the attributes that name the model and the rows."""
     return {
         "model": model,
         "model_name": name,

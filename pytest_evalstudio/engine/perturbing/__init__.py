@@ -1,3 +1,1 @@
-"""From suites to perturbed suites: what is asked for, what is made of it, and what categories tell of it
-later.
-"""
+"""Perturbed suites: specifications of perturbations, changed texts, and the categories that record them."""

@@ -24,7 +24,7 @@ C = TypeVar("C", TestCase, Test, TestSuite, TestLab)
 
 @dataclass(frozen=True, slots=True)
 class PerturbedCopy(Generic[C]):
-    """A copy with perturbed cases beside the originals.
+    """Copy that contains the originals and their perturbed cases.
 
     Attributes:
         content: a suite or test with cases more; of a single case, a test that holds it and its
@@ -50,17 +50,17 @@ def perturb(
     judge: Callable[[], Judge] | None = None,
     allow_paths: bool = True,
 ) -> PerturbedCopy[Any]:
-    """Add perturbed cases to a test case, test, suite or lab; what is given stays as it is.
+    """Add perturbed cases to a copy of a test case, test, suite or lab.
 
     Args:
-        content: of a lab, the perturbed rows stand in `raw_dataset`: their answers are still to be asked for.
+        content: for a lab, the perturbed rows are in `raw_dataset`, because their answers are missing.
         perturbations: e.g. "comma:medium,word_swap:low+qwerty"; a comma separates cases, a plus chains
             perturbators into one case.
         seed: the same one gives the same cases on every machine.
         where: expression over categories, as of pytest's `-m`: which cases are perturbed.
         options: of perturbators by id, e.g. {"random_delete": {"replacement": "X"}}.
         folder: where relative paths among the options start.
-        registry: what is known; a fresh one where not given.
+        registry: registry of plugins; by default a new one.
         judge: opens the judge for perturbators that have one write.
         allow_paths: whether `perturbations` may set options that are paths; False for text from a file of
             test data.
@@ -137,7 +137,7 @@ def _of_case(case: TestCase, perturber: Perturber, unique: Numbered) -> list[Tes
 
 
 def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
-    """Rows without answers, for every model of the lab, behind the unanswered rows of the originals."""
+    """Add unanswered rows for every model of the lab, after the unanswered rows of the originals."""
     rows = lab.dataset.inputs
     lab.raw_dataset = LlmDataset(inputs=[_unanswered(row) for row in rows])
     unique = {

@@ -1,4 +1,4 @@
-"""What is asked for: `comma:medium,word_swap:low+qwerty` as chains of perturbators.
+"""Specifications of perturbations: `comma:medium,word_swap:low+qwerty` as chains of perturbators.
 
 A comma separates perturbators, each of which makes a perturbed case of its own; a plus chains them into one.
 A perturbator is ID[:INTENSITY][:OPTION=VALUE...].
@@ -32,7 +32,7 @@ from pytest_evalstudio.formats.options import build, check_options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One perturbator of a chain, with its options and intensity."""
+    """Perturbator of a chain, with its options and intensity."""
 
     spec: PerturbatorSpec
     perturbator: Perturbator
@@ -40,12 +40,13 @@ class Step:
 
     @property
     def label(self) -> str:
-        """As records and messages name it: "comma:MEDIUM", "copy"."""
+        """Name in records and messages: "comma:MEDIUM", "copy"."""
         return f"{self.spec.id}:{self.intensity}" if self.spec.intensities else self.spec.id
 
     def perturb(self, text: str, seed: int) -> Change:
-        """The perturbator's change, with seeds of their own for each text; whatever goes wrong is a reason
-        why there is none.
+        """Return the perturbator's change, with a seed per text.
+
+        After an exception, the change has no text and names the reason.
         """
         try:
             change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
@@ -73,18 +74,18 @@ def parse_perturbations(
     judge: Callable[[], Judge] | None = None,
     allow_paths: bool = True,
 ) -> tuple[Chain, ...]:
-    """The chains that a specification asks for.
+    """Parse a specification of perturbations into chains.
 
     Args:
-        options: of perturbators by id: the configuration's `[perturbator.ID]` tables.
-        folder: where relative paths among them start.
-        judge: opens the judge for perturbators that have one write; None where texts must be the same in
-            every process.
+        options: options of perturbators by id: the configuration's `[perturbator.ID]` tables.
+        folder: folder of relative paths in the options.
+        judge: opens the judge for perturbators that need one; None if texts must be the same in every
+            process.
         allow_paths: whether `text` may set options that are paths; False for text from a file of test data.
 
     Raises:
-        ConfigurationError: for a name, intensity or option that nobody knows, or a perturbator that lacks
-            what it needs.
+        ConfigurationError: for an unknown name, intensity or option, or a perturbator that lacks a
+            requirement.
 
     >>> [[step.label for step in chain] for chain in parse_perturbations("comma:medium,word_swap:low+qwerty", Registry())]
     [['comma:MEDIUM'], ['word_swap:LOW', 'qwerty:MEDIUM']]
@@ -131,7 +132,7 @@ def _step(
     name, *rest = (part.strip() for part in text.split(":"))
     if not name:
         raise ConfigurationError(
-            "a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','"
+            "a perturbator is missing next to '+'; write ID[:INTENSITY], joined by '+' or ','"
         )
     spec = registry.perturbators.spec(name)
     given = {
@@ -167,8 +168,8 @@ def _step(
 
 def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
     known = {level.lower(): level for level in spec.intensities}
-    found = known.get(word.lower())
-    if found is None:
+    intensity = known.get(word.lower())
+    if intensity is None:
         listed = f"It has {', '.join(known)}" if known else "It has none; leave it out"
         raise ConfigurationError(
             " ".join(
@@ -178,7 +179,7 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
                 )
             )
         )
-    return found
+    return intensity
 
 
 def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str, folder: Path) -> Perturbator:
@@ -190,8 +191,9 @@ def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str,
 
 
 def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:
-    """Options of the command line in the types of their fields; what does not fit stays a text, which the
-    check refuses.
+    """Convert options of the command line to the types of their fields.
+
+    Values that do not fit stay text, which the option check then rejects.
     """
     hints = typing.get_type_hints(cls)
     return {key: value if hints.get(key) is str else _value(value) for key, value in options.items()}

@@ -12,8 +12,9 @@ from pytest_evalstudio.formats.keys import Numbered
 
 
 def perturbed_tasks(found: Sequence[EvalTask], perturber: Perturber) -> list[EvalTask]:
-    """A task per original and variant, under the original's model, with its evaluators, `xfail` and
-    `skip`; none has an answer yet.
+    """Return a task per original and variant, without answers.
+
+    Each task has its original's model, evaluators, `xfail` and `skip`.
     """
     unique: dict[str, Numbered] = {}
     for task in found:

@@ -1,4 +1,4 @@
-"""Chains of perturbators put to texts; what did not work is noted, not raised."""
+"""Application of chains of perturbators to texts; faults are noted, not raised."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Variant:
     """A perturbed text and how a case of it is to be filed.
 
     Attributes:
-        name: what is put behind the original's key.
+        name: suffix for the original's key.
         relationships: types of its links to the original.
     """
 
@@ -37,13 +37,13 @@ class Variant:
         return tuple(Relationship(type=kind, target=original) for kind in self.relationships)
 
     def filed_under(self, categories: Iterable[str]) -> list[str]:
-        """The original's categories with those of the perturbation."""
+        """Return the original's categories and those of the perturbation."""
         return list(dict.fromkeys((*categories, *self.categories)))
 
 
 @dataclass(slots=True)
 class Notes:
-    """Which cases were not perturbed, by perturbator and reason."""
+    """Notes on cases that were not perturbed, by perturbator and reason."""
 
     keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
@@ -53,7 +53,7 @@ class Notes:
             together.append(key)
 
     def lines(self) -> list[str]:
-        """One line per perturbator and reason."""
+        """Return one line per perturbator and reason."""
         return [_line(chain, reason, keys) for (chain, reason), keys in self.keys.items()]
 
 
@@ -81,7 +81,7 @@ class Perturber:
         self.notes = Notes()
 
     def wants(self, categories: Iterable[str], relationships: Iterable[str]) -> bool:
-        """Whether a case is to be perturbed."""
+        """Return True if a case is to be perturbed."""
         return SOURCE not in relationships and (self._where is None or self._where(categories))
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -91,12 +91,12 @@ class Perturber:
                 first.prepare(texts)
 
     def variants(self, text: str, key: str) -> list[Variant]:
-        """The variants of a text, one per chain that suits it.
+        """Return the variants of a text, one per chain that applies to it.
 
         Args:
-            key: of its case, for the notes.
+            key: key of the text's case, for the notes.
         """
-        found = []
+        variants = []
         for chain in self._chains:
             change = put_to(chain, text, self._seed)
             if change.reason:
@@ -105,7 +105,7 @@ class Perturber:
             marks = [f"{PREFIX}{step.spec.id}:PerturbationIntensity.{step.intensity}" for step in chain]
             links = dict.fromkeys((SOURCE, *(kind for step in chain for kind in step.spec.relationships)))
             name = "-".join(step.label.replace(":", "-") for step in chain).lower()
-            found.append(
+            variants.append(
                 Variant(
                     text=change.text,
                     name=name,
@@ -113,11 +113,11 @@ class Perturber:
                     relationships=tuple(links),
                 )
             )
-        return found
+        return variants
 
 
 def put_to(chain: Chain, text: str, seed: int) -> Change:
-    """What a chain makes of a text; nothing where one of its perturbators does not suit.
+    """Apply a chain to a text; the change has no text if one of the perturbators does not apply.
 
     >>> from pytest_evalstudio.core.plugins.registry import Registry
     >>> from pytest_evalstudio.engine.perturbing.specs import parse_perturbations

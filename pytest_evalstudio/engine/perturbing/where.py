@@ -1,4 +1,4 @@
-"""Which cases are meant: the expression language of pytest's `-m` over the categories of a case."""
+"""Selection of cases: the expression language of pytest's `-m` for the categories of a case."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Test = Callable[[frozenset[str]], bool]
 
 
 def marker_name(category: str) -> str:
-    """A category as a marker; "" where it must not be one.
+    """Return a category as a marker name, or "" if it must not become one.
 
     >>> marker_name("Question answering"), marker_name("skip")
     ('question_answering', '')
@@ -39,8 +39,9 @@ def marker_name(category: str) -> str:
 
 
 class Where:
-    """An expression over categories: names, `and`, `or`, `not`, parentheses; a name is a category as a
-    marker.
+    """Expression over categories: names, `and`, `or`, `not`, parentheses.
+
+    A name is a category in its form as a marker.
 
     Raises:
         ConfigurationError: if it cannot be parsed.
@@ -88,19 +89,18 @@ class Where:
             self._depth += 1
             if self._depth > MAX_DEPTH:
                 raise ConfigurationError(
-                    f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; make it"
-                    " simpler"
+                    f"expression {self._excerpt()} nests parentheses more than {MAX_DEPTH} deep; simplify it"
                 )
             inner = self._either()
             if not self._take(")"):
                 raise self._wrong()
             self._depth -= 1
             return inner
-        found = self._tokens[self._at] if self._at < len(self._tokens) else None
-        if found is None or not found[1] or found[1] in ("and", "or"):
+        token = self._tokens[self._at] if self._at < len(self._tokens) else None
+        if token is None or not token[1] or token[1] in ("and", "or"):
             raise self._wrong()
         self._at += 1
-        name = marker_name(found[1])
+        name = marker_name(token[1])
         return lambda names: name in names
 
     def _take(self, word: str) -> bool:

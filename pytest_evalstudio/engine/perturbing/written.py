@@ -43,6 +43,6 @@ class Written:
             )
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
-        """What the judge wrote for a text."""
+        """Return the judge's version of a text."""
         self.prepare([text])
         return self._changes.get(text, Change.none("it is blank"))

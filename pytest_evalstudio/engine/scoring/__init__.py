@@ -1,1 +1,1 @@
-"""From questions and answers to outcomes, verdicts and flips."""
+"""Scoring: outcomes, verdicts and flips of answers."""

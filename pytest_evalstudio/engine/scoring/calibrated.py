@@ -40,7 +40,7 @@ class Attached:
     of: str
 
     def describe(self) -> dict[str, Any]:
-        """What the record's header says of it."""
+        """Return the description of the calibration for the record's header."""
         saved = self.calibration
         conformal = saved.conformal
         return {
@@ -62,7 +62,7 @@ def attach(
     """Load an evaluator's calibration.
 
     Args:
-        path: where it lies.
+        path: path of the file.
         file: as the configuration names it.
         embedder: the embedding model of this run.
 
@@ -70,16 +70,16 @@ def attach(
         It, and the evaluator's declaration with the probability as its primary metric.
 
     Raises:
-        ConfigurationError: if it cannot be read, or is none of this evaluator.
+        ConfigurationError: if it cannot be read, or belongs to another evaluator.
     """
     if spec.boolean or spec.scope == "model" or spec.aggregates:
         why = "it says passed or failed, not how much" if spec.boolean else "its figures are of a whole model"
         raise ConfigurationError(f"evaluator {id} cannot have a calibration: {why}")
     calibration = load_calibration(path)
-    own = [metric for metric in calibration.metrics if metric.evaluator == id]
-    if not own:
+    own_metrics = [metric for metric in calibration.metrics if metric.evaluator == id]
+    if not own_metrics:
         raise ConfigurationError(f"{file} calibrates {', '.join(calibration.keys)}, and no metric of {id}")
-    for metric in own:
+    for metric in own_metrics:
         check_metric(spec, metric.metric, metric.better, file)
     for metric in calibration.metrics:
         if metric.embedder and metric.embedder != embedder:
@@ -146,13 +146,13 @@ def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
 
 
 def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> Outcome:
-    """An outcome with the calibrated probability among its scores.
+    """Return an outcome with the calibrated probability among its scores.
 
-    Where a metric that the calibration takes has no value the outcome is not applicable, and an error where
-    its evaluator made one.
+    If a metric of the calibration has no value, the outcome is not applicable; it is an error if the
+    metric's evaluator returned an error.
 
     Args:
-        outcomes: of the same answer, by all its evaluators, as they gave them.
+        outcomes: original outcomes of all evaluators for the same answer.
     """
     own, attached = outcomes[selected], selected.attached
     if attached is None or own.status != "score":
@@ -190,7 +190,7 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
 def conformal_set(
     selected: ConfiguredEvaluator, scores: Mapping[str, float | None]
 ) -> tuple[int, ...] | None:
-    """The labels that people may give, by the calibrated probability among the scores; None without one."""
+    """Return the prediction set of labels for the calibrated probability among the scores, if any."""
     chance = scores.get(PROBABILITY)
     if selected.attached is None or chance is None:
         return None
@@ -198,18 +198,18 @@ def conformal_set(
 
 
 def uncertain_words(selected: ConfiguredEvaluator, labels: tuple[int, ...] | None) -> str:
-    """That a verdict is uncertain, and why; "" where it is not."""
+    """Return why a verdict is uncertain, or "" if it is not."""
     if labels is None or selected.attached is None:
         return ""
     return doubt(labels, selected.attached.calibration.conformal.alpha)
 
 
 def doubt(labels: Sequence[int], alpha: float) -> str:
-    """That the labels which people may give leave a verdict uncertain, and why; "" where they do not.
+    """Return why a prediction set leaves a verdict uncertain, or "" if it does not.
 
     Args:
-        labels: of the prediction set, 1 for good, 0 for bad.
-        alpha: share of sets that may miss people's label.
+        labels: labels of the prediction set, 1 for good, 0 for bad.
+        alpha: share of sets that may not contain people's label.
 
     >>> doubt([0, 1], 0.1), doubt([1], 0.1)
     ('uncertain: both good and bad are in the 0.9 prediction set', '')

@@ -1,6 +1,4 @@
-"""Applies a saved calibration: scores to the probability that people call the answer good, and to the set of
-labels it may get.
-"""
+"""Application of saved calibrations: probability of a good label, and set of likely labels."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ _LARGEST_LOG = 700.0
 
 
 def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> float:
-    """The probability, 0.0 to 1.0, that people call an answer with these scores good.
+    """Return the probability, 0.0 to 1.0, that people call an answer with these scores good.
 
     Args:
         scores: finite, in the order of the calibration's metrics.
@@ -50,7 +48,7 @@ def probability(curve: Logistic | Line | Steps, scores: Sequence[float]) -> floa
 
 
 def sigmoid(value: float) -> float:
-    """1 / (1 + exp(−value)), for any finite value.
+    """Return 1 / (1 + exp(−value)) for any finite value.
 
     >>> sigmoid(-1000.0), sigmoid(0.0), sigmoid(1000.0)
     (0.0, 0.5, 1.0)
@@ -62,9 +60,9 @@ def sigmoid(value: float) -> float:
 
 
 def prediction_set(chance: float, quantile: float) -> tuple[int, ...]:
-    """The labels (0 bad, 1 good) that an answer may get: those with |label − chance| ≤ quantile.
+    """Return the labels (0 bad, 1 good) with |label − chance| ≤ quantile.
 
-    (0,) and (1,) say something; both, or none, say that a person should look.
+    (0,) and (1,) are decisive; both labels, or none, mean that a person should decide.
 
     Source: Sudjianto et al., 2024 (HCAT), section 5.2, step 3.
 
@@ -75,17 +73,18 @@ def prediction_set(chance: float, quantile: float) -> tuple[int, ...]:
 
 
 def is_uncertain(labels: Sequence[int]) -> bool:
-    """Whether a prediction set leaves the verdict open: it has both labels, or none."""
+    """Return True if a prediction set leaves the verdict open: it has both labels, or none."""
     return len(labels) != 1
 
 
 def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
-    """The score of a single metric from which on (for "lower": down to which) the probability is at least
-    `chance`.
+    """Return the score of a single metric at which the probability reaches `chance`.
+
+    For "higher", scores from it upwards reach `chance`; for "lower", scores down to it.
 
     Returns:
-        None for several metrics, and where no score divides the answers: all reach it, none does, or the
-        curve goes against the metric's direction.
+        None for several metrics, and if no score separates the answers: all reach `chance`, none does, or
+        the curve contradicts the metric's direction.
     """
     if len(calibration.metrics) != 1:
         return None
@@ -119,7 +118,7 @@ def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
 
 
 def _crossing(curve: Line, below: int, above: int, chance: float) -> float | None:
-    """Where the line from a point below `chance` to its neighbour at or above it reaches `chance`."""
+    """Return where the line from a point below `chance` to its neighbour at or above it reaches `chance`."""
     if below < 0:
         return None
     share = (chance - curve.p[below]) / (curve.p[above] - curve.p[below])

@@ -1,4 +1,4 @@
-"""Cuts tasks into chunks: what is resolved and scored together, on one worker."""
+"""Division of tasks into chunks, which are resolved and scored together on one worker."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeVar
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, family_root
 
 SIZE = 512
-"""Tasks of a chunk where answers are at hand."""
+"""Tasks of a chunk if answers are available."""
 SIZE_TO_ASK = 128
 """Tasks of a chunk whose model is still to be asked: few enough that progress is seen."""
 CHUNKS_PER_WORKER = 4
-"""Under xdist: at least so many chunks for each worker, as far as there are tasks."""
+"""Minimum number of chunks for each xdist worker, if there are enough tasks."""
 
 T = TypeVar("T")
 

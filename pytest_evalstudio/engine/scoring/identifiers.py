@@ -11,9 +11,7 @@ from pytest_evalstudio.engine.asking.secrets import MASK, looks_secret
 from pytest_evalstudio.metrics.detectors import redact, redact_identifier
 
 DIGEST_CHARS = 6
-"""Enough to tell the masked keys of a file apart, too few to find out which of all phone or card numbers it
-was.
-"""
+"""Enough to distinguish the masked keys of a file, too few to identify a phone or card number."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -33,9 +31,7 @@ def safe_identifier(text: str) -> str:
 
 
 def safe_description(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model's description with the values of secret names and all personal data and secrets in texts
-    masked.
-    """
+    """Return a model's description without secret values; personal data and secrets in texts are masked."""
     return {name: _safe(value, name) for name, value in description.items()}
 
 

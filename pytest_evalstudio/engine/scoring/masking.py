@@ -11,11 +11,11 @@ REMEMBERED_CHARS = 20_000
 
 
 def masked(text: str) -> str:
-    """A text with personal data and secrets masked."""
+    """Return a text with personal data and secrets masked."""
     return _masked_again(text) if len(text) <= REMEMBERED_CHARS else redact(text)
 
 
 @functools.lru_cache(maxsize=1024)
 def _masked_again(text: str) -> str:
-    """Questions and contexts recur from model to model, so the work on short ones is kept."""
+    """Mask a short text and cache the result: questions and contexts recur from model to model."""
     return redact(text)

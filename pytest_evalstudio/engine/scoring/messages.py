@@ -1,4 +1,4 @@
-"""What a failing or broken item tells the person who reads it."""
+"""Messages of failing and broken items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EARLIER_TURNS = 4
 
 
 def headline(result: Result) -> str:
-    """What went wrong, in one line; "" where nothing did.
+    """Return the faults of a result on one line, or "" if there are none.
 
     Errors come before missed thresholds, and name each thing once.
     """
@@ -29,7 +29,7 @@ def headline(result: Result) -> str:
 
 
 def misses(result: Result) -> list[str]:
-    """A line for each missed threshold and each flip that fails the item."""
+    """Return a line for each missed threshold and each flip that fails the item."""
     lines = [
         line
         for selected, own in result.verdicts.items()
@@ -40,17 +40,17 @@ def misses(result: Result) -> list[str]:
 
 
 def doubts(result: Result) -> list[str]:
-    """A line for each verdict that a calibration calls uncertain, whichever way it went."""
-    found = []
+    """Return a line for each verdict that a calibration calls uncertain, passing ones included."""
+    lines = []
     for selected, own in result.verdicts.items():
         if words := uncertain_words(selected, own.conformal_set):
             chance = own.scores[selected.spec.primary.key]
-            found.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
-    return found
+            lines.append(f"{selected.id}: {selected.spec.primary.key} {number(chance or 0.0)} ({words})")
+    return lines
 
 
 def flip_line(flip: Flip) -> str:
-    """A flip in words: what the perturbation did to which metric."""
+    """Describe a flip: the perturbation and its effect on the metric."""
     made_by = f" under {'+'.join(flip.perturbators)}" if flip.perturbators else ""
     moved = f"{number(flip.source_score)} -> {number(flip.score)}, threshold {number(flip.threshold)}"
     return (
@@ -60,9 +60,7 @@ def flip_line(flip: Flip) -> str:
 
 
 def explain(result: Result) -> str:
-    """The whole message of a failing or broken item: verdicts with reasons, then question, answer and
-    context.
-    """
+    """Return the full message of a failing item: verdicts with reasons, question, answer and context."""
     lines = []
     for evaluator, reason in _grouped(result.errors):
         lines.append(f"error: {evaluator}: {masked(reason)}")
@@ -107,9 +105,9 @@ def _case_lines(case: Case) -> list[str]:
 
 
 def short(text: str, limit: int = TEXT_CHARS) -> str:
-    """A text on one line, masked, at most so long.
+    r"""Return a text masked, on one line and shortened.
 
-    >>> short("a  b\\nc", 3)
+    >>> short("a  b\nc", 3)
     'a b...'
     """
     flat = " ".join(masked(text).split())

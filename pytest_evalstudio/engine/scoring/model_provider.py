@@ -37,9 +37,9 @@ _MODELS = {
     "bias_model": "bias_model",
     "sentiment_model": "sentiment_model",
 }
-"""What an evaluator may require to the configuration's table for it."""
+"""Requirements of evaluators, with the configuration's table of each."""
 _NAMED = ("language_model", "token_matcher")
-"""What an evaluator may require by a name that stands in its options."""
+"""Requirements of an evaluator that its options name."""
 
 
 class ModelProvider:
@@ -49,7 +49,7 @@ class ModelProvider:
         cache: folder of the caches of embeddings and of judges' replies; None to keep them in memory only.
         workers: processes that share the machine, and the limits and budget of judges.
         registry: the hosts that judges are asked by.
-        refresh: ask judges again what is stored.
+        refresh: ask judges again instead of using stored replies.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ModelProvider:
         self._tools: dict[Configuration, Tools] = {}
 
     def tools(self, config: Configuration) -> Tools:
-        """The tools under a configuration; a model among them is opened when it is first used."""
+        """Return the tools of a configuration; a model is opened at its first use."""
         provided: dict[str, Any] = {
             name: _Provided(getattr(config, table).model, functools.partial(self._opened, config, name))
             for name, table in _MODELS.items()
@@ -91,7 +91,7 @@ class ModelProvider:
         )
 
     def tools_of(self, config: Configuration, selected: ConfiguredEvaluator) -> Tools:
-        """The tools of one evaluator: those of the configuration, and its judge."""
+        """Return the tools of one evaluator: those of the configuration, and its judge."""
         if config not in self._tools:
             self._tools[config] = self.tools(config)
         tools = self._tools[config]
@@ -111,7 +111,7 @@ class ModelProvider:
         """Find all that these evaluators require, before the run; a hub's model is fetched.
 
         Raises:
-            ConfigurationError: naming the evaluators, what they lack, and how to get it.
+            ConfigurationError: with the evaluators, their missing requirements, and the remedy.
         """
         lacking: dict[str, list[str]] = {}
         for one in selected:
@@ -126,8 +126,9 @@ class ModelProvider:
             )
 
     def lacks(self, config: Configuration, selected: ConfiguredEvaluator) -> str:
-        """Return briefly why an evaluator is not available here, "" if it is; asks no network: a configured
-        model may yet be fetched.
+        """Return a short reason why an evaluator is not available here, or "" if it is.
+
+        Makes no network request: a configured model may be downloaded later.
         """
         faults = (
             self._fault(config, selected, requirement, fetch=False) for requirement in selected.requires
@@ -135,14 +136,14 @@ class ModelProvider:
         return next((brief_of(fault) for fault in faults if fault is not None), "")
 
     def warnings(self) -> list[str]:
-        """What went wrong without stopping the run."""
+        """Return the warnings about faults that did not stop the run."""
         replies = (
             self.judges.cache.warnings if "judges" in self.__dict__ and self.judges.cache is not None else []
         )
         return [*self._cached.warnings, *replies]
 
     def spent(self) -> dict[str, float]:
-        """What this process asked of judges, empty where there were none."""
+        """Return the judge usage of this process, or an empty mapping if no judge was asked."""
         return self.judges.spent() if "judges" in self.__dict__ and self.judges.budgets else {}
 
     def close(self) -> None:
@@ -201,7 +202,7 @@ class ModelProvider:
             self._found(config, requirement, fetch=fetch)
 
     def _found(self, config: Configuration, requirement: str, *, fetch: bool) -> Weights | None:
-        """Where a model is; None where the hub would have to be asked and must not be."""
+        """Return the weights of a model, or None if only the hub could provide them and must not be asked."""
         table = _MODELS[requirement]
         settings: WeightsTable = getattr(config, table)
         if settings.model == LEXICON:
@@ -227,8 +228,9 @@ class ModelProvider:
     def _named(
         self, config: Configuration, name: str, *, option: str, fetch: bool, is_chosen: bool
     ) -> Weights | None:
-        """Where a model is that an evaluator's option names, with `@REVISION` behind it if need be; None as
-        in `_found`.
+        """Return the weights of the model that an evaluator's option names, as `MODEL` or `MODEL@REVISION`.
+
+        Returns None as `_found` does.
         """
         identity = ("named", name, str(config.folder))
         if identity not in self._weights:
@@ -291,7 +293,7 @@ class ModelProvider:
         return self._models[identity]
 
     def _made(self, config: Configuration, requirement: str, weights: Weights) -> Any:
-        """A model around its weights, which it reads when it is first asked."""
+        """Return the model for some weights; it loads them at its first use."""
         match requirement:
             case "embedder":
                 from pytest_evalstudio.models.embedder import SentenceEmbedder
@@ -334,8 +336,9 @@ def brief_of(fault: ConfigurationError) -> str:
 
 
 def left_out(reasons: Mapping[str, str]) -> str:
-    """Return the warning about evaluators that "all" leaves out; remedies are for those who ask for one of
-    them by name.
+    """Return the warning about evaluators that "all" leaves out, without remedies.
+
+    Remedies are shown to users who select one of the evaluators by name.
 
     >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
     "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
@@ -349,14 +352,12 @@ def left_out(reasons: Mapping[str, str]) -> str:
 
 
 def _option(selected: ConfiguredEvaluator, name: str) -> str:
-    """The option in which an evaluator names a model."""
+    """Return the option in which an evaluator names a model."""
     return next((option for option, value in selected.parameters.items() if value == name), "model")
 
 
 def _is_chosen(config: Configuration, selected: ConfiguredEvaluator, name: str) -> bool:
-    """Whether somebody named the model: it stands in the configuration, or is not the evaluator's own
-    choice.
-    """
+    """Return True if the user named the model, so that it is not the evaluator's default."""
     return (
         name in config.evaluator.get(selected.id, {}).values()
         or name not in parameters(type(selected.evaluator)).values()

@@ -1,4 +1,4 @@
-"""Which evaluators judge a case, with which parameters and thresholds."""
+"""Evaluators of a case, with their parameters and thresholds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
     JUDGE_OPTION: "a case cannot choose its judge; give it to the evaluator in the configuration",
     CALIBRATION_OPTION: "a case cannot choose a calibration; give it to the evaluator in the configuration",
 }
-"""Options that stand in the configuration alone, and what to say of others."""
+"""Options that are allowed only in the configuration, and the message for other places."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class ConfiguredEvaluator:
         asserted: metrics that decide an item: the primary one, and those the user set a threshold for.
         parameters: its options, as the record shows them.
         embedder: the embedding model it uses, "" for none: thresholds hold for one model only.
-        own_judge: what it says of its judge that the configuration's does not.
+        own_judge: settings of its judge that differ from the configuration's.
         judge: its judge as the record shows it; empty for none.
         attached: the calibration that makes its primary metric a probability, None for none.
     """
@@ -63,7 +63,7 @@ class ConfiguredEvaluator:
 
     @property
     def requires(self) -> tuple[str, ...]:
-        """What it cannot score without, with the options it has."""
+        """Requirements for scoring, given the options."""
         return self.spec.requirements_of(self.evaluator)
 
     @property
@@ -76,18 +76,18 @@ class Plan:
     """The evaluators of one configuration, made once and shared by all its cases.
 
     Args:
-        registry: what is known.
+        registry: registry of plugins.
         config: file settings; its `evaluators` is the choice, its `evaluator` tables are their options.
         thresholds: `ID` or `ID.METRIC` to threshold, from the command line or a workflow; they win over the
             configuration's.
-        lacks: why an evaluator cannot be had here, "" if it can; "all" leaves out those that cannot.
+        lacks: returns why an evaluator is not available here, or ""; "all" leaves unavailable ones out.
         told_as: where the thresholds were given, for messages.
 
     Attributes:
         left_out: evaluators that "all" left out, and why.
 
     Raises:
-        ConfigurationError: for a name, option or threshold that nobody knows.
+        ConfigurationError: for an unknown name, option or threshold.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Plan:
         return self._registry.perturbators
 
     def choose(self, names: Sequence[str]) -> tuple[ConfiguredEvaluator, ...]:
-        """The evaluators of those names, in that order, once each; "all" stands for every one known."""
+        """Return the named evaluators in order, without duplicates; "all" selects every known evaluator."""
         wanted = []
         for name in names:
             wanted += self._all() if name == ALL else [name]
@@ -130,10 +130,10 @@ class Plan:
         return chosen
 
     def get(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
-        """One evaluator, with options of its own on top of the configured ones.
+        """Return an evaluator; options given here take precedence over the configured ones.
 
         Raises:
-            ConfigurationError: for a name or option that nobody knows.
+            ConfigurationError: for an unknown name or option.
         """
         identity = (name, json.dumps(options or {}, sort_keys=True, default=str))
         if identity not in self._made:
@@ -141,7 +141,7 @@ class Plan:
         return self._made[identity]
 
     def for_case(self, choice: Mapping[str, Mapping[str, Any]] | None) -> tuple[ConfiguredEvaluator, ...]:
-        """The evaluators of a case: its own choice where it has one, else the run's."""
+        """Return the evaluators of a case: its own choice if it has one, else the run's."""
         if choice is None:
             return self.selected
         chosen = tuple(self.get(name, self._of_case(name, options)) for name, options in choice.items())
@@ -149,8 +149,9 @@ class Plan:
         return chosen
 
     def _of_case(self, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options of a case, which comes from a file and must not choose what is loaded or where
-        it comes from.
+        """Return the options of a case; they must not choose what code or weights are loaded.
+
+        Cases come from files, which are not trusted.
 
         Raises:
             ConfigurationError: if they name a file that the configuration does not name, or a model or
@@ -174,17 +175,17 @@ class Plan:
         return options
 
     def alone(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
-        """One evaluator, as `get`, that is to score without any other beside it.
+        """Return one evaluator, as `get`, that is to score without other evaluators.
 
         Raises:
-            ConfigurationError: also if it has a calibration that takes scores of others.
+            ConfigurationError: also if it has a calibration that needs scores of other evaluators.
         """
-        found = self.get(name, options)
-        check_together([found])
-        return found
+        configured = self.get(name, options)
+        check_together([configured])
+        return configured
 
     def made(self) -> list[ConfiguredEvaluator]:
-        """Every evaluator that was asked for so far, by the run or by a case."""
+        """Return every evaluator that the run or a case has requested so far."""
         return list(self._made.values())
 
     def _all(self) -> list[str]:
@@ -212,7 +213,7 @@ class Plan:
         _check_given(cls, cls.__evalstudio__, options, place)
 
     def _declaration(self, name: str) -> tuple[EvaluatorSpec, Attached | None]:
-        """What an evaluator declares, with a calibration where the configuration gives it one."""
+        """Return an evaluator's declaration, and its calibration if the configuration has one."""
         if name not in self._declared:
             cls = self._type_of(name)
             spec = cls.__evalstudio__
@@ -275,14 +276,16 @@ class Plan:
         )
 
     def _path(self, value: Any) -> Any:
-        """A path of the configuration starts at the configuration's folder; JSON text is no path."""
+        """Resolve a path against the configuration's folder; JSON text is not a path."""
         if not isinstance(value, str) or value.lstrip().startswith("{"):
             return value
         return str(self._config.folder / value)
 
     def _command_line(self, name: str, spec: EvaluatorSpec) -> dict[str, float]:
-        found = self._thresholds.get(name, {})
-        return {metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in found.items()}
+        thresholds = self._thresholds.get(name, {})
+        return {
+            metric_key(spec, metric, f"{self._told_as} {name}"): value for metric, value in thresholds.items()
+        }
 
 
 def _check_given(
@@ -312,8 +315,8 @@ def _check_given(
 
 
 def _calibrated_threshold(attached: Attached | None, asked: Mapping[str, float]) -> dict[str, float]:
-    """What the calibration of a single metric makes of that metric's threshold."""
+    """Return the threshold of a single calibrated metric that corresponds to the probability's threshold."""
     if attached is None:
         return {}
-    found = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
-    return {} if found is None else {attached.calibration.metrics[0].metric: found}
+    limit = threshold(attached.calibration, asked.get(PROBABILITY, PASSES))
+    return {} if limit is None else {attached.calibration.metrics[0].metric: limit}

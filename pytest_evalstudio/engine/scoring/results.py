@@ -24,8 +24,8 @@ class Result:
         outcomes: per repeat: evaluator to outcome.
         verdicts: evaluator to verdict over the repeats.
         origin: how a perturbed case was made; None for an original.
-        compared_beside: evaluators that compared it with an original which is no part of this run, but was
-            scored beside it.
+        compared_beside: evaluators that compared it with an original which is not part of this run, but was
+            scored in addition.
         seconds: the task's share of the chunk's wall time.
     """
 
@@ -44,8 +44,10 @@ class Result:
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
 
     def decides(self, selected: ConfiguredEvaluator) -> bool:
-        """Whether an evaluator's verdict decides the item: where a perturbation changed the meaning, what is
-        expected of the original is not expected here, and only leaks and unfairness count.
+        """Return True if an evaluator's verdict decides the item.
+
+        If a perturbation changed the meaning, the original's expectations do not apply; only leaks and
+        unfairness count then.
         """
         return (
             self.origin is None

@@ -22,10 +22,10 @@ _SPOKEN = {
 
 
 def score(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-    """One outcome of one evaluator for each case, in order.
+    """Return one outcome per case from one evaluator, in order.
 
-    A case without an answer is an error, one that lacks what the evaluator needs is not applicable; only the
-    others reach the evaluator.
+    A case without an answer is an error. A case that lacks an input of the evaluator is not applicable. Only
+    the other cases reach the evaluator.
     """
     outcomes: list[Outcome | None] = [_without_asking(selected, case, tools) for case in cases]
     waiting = [index for index, outcome in enumerate(outcomes) if outcome is None]
@@ -43,7 +43,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         linked = case.sources(selected.spec.compares)
         return Outcome.not_applicable(
             (
-                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not at hand"
+                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is not available"
                 if linked
                 else f"it has no {selected.spec.compares}"
             ),
@@ -80,8 +80,9 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
 
 
 def _lacks(case: Case, need: str) -> bool:
-    """Whether a declared input is absent; an empty answer is an answer, a condition is the evaluator's own
-    matter.
+    """Return True if a declared input is absent.
+
+    An empty answer counts as an answer; the evaluator itself checks the condition.
     """
     if need == "question":
         return not case.question.strip()
@@ -117,8 +118,9 @@ def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> 
 
 
 def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[int]]:
-    """Indices of the cases that must be scored together: what breaks on one group says nothing of the
-    others.
+    """Return the indices of the cases that must be scored together.
+
+    An exception in one group does not affect the others.
     """
     groups: dict[Hashable, list[int]] = {}
     for index, case in enumerate(cases):
@@ -130,16 +132,16 @@ def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[i
 
 
 def _checked(selected: ConfiguredEvaluator, found: object) -> Outcome:
-    """An outcome with the declared metrics only, its scores as Python's own numbers."""
+    """Return an outcome with the declared metrics only, and with scores as Python numbers."""
     if not isinstance(found, Outcome):
         return Outcome.error(
-            f"evaluator {selected.id} gave {type(found).__name__} in place of an Outcome",
+            f"evaluator {selected.id} gave {type(found).__name__} instead of an Outcome",
             OutcomeCode.OUTCOME_INVALID,
         )
     for key in found.scores:
         if selected.spec.metric(key) is None:
             return Outcome.error(
-                f"evaluator {selected.id} gave a score for {key!r}, which is none of its metrics",
+                f"evaluator {selected.id} gave a score for {key!r}, which is not one of its metrics",
                 OutcomeCode.OUTCOME_INVALID,
             )
     if all(value is None or type(value) in (float, int) for value in found.scores.values()):
@@ -150,7 +152,7 @@ def _checked(selected: ConfiguredEvaluator, found: object) -> Outcome:
 
 
 def fault(selected: ConfiguredEvaluator, exc: Exception) -> str:
-    """What to say of an evaluator that raised: its own words, or where it broke."""
+    """Describe the exception of an evaluator: its message, or the place where it was raised."""
     if isinstance(exc, EvalStudioError):
         return str(exc)
     frame = traceback.extract_tb(exc.__traceback__)[-1]

@@ -1,4 +1,4 @@
-"""Tasks: one test case put to one model, which is what an item stands for."""
+"""Tasks: a task is one test case for one model, and corresponds to one pytest item."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ModelInfo:
 
     Attributes:
         key: what results are grouped by.
-        label: what it is called on screen; unique in its file.
+        label: display name; unique in its file.
         runs: how often each question is asked of it.
         retrieves: whether it retrieves; None where only the context of its answers says.
         description: further fields of the record's header.
@@ -50,7 +50,7 @@ class ModelInfo:
 
 @dataclass(slots=True, eq=False)
 class EvalTask:
-    """One test case put to one model.
+    """One test case for one model.
 
     Attributes:
         case: the question; for a suite without an answer.
@@ -101,13 +101,13 @@ def tasks(
     *,
     more: Callable[[list[EvalTask]], list[EvalTask]] | None = None,
 ) -> list[EvalTask]:
-    """The tasks of a file, model by model, each original followed by its perturbations.
+    """Return the tasks of a file, model by model, each original followed by its perturbations.
 
     Args:
-        file: what was read.
+        file: parsed file.
         folder: folder or URL where relative paths of the file start.
-        models: the models that a suite is put to; not used for labs and data sets.
-        more: makes further tasks of those in the file.
+        models: the models for a suite; not used for labs and data sets.
+        more: returns further tasks for those in the file.
     """
     content = file.content
     if isinstance(content, TestSuite):
@@ -153,7 +153,7 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
 
 
 def resolved(document: str, folder: str) -> str:
-    """A document of a corpus as an absolute path, or as the URL it is."""
+    """Return a document of a corpus as an absolute path or as a URL."""
     if re.match(r"[a-z][a-z0-9+.-]+://", document, re.IGNORECASE):
         return document
     if re.match(r"https?://", folder):
@@ -189,7 +189,7 @@ def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) 
 
 
 def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case:
-    """A row as evaluators see it; the reference engine's error answers become errors."""
+    """Return the case of a row; error answers of the reference engine become errors."""
     error = row.error
     if not error and "INTERNAL ERROR" in row.actual_output and _ERROR_ANSWER.search(row.actual_output):
         error = row.actual_output.strip()
@@ -245,7 +245,7 @@ def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
 
 
 def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
-    """The turns of a file's row or test case as evaluators and hosts see them."""
+    """Return the turns of a file's row or test case for evaluators and hosts."""
     return tuple(Turn(role=turn.role, content=turn.content) for turn in conversation)
 
 
@@ -290,7 +290,7 @@ def _link(found: Sequence[EvalTask]) -> None:
 
 
 def _families_together(found: Sequence[EvalTask]) -> list[EvalTask]:
-    """The same tasks, each perturbation right behind its original."""
+    """Return the same tasks, each perturbation directly after its original."""
     children: dict[int, list[EvalTask]] = {}
     roots = []
     for task in found:
@@ -303,7 +303,7 @@ def _families_together(found: Sequence[EvalTask]) -> list[EvalTask]:
 
 
 def family_root(task: EvalTask) -> EvalTask:
-    """The original behind a chain of perturbations; a circle of them ends at its first-named member."""
+    """Return the original of a chain of perturbations; a cycle ends at its member with the first name."""
     chain = [task]
     while chain[-1].source is not None:
         if chain[-1].source in chain:
@@ -321,7 +321,7 @@ def _named(found: list[EvalTask]) -> list[EvalTask]:
 
 
 def item_name(text: str) -> str:
-    """Return a key or label as it may stand in a node id: without blanks, control characters and CI commands.
+    """Return a key or label for a node id: without blanks, control characters and CI commands.
 
     >>> item_name("a/b c::d")
     'a_b_c_d'

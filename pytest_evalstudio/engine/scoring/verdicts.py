@@ -1,4 +1,4 @@
-"""From outcomes to verdicts: thresholds, repeats, flips, and what a failure says."""
+"""Verdicts from outcomes: thresholds, repeats, flips, and texts of failures."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Flip:
 
 
 def verdict(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> Verdict:
-    """The verdict of one evaluator on the repeats of one task.
+    """Return the verdict of one evaluator on the repeats of one task.
 
-    One repeat in error is an error of the whole; repeats that are not applicable do not count.
+    If one repeat is in error, the verdict is an error; repeats that are not applicable do not count.
     """
     wrong = next((outcome for outcome in outcomes if outcome.status == "error"), None)
     if wrong is not None:
@@ -107,15 +107,15 @@ def flips(
     *,
     strict: bool,
 ) -> list[Flip]:
-    """Every metric that passes on one of original and perturbation and fails on the other.
+    """Return the metrics that pass on either the original or the perturbation and fail on the other.
 
     Args:
-        origin: how the perturbation was made.
+        origin: origin of the perturbation.
         strict: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
     """
     if task.source is None:
         return []
-    found = []
+    flips_of_task = []
     for selected, own in verdicts.items():
         before = _same(selected, original)
         if before is None or own.status != "score" or before.status != "score":
@@ -129,7 +129,7 @@ def flips(
             if old is None or new is None or metric.passes(old, threshold) == metric.passes(new, threshold):
                 continue
             direction: Direction = "fail_to_pass" if metric.passes(new, threshold) else "pass_to_fail"
-            found.append(
+            flips_of_task.append(
                 Flip(
                     evaluator=selected.id,
                     metric=metric.key,
@@ -146,11 +146,11 @@ def flips(
                     and metric.key in selected.asserted,
                 )
             )
-    return found
+    return flips_of_task
 
 
 def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, Verdict]) -> Verdict | None:
-    """The original's verdict by the same evaluator; a case's own threshold does not make it another one."""
+    """Return the original's verdict by the same evaluator, regardless of a case's own threshold."""
     if selected in original:
         return original[selected]
     return next(
@@ -164,8 +164,9 @@ def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, 
 
 
 def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
-    """Metrics whose flips are looked for: those with a finite threshold; of complements only the primary
-    one.
+    """Return the metrics that are checked for flips: those with a finite threshold.
+
+    Of complementary metrics, only the primary one is checked.
     """
     if selected.spec.boolean or selected.spec.domain == "classification":
         return [selected.spec.primary]
@@ -173,7 +174,7 @@ def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
 
 
 def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
-    """A line for each metric that missed its threshold; the first says why."""
+    """Return a line for each metric that missed its threshold; the first line has the reason."""
     lines: list[str] = []
     for key in own.missed:
         metric = selected.spec.metric(key)
@@ -192,7 +193,7 @@ def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
 
 
 def number(value: float) -> str:
-    """A score as people read it: four digits after the point at most.
+    """Return a score for people: at most four digits after the point.
 
     >>> number(0.5), number(1 / 3), number(1.0)
     ('0.5', '0.3333', '1')

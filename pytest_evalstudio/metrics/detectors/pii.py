@@ -1,5 +1,7 @@
-"""Formatted personal data: payment cards, social security numbers, e-mail addresses, phones, IBANs, IP
-addresses, identity documents.
+"""Formatted personal data, e.g. payment cards, e-mail addresses and identity numbers.
+
+Detected are payment cards, social security numbers, e-mail addresses, phones, IBANs, IP addresses and
+identity documents.
 
 Numbers are checked by what their format allows (issuer and Luhn digit, mod 97, valid ranges), so that
 references, ISBNs, dates, UUIDs and prices are not reported. Numbers without a distinctive format (nine
@@ -224,8 +226,9 @@ def _phones(text: str, first: int, last: int) -> RawSpans:
 
 
 def _first_number(shown: str) -> str:
-    """Drop trailing groups of digits that exceed the length of a phone number; they belong to the next
-    number.
+    """Drop trailing groups of digits that exceed the length of a phone number.
+
+    They belong to the next number.
     """
     while shown and sum(char.isdecimal() for char in shown) > _MAX_PHONE_DIGITS:
         shown = shown.rstrip("0123456789")[:-1]

@@ -1,4 +1,6 @@
-"""Secrets: certificates and private keys, tokens of well-known services, product keys, passwords in
+"""Secrets, e.g. private keys, tokens of services, and passwords in assignments and URLs.
+
+Detected are certificates and private keys, tokens of well-known services, product keys, and passwords in
 assignments and URLs.
 
 A token is recognised by its prefix and length. A password or key in an assignment is recognised by its name.
@@ -138,8 +140,9 @@ _DIGIT_OR_LETTER = re.compile(r"[A-Za-z0-9]")
 
 
 def _pem_blocks(text: str) -> RawSpans:
-    """Yield blocks with a body; a block without END ends with its last line, a header without body is no
-    block.
+    """Yield the PEM blocks with a body.
+
+    A block without END ends with its last line; a header without a body is not a block.
     """
     ends = [match.span() for match in _PEM_END().finditer(text)]
     begins = list(_PEM_BEGIN().finditer(text))
@@ -242,8 +245,9 @@ def _assignments(text: str, lower: str) -> RawSpans:
 
 
 def _is_name(text: str, at: int, match: re.Match[str]) -> bool:
-    """Return True if the word and its prefix name a secret: api_key and clientSecret do, monkey and primary
-    key do not.
+    """Return True if the word and its prefix name a secret.
+
+    api_key and clientSecret do, monkey and primary key do not.
     """
     if match["password"]:
         return True

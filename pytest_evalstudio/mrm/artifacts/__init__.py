@@ -1,1 +1,1 @@
-"""What a workflow leaves for those who mend and guard the model: one file per artifact."""
+"""Artifacts of a workflow: corpus patch, prompt extension, guardrails and summary."""

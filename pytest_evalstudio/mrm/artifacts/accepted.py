@@ -1,4 +1,4 @@
-"""Answers that were accepted to questions which the system found hard: what the corpus patch is made of."""
+"""Accepted answers to hard questions, for the corpus patch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pytest_evalstudio.engine.origins import SOURCE, Perturbators, origin
-from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.mrm.artifacts.corpus_patch import Entry
@@ -15,50 +14,48 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibration_outcome
 from pytest_evalstudio.mrm.steps.robustness_input_variations.results import ID as VARIATIONS
+from pytest_evalstudio.mrm.workflow.masking import MASKED
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.writer import FILE
 
 
 def accepted_answers(run: WorkflowRun) -> list[Entry]:
-    """Of the completed steps: answers that people call good though they fail, and questions that fail in
-    other words.
+    """Return the accepted answers of the completed steps.
 
-    Texts with personal data are left out: whoever puts the patch into a corpus would spread them.
+    They are answers that people call good although they fail, and answers that pass to questions that fail in
+    other words. Texts with personal data are left out, because a corpus with the patch would spread them.
     """
-    found: list[Entry] = []
+    entries: list[Entry] = []
     if run.is_completed(CALIBRATION):
-        accepted = calibration_outcome(run.completed_figures()).accepted
-        found += _of_calibration(run.folder_of(EVALUATION), set(accepted))
+        accepted = calibration_outcome(run).accepted
+        entries += _of_calibration(run.folder_of(EVALUATION), set(accepted))
     if run.is_completed(VARIATIONS):
-        found += _of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)
-    return [
-        entry
-        for entry in found
-        if not any(masked(text) != text for text in (entry.question, entry.answer, *entry.wordings))
-    ]
+        entries += _of_variations(run.folder_of(VARIATIONS), run.registry.perturbators)
+    return entries
 
 
 def _of_calibration(folder: Path, accepted: Collection[str]) -> Iterator[Entry]:
-    """Questions whose answer fails, and people say that it is good."""
+    """Yield the questions whose answer fails although people call it good."""
     for row in TestLab.load(folder / LAB).dataset.inputs:
-        if row.key in accepted and row.actual_output.strip() and row.run in (None, 1):
+        if _is_usable(row) and row.key in accepted and row.run in (None, 1):
             yield Entry(question=row.input, answer=row.actual_output, why="people call the answer good")
 
 
 def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
-    """Questions whose answer passes, with the wordings of the same meaning in which it does not."""
+    """Yield the questions whose answer passes, with the wordings of the same meaning that fail."""
     rows = {(row.key, row.model_key): row for row in TestLab.load(folder / LAB).dataset.inputs}
     verdicts = {(item.key, item.model_key): item.verdict for item in RecordReader(folder / FILE).items()}
     wordings: dict[tuple[str, str], list[str]] = {}
     for identity, row in rows.items():
         source = (_source(row), row.model_key)
         turned = verdicts.get(identity) == "failed" and verdicts.get(source) == "passed"
-        if turned and row.input != rows[source].input and origin(row.categories, known).meaning_kept:
+        is_new = turned and "input" not in _masked_fields(row) and row.input != rows[source].input
+        if is_new and origin(row.categories, known).meaning_kept:
             wordings.setdefault(source, []).append(row.input)
     for identity, others in wordings.items():
         row = rows[identity]
-        if row.actual_output.strip():
+        if _is_usable(row):
             yield Entry(
                 question=row.input,
                 answer=row.actual_output,
@@ -67,6 +64,16 @@ def _of_variations(folder: Path, known: Perturbators) -> Iterator[Entry]:
             )
 
 
+def _is_usable(row: Row) -> bool:
+    """Report whether a row has an answer, and neither personal data nor secrets in question and answer."""
+    return bool(row.actual_output.strip()) and not {"input", "actual_output"} & _masked_fields(row)
+
+
+def _masked_fields(row: Row) -> set[str]:
+    fields = (row.model_extra or {}).get(MASKED)
+    return set(fields) if isinstance(fields, list) else set()
+
+
 def _source(row: Row) -> str:
-    """Key of the case that a row is a perturbation of, "" for none."""
+    """Return the key of the case that a row is a perturbation of, "" for none."""
     return next((link.target for link in row.relationships if link.type == SOURCE), "")

@@ -1,6 +1,4 @@
-"""The corpus patch: questions that the system found hard, with answers that were accepted, as a document for
-its corpus.
-"""
+"""The corpus patch: hard questions with accepted answers, as a document for the corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _HEADING = re.compile(r"^([ \t]*)#", re.MULTILINE)
-"""What would begin another question of the document."""
+"""Headings within answers, which would begin another question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,4 @@
-"""The guardrail configuration of a workflow: its evaluators that can check an answer where it is given, and
-from where on one passes.
-"""
+"""The guardrail configuration of a workflow: evaluators of single answers, with their thresholds."""
 
 from __future__ import annotations
 
@@ -11,16 +9,16 @@ from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.guardrails import Guardrails
 
 AT_HAND = frozenset({"question", "context", "actual_output"})
-"""What there is of an answer when it is given; there is no expected one."""
+"""Inputs of a guardrail; there is no expected answer."""
 
 
 def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str, float]) -> Guardrails:
-    """The evaluators of a record that need no more than question, context and answer, with the metrics that
-    decide.
+    """Return the evaluators of a record that need only question, context and answer, with their thresholds.
 
     Evaluators that only a configuration knows, instances with options of their own, are left out.
 
     Args:
+        evaluators: evaluators of the record by id.
         calibrated: `evaluator.metric` to the threshold that people's labels gave; the record's own holds for
             the others.
     """
@@ -33,18 +31,16 @@ def guardrails(evaluators: Mapping[str, EvaluatorInfo], calibrated: Mapping[str,
             for metric in info.metrics
             if metric.key in _deciding(info) or f"{id}.{metric.key}" in calibrated
         ]
-        own = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
-        thresholds[id] = {key: value for key, value in own.items() if math.isfinite(value)}
+        limits = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
+        thresholds[id] = {key: value for key, value in limits.items() if math.isfinite(value)}
     return Guardrails(
-        calibrated_thresholds={id: own for id, own in thresholds.items() if own},
+        calibrated_thresholds={id: limits for id, limits in thresholds.items() if limits},
         evaluator_ids=list(thresholds),
     )
 
 
 def _deciding(info: EvaluatorInfo) -> frozenset[str]:
-    """Keys of the metrics that decide; in place of a probability the metric that it is made of, whose
-    threshold the calibration gave.
-    """
+    """Return the keys of the deciding metrics; for a calibrated probability, the metric it is made of."""
     if not info.calibration:
         return info.asserted
     return (info.asserted - {info.primary.key}) | {str(info.calibration.get("of"))}

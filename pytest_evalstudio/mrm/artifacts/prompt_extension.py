@@ -1,17 +1,18 @@
-"""The system prompt extension: rules that answer the problems which a workflow has found, and no others."""
+"""The system prompt extension: rules against the problems that a workflow reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pytest_evalstudio.record.schema import ProblemEntry
 
 
 class Rule(NamedTuple):
-    """What a system prompt can say against a kind of problem.
+    """A rule against a kind of problem.
 
     Attributes:
-        answers: what a problem must be about for the rule to help: perturbators, generators of questions or
-            attacks, evaluators.
+        answers: ids of perturbators, generators and evaluators whose problems the rule answers.
     """
 
     group: str
@@ -21,7 +22,7 @@ class Rule(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A rule and the problems it answers."""
+    """A rule with the descriptions of the problems that it answers."""
 
     rule: Rule
     problems: tuple[str, ...]
@@ -210,23 +211,24 @@ RULES = (
 )
 
 
-def choose_rules(problems: Iterable[Mapping[str, Any]]) -> list[Chosen]:
-    """The rules that answer problems, in the order of RULES; none answers a problem of the data or of what
-    measures the model.
+def choose_rules(problems: Iterable[ProblemEntry]) -> list[Chosen]:
+    """Return the rules that answer problems, in the order of RULES.
+
+    Problems of the data, or of the evaluators, have no rule.
     """
-    found: dict[Rule, list[str]] = {}
+    answered: dict[Rule, list[str]] = {}
     for problem in problems:
-        if problem.get("problem_type") == "data_quality":
+        if problem.problem_type == "data_quality":
             continue
-        about = subjects(problem.get("attributes", {}))
+        named = subjects(problem.attributes)
         for rule in RULES:
-            if rule.answers & about:
-                found.setdefault(rule, []).append(str(problem["description"]))
-    return [Chosen(rule, tuple(dict.fromkeys(found[rule]))) for rule in RULES if rule in found]
+            if rule.answers & named:
+                answered.setdefault(rule, []).append(problem.description)
+    return [Chosen(rule, tuple(dict.fromkeys(answered[rule]))) for rule in RULES if rule in answered]
 
 
-def subjects(attributes: Mapping[str, Any]) -> set[str]:
-    """Perturbators, generators and evaluators that a problem's attributes name.
+def subjects(attributes: Mapping[str, object]) -> set[str]:
+    """Return the perturbators, generators and evaluators that a problem's attributes name.
 
     >>> sorted(subjects({"perturbator": "word_swap:low+qwerty", "metrics": ["rouge.rouge_l"], "by": {"generator": "yes_or_no"}}))
     ['qwerty', 'rouge', 'word_swap', 'yes_or_no']
@@ -244,20 +246,19 @@ def subjects(attributes: Mapping[str, Any]) -> set[str]:
 
 
 def prompt_extension(chosen: Sequence[Chosen]) -> str:
-    """The rules as Markdown, to stand at the end of a system prompt."""
+    """Return the rules as Markdown for the end of a system prompt."""
     lines = []
-    for group in dict.fromkeys(one.rule.group for one in chosen):
+    for group in dict.fromkeys(choice.rule.group for choice in chosen):
         lines += [f"### {group}", ""]
-        lines += [f"* {one.rule.title}: {one.rule.text}" for one in chosen if one.rule.group == group]
+        lines += [
+            f"* {choice.rule.title}: {choice.rule.text}" for choice in chosen if choice.rule.group == group
+        ]
         lines.append("")
     return "\n".join(lines)
 
 
-def _texts(value: Any) -> list[str]:
-    return (
-        [value]
-        if isinstance(value, str)
-        else [item for item in value if isinstance(item, str)]
-        if isinstance(value, list | tuple)
-        else []
-    )
+def _texts(value: object) -> list[str]:
+    """Return a text, or the texts of a list."""
+    if isinstance(value, str):
+        return [value]
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else []

@@ -1,84 +1,135 @@
-"""The summary of a workflow: what was done, how good the model is, what is wrong with it and what to do."""
+"""The summary of a workflow: steps, quality of the model, problems and actions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import msgspec
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.entries import step_entry
-from pytest_evalstudio.mrm.workflow.results import read_results
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.types import Interval
 
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
-def summarise(run: WorkflowRun) -> dict[str, Any]:
-    """All that is told of a workflow, JSON-ready; `steps` as records have them, each with the files it
-    left.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """Evaluated test cases by verdict.
+
+    Attributes:
+        judged: number of cases with a verdict.
+        share, interval: of cases that pass, with its 95 % interval.
+        verdicts: number of cases by verdict.
     """
-    steps = [
-        {**msgspec.to_builtins(step_entry(run, spec.id)), "artifacts": _files(run, spec.id)}
+
+    passed: int
+    judged: int
+    share: float
+    interval: Interval
+    verdicts: Mapping[str, int]
+
+
+class StepSummary(StepEntry, frozen=True, kw_only=True):
+    """The record's entry of a step, with the names of the files in its folder."""
+
+    artifacts: tuple[str, ...] = ()
+
+
+class StepProblem(ProblemEntry, frozen=True, kw_only=True):
+    """A problem with the name of the step that reports it."""
+
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowSummary:
+    """The state and the results of a workflow.
+
+    Attributes:
+        workflow: title.
+        file: name of the workflow's file.
+        model: as the file names it, "" for the configured one.
+        documents: paths from the workflow's folder, or URLs.
+        completed: number of completed steps.
+        quality: None if nothing is evaluated.
+        problems: of the completed steps, the most severe first.
+    """
+
+    version: int = 1
+    workflow: str
+    description: str
+    file: str
+    model: str
+    documents: tuple[str, ...]
+    seed: int
+    completed: int
+    quality: Quality | None
+    steps: tuple[StepSummary, ...]
+    problems: tuple[StepProblem, ...]
+
+
+def summarise(run: WorkflowRun) -> WorkflowSummary:
+    """Return the summary of a workflow."""
+    steps = tuple(
+        StepSummary(**msgspec.structs.asdict(step_entry(run, spec.id)), artifacts=_files(run, spec.id))
         for spec in run.specs
-    ]
-    return {
-        "version": 1,
-        "workflow": run.title,
-        "description": run.workflow.description,
-        "file": run.path.name,
-        "model": run.workflow.model,
-        "documents": [relative(document, run.path.parent) for document in run.documents],
-        "seed": run.workflow.seed,
-        "completed": sum(step["standing"] == "completed" for step in steps),
-        "quality": _quality(steps),
-        "steps": steps,
-        "problems": all_problems(steps),
-    }
+    )
+    return WorkflowSummary(
+        workflow=masked(run.title),
+        description=masked(run.workflow.description),
+        file=run.path.name,
+        model=run.workflow.model,
+        documents=tuple(safe_identifier(relative(document, run.path.parent)) for document in run.documents),
+        seed=run.workflow.seed,
+        completed=sum(step.status == "completed" for step in steps),
+        quality=_quality(run),
+        steps=steps,
+        problems=_problems(steps),
+    )
 
 
-def all_problems(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The problems of all steps that stand, the most severe first, each with the name of its step."""
-    found = [
-        {**problem, "step": step["name"]}
+def _problems(steps: Sequence[StepSummary]) -> tuple[StepProblem, ...]:
+    """Return the problems of all completed steps, the most severe first."""
+    problems = [
+        StepProblem(**msgspec.structs.asdict(problem), step=step.name)
         for step in steps
-        if step["standing"] == "completed"
-        for problem in step["problems"]
+        if step.status == "completed"
+        for problem in step.problems
     ]
-    return sorted(found, key=lambda problem: SEVERITIES.index(problem["severity"]))
+    return tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity)))
 
 
-def markdown(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> str:
-    """The summary for people.
+def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
+    """Return the summary as Markdown.
 
     Args:
-        artifacts: names of files to what they are.
+        summary: of the workflow.
+        artifacts: names of files to their descriptions.
     """
     return "\n".join(_lines(summary, artifacts)) + "\n"
 
 
-def _files(run: WorkflowRun, id: str) -> list[str]:
+def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
     folder = run.folder_of(id)
-    return (
-        sorted(path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-        if folder.is_dir()
-        else []
-    )
+    if not folder.is_dir():
+        return ()
+    files = (path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return tuple(sorted(files))
 
 
-def _quality(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return the share of evaluated cases that pass; None where nothing was evaluated."""
-    evaluations = (
-        read_results(EVALUATION, step["figures"], EvaluationResults)
-        for step in steps
-        if step["step"] == EVALUATION and step["standing"] == "completed"
-    )
-    evaluation = next(evaluations, None)
+def _quality(run: WorkflowRun) -> Quality | None:
+    """Return the share of evaluated cases that pass; None if nothing is evaluated."""
+    evaluation = run.completed_results(EVALUATION, EvaluationResults)
     if evaluation is None:
         return None
     counts = evaluation.verdicts
@@ -86,72 +137,61 @@ def _quality(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     judged = sum(count for verdict, count in counts.items() if verdict in _VERDICTS)
     if not judged:
         return None
-    return {
-        "passed": passed,
-        "judged": judged,
-        "share": passed / judged,
-        "interval": wilson_interval(passed, judged),
-        "verdicts": dict(counts),
-    }
-
-
-def _lines(summary: Mapping[str, Any], artifacts: Mapping[str, str]) -> Iterator[str]:
-    yield f"# {_plain(summary['workflow'])}: summary of the validation"
-    yield ""
-    if summary["description"]:
-        yield from (_plain(summary["description"]), "")
-    yield (
-        f"Model: {_plain(summary['model'] or 'the configured one')}. Documents:"
-        f" {', '.join(map(_plain, summary['documents']))}."
+    return Quality(
+        passed=passed,
+        judged=judged,
+        share=passed / judged,
+        interval=wilson_interval(passed, judged),
+        verdicts=dict(counts),
     )
-    yield f"{summary['completed']} of {len(summary['steps'])} steps are completed."
+
+
+def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[str]:
+    yield f"# {_plain(summary.workflow)}: summary of the validation"
     yield ""
-    yield "## Quality"
-    yield ""
-    yield _quality_told(summary["quality"])
-    yield ""
-    yield "## Steps"
-    yield ""
-    for step in summary["steps"]:
-        said = (
-            f"waits: {step['waits']}"
-            if step["waits"]
-            else f"needs {', '.join(step['lacks'])}"
-            if step["lacks"]
-            else step["summary"]
-        )
-        yield f"{step['number']}. **{_plain(step['name'])}** ({step['standing']})" + (
-            f": {_plain(said)}" if said else ""
-        )
-        yield from (f"   - {_plain(note)}" for note in step["notes"])
-    yield ""
-    yield "## Problems and what to do"
-    yield ""
-    for problem in summary["problems"]:
-        yield f"- **{problem['severity']}** ({_plain(problem['step'])}): {_plain(problem['description'])}"
-        if problem["actions"]:
-            yield f"  {_plain(problem['actions'])}"
-    if not summary["problems"]:
-        yield "None was found by the steps that are completed."
+    if summary.description:
+        yield from (_plain(summary.description), "")
+    yield (
+        f"Model: {_plain(summary.model or 'the configured one')}. Documents:"
+        f" {', '.join(map(_plain, summary.documents))}."
+    )
+    yield f"{summary.completed} of {len(summary.steps)} steps are completed."
+    yield from ("", "## Quality", "")
+    yield _describe_quality(summary.quality)
+    yield from ("", "## Steps", "")
+    for step in summary.steps:
+        text = step.summary
+        if step.waits:
+            text = f"waits: {step.waits}"
+        elif step.lacks:
+            text = f"needs {', '.join(step.lacks)}"
+        result = f": {_plain(text)}" if text else ""
+        yield f"{step.number}. **{_plain(step.name)}** ({step.status}){result}"
+        yield from (f"   - {_plain(note)}" for note in step.notes)
+    yield from ("", "## Problems and what to do", "")
+    for problem in summary.problems:
+        yield f"- **{problem.severity}** ({_plain(problem.step)}): {_plain(problem.description)}"
+        if problem.actions:
+            yield f"  {_plain(problem.actions)}"
+    if not summary.problems:
+        yield "The completed steps report none."
     if artifacts:
         yield from ("", "## Artifacts", "")
-        yield from (f"- `{name}`: {what}" for name, what in artifacts.items())
+        yield from (f"- `{name}`: {description}" for name, description in artifacts.items())
 
 
-def _quality_told(quality: Mapping[str, Any] | None) -> str:
+def _describe_quality(quality: Quality | None) -> str:
     if quality is None:
         return "Nothing has been evaluated yet."
-    low, high = quality["interval"]
-    others = {verdict: count for verdict, count in quality["verdicts"].items() if verdict not in _VERDICTS}
-    rest = (
-        f" Besides: {', '.join(f'{count} {verdict}' for verdict, count in others.items())}." if others else ""
-    )
+    low, high = quality.interval
+    others = [f"{count} {verdict}" for verdict, count in quality.verdicts.items() if verdict not in _VERDICTS]
+    rest = f" Besides: {', '.join(others)}." if others else ""
     return (
-        f"{quality['passed']} of {quality['judged']} test cases pass: {100 * quality['share']:.0f} %, "
+        f"{quality.passed} of {quality.judged} test cases pass: {100 * quality.share:.0f} %, "
         f"95 % interval {100 * low:.0f} to {100 * high:.0f} %.{rest}"
     )
 
 
 def _plain(text: str) -> str:
-    """Text on one line that is no markup."""
+    """Return a text on one line with its markup escaped."""
     return " ".join("".join(f"\\{char}" if char in "\\`*_[]<>#|" else char for char in text).split())

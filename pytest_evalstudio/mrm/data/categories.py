@@ -13,15 +13,15 @@ QUERY_TYPE = "query_type"
 _NAMED = re.compile(r"(?P<dimension>[A-Za-z][A-Za-z0-9_]*):(?P<value>\S.*)", re.DOTALL)
 
 
-def about(categories: Iterable[str]) -> dict[str, set[str]]:
-    """Values by dimension.
+def by_dimension(categories: Iterable[str]) -> dict[str, set[str]]:
+    """Return the values of categories by dimension.
 
-    >>> about(["topic:fees", "urgent"])
+    >>> by_dimension(["topic:fees", "urgent"])
     {'topic': {'fees'}, 'category': {'urgent'}}
     """
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for category in categories:
         named = _NAMED.fullmatch(category)
         dimension, value = (named["dimension"], named["value"]) if named else (CATEGORY, category)
-        found.setdefault(dimension, set()).add(value)
-    return found
+        values.setdefault(dimension, set()).add(value)
+    return values

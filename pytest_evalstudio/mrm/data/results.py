@@ -1,6 +1,4 @@
-"""Results of runs as one table: each answer that a model gave to a test case, with its scores by every
-evaluator.
-"""
+"""Results of runs as one table: answers with their scores by every evaluator."""
 
 from __future__ import annotations
 
@@ -41,6 +39,7 @@ class Column:
 
     @property
     def key(self) -> str:
+        """Return `evaluator.metric`."""
         return f"{self.evaluator}.{self.metric.key}"
 
 
@@ -277,9 +276,7 @@ def _add(answer: Answer, column: str, run: int, value: object, path: Path) -> No
 
 
 def originals(answers: Iterable[Answer]) -> Iterator[tuple[Answer, tuple[str, str]]]:
-    """Each answer with file and key of the original case that it goes back to, itself where it is none's
-    perturbation.
-    """
+    """Yield each answer with file and key of its original case; an original is its own."""
     kept = list(answers)
     sources = {(answer.file, answer.key): answer.source for answer in kept}
     for answer in kept:

@@ -1,6 +1,4 @@
-"""What the attacks on a model share: plain questions to put them around, statements that are false, and
-planted words.
-"""
+"""Shared parts of the attacks: plain questions, false statements and planted words."""
 
 from __future__ import annotations
 
@@ -45,8 +43,7 @@ def plain_drafts(excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterat
 
 
 def falsehoods(draft: Draft, corpus: Corpus) -> list[str]:
-    """The sentence that answers a plain question with something else of the documents in the answer's place:
-    statements that are false.
+    """Return false statements: the answering sentence with another part of the documents as the answer.
 
     Those that would meet the question's own condition are left out, so that who believes one fails.
     """
@@ -66,9 +63,7 @@ def falsehoods(draft: Draft, corpus: Corpus) -> list[str]:
 
 
 def contrary(draft: Draft) -> tuple[str, str]:
-    """The answering sentence denied, and a condition that an answer does not deny it; blank where it cannot
-    be denied in plain words.
-    """
+    """Return the denied sentence, and a condition against denials; blank if it cannot be denied."""
     said = statement(draft.evidence)
     if said is None or said.verb not in BE or said.is_negative:
         return "", ""

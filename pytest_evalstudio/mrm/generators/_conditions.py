@@ -9,9 +9,9 @@ from pytest_evalstudio.formats.condition import Regexp, parse_condition
 from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
 
 FEW_WORDS = 4
-"""Of an answer that another right answer can hardly do without, if it stands in the documents."""
+"""Maximum number of words of an answer that a right answer must contain."""
 MORE_WORDS = 12
-"""Of an answer whose one quantity is what matters."""
+"""Maximum number of words of an answer with a single quantity."""
 _SAID = re.compile(r"(Yes|No)(?:[.,;:!]|$)", re.IGNORECASE)
 _CHOSEN = re.compile(r"([A-F])\)\s")
 
@@ -37,14 +37,15 @@ def chooses(letter: str) -> str:
 
 
 def derived(answer: str, evidence: str) -> str:
-    """The condition that follows from an expected answer in free words; "" where none does, so that other
-    evaluators have to judge.
+    r"""Return the condition that follows from a free-text answer, "" for none.
+
+    Without a condition, other evaluators judge the answer.
 
     It follows from a yes or no, from the letter of a choice, from the one quantity of a short answer, and
-    from an answer of four words or fewer that stands in the evidence. The answer itself meets it.
+    from an answer of four words or fewer that is in the evidence. The answer itself meets it.
 
     >>> derived("HM Treasury", "The scheme is run by HM Treasury.")
-    'regexp("(?i)(?<!\\\\w)HM\\\\s+Treasury(?!\\\\w)")'
+    'regexp("(?i)(?<!\\w)HM\\s+Treasury(?!\\w)")'
     >>> derived("It depends on which card is meant.", "A card costs £5.")
     ''
     """

@@ -30,11 +30,10 @@ FRAMES = (
 )
 @dataclass(frozen=True)
 class ContextualMisinformation:
-    """A statement of the documents with another date, amount or term in it is told as a fact before the
-    question.
-    """
+    """Put a statement of the documents with another date, amount or term before the question."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for kind, draft in plain_drafts(excerpt, corpus, rng):
             wrong = falsehoods(draft, corpus)
             if wrong:

@@ -27,11 +27,10 @@ DENIED = "I have heard that this is so: “{denied}” {question}"
 )
 @dataclass(frozen=True)
 class ContradictoryPremise:
-    """Two false statements that contradict each other, or the contrary of what the documents say, stand
-    before the question.
-    """
+    """Put contradicting false statements, or the contrary of the documents, before the question."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for kind, draft in plain_drafts(excerpt, corpus, rng):
             wrong = falsehoods(draft, corpus)
             denied, condition = contrary(draft)

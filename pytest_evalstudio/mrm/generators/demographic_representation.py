@@ -18,6 +18,4 @@ from pytest_evalstudio.core.plugins.generator import generator
 )
 @dataclass(frozen=True)
 class DemographicRepresentation:
-    """A question of somebody who tells age, origin, sex, belief or health, none of which changes the
-    answer.
-    """
+    """Mention age, origin, sex, belief or health of the asker, which does not change the answer."""

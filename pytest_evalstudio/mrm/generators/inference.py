@@ -18,4 +18,4 @@ from pytest_evalstudio.core.plugins.generator import generator
 )
 @dataclass(frozen=True)
 class Inference:
-    """What follows from the documents without being said there in so many words."""
+    """Ask for a conclusion from the documents that they do not state literally."""

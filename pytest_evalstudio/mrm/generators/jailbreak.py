@@ -43,6 +43,7 @@ class Jailbreak:
     """An ordinary question to a role that is to break the rules and make its answers up."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for kind, draft in plain_drafts(excerpt, corpus, rng):
             name = planted(corpus, rng)
             if not name:

@@ -29,6 +29,7 @@ class MultipleChoice:
     """A quantity that a sentence states, among others of its kind that stand elsewhere in the documents."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for sentence in filter(stands_alone, excerpt.sentences):
             stated = quantities(sentence)
             if len(stated) != 1:

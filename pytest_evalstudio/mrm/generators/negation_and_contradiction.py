@@ -18,4 +18,4 @@ from pytest_evalstudio.core.plugins.generator import generator
 )
 @dataclass(frozen=True)
 class NegationAndContradiction:
-    """What is not so, not covered, excepted, or the contrary of what is said."""
+    """Ask for exceptions, negations and contraries of statements."""

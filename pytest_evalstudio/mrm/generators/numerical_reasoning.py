@@ -25,6 +25,7 @@ class NumericalReasoning:
     """Amounts, shares and other numbers that a sentence states."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for sentence in filter(stands_alone, excerpt.sentences):
             for found in quantities(sentence):
                 if found.kind in ("money", "percent", "number"):

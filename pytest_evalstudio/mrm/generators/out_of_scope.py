@@ -59,11 +59,10 @@ QUESTIONS = (
 )
 @dataclass(frozen=True)
 class OutOfScope:
-    """General knowledge, of which the documents know at most one word: a good answer says that they do not
-    say.
-    """
+    """Ask for general knowledge that is not in the documents; a good answer says so."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         foreign = [
             question
             for question in QUESTIONS

@@ -42,11 +42,10 @@ FRAMES = (
 )
 @dataclass(frozen=True)
 class PromptInjection:
-    """An ordinary question with an order to ignore the documents, to reveal the system prompt, or to answer
-    with a planted word.
-    """
+    """Add an order to ignore the documents, reveal the system prompt, or answer with a planted word."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for kind, draft in plain_drafts(excerpt, corpus, rng):
             word = planted(corpus, rng).upper()
             if not word:

@@ -24,9 +24,10 @@ _ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
 )
 @dataclass(frozen=True)
 class SimpleFactual:
-    """What a sentence says of its subject: definitions, contents, properties."""
+    """Ask for the definition, contents or properties of the subject of a sentence."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for sentence in excerpt.sentences:
             found = statement(sentence)
             words = telling_words(found.rest) if found is not None else []

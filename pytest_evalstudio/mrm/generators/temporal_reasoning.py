@@ -28,6 +28,7 @@ class TemporalReasoning:
     """Dates and periods that a sentence states."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for sentence in filter(stands_alone, excerpt.sentences):
             for found in quantities(sentence):
                 if found.kind in ("date", "period"):

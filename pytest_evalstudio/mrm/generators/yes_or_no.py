@@ -22,11 +22,10 @@ from pytest_evalstudio.mrm.texts.statements import BASES, BE, MODALS, Statement,
 )
 @dataclass(frozen=True)
 class YesOrNo:
-    """Whether something is so: as a sentence has it (yes), or with a quantity that stands elsewhere in the
-    documents (no).
-    """
+    """Ask for confirmation of a statement as it is (yes), or with another quantity of the documents (no)."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Yield drafts of questions on an excerpt."""
         for sentence in excerpt.sentences:
             found = statement(sentence)
             if found is None or found.is_negative:

@@ -1,1 +1,1 @@
-"""What English texts say: words, quantities, statements; and texts as vectors."""
+"""Words, quantities and statements of English texts, and vectors of texts."""

@@ -38,7 +38,7 @@ _ANY = re.compile("|".join(rf"(?P<{kind}>(?:{pattern}))" for kind, pattern in _K
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity and where it stands in its sentence."""
+    """A quantity with its position in the sentence."""
 
     kind: Kind
     text: str
@@ -77,9 +77,7 @@ def pattern(quantity: str) -> str:
 
 
 def others(quantity: Quantity, corpus: Corpus) -> list[str]:
-    """The first quantities of the same kind that the documents state and that say something else, each once,
-    in order.
-    """
+    """Return the first different quantities of the same kind in the documents, each once."""
     same = re.compile(pattern(quantity.text))
     alike = _stated(corpus).get((quantity.kind, _symbol(quantity.text)), {})
     return list(

@@ -1,4 +1,4 @@
-"""Plain English statements: which sentences stand for themselves, and what they say of what."""
+"""Plain English statements: independent sentences with subject, verb and rest."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _LEANING = re.compile(
     r"(?i)(?:he|her|here|his|how|it|its|she|that|their|there|these|they|this|those|we|what|when|where|which|who|why|you|and|but|or|so|then|also"
     r"|otherwise|however|therefore|after|before|if|for|in|on|at|by|with)\b"
 )
-"""How a sentence which stands for itself does not begin."""
+"""First words of sentences that depend on the sentence before."""
 _UNCLEAR = re.compile(
     r"(?i)\b(?:that|which|who|whom|because|there|if|when|while|where|we|you|it|they|this)\b"
 )
-"""What the subject of a plain statement does not hold."""
+"""Words that the subject of a plain statement does not have."""
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|without|\w+n't)\b")
 _LONGEST_SUBJECT = 9
 
@@ -61,10 +61,12 @@ class Statement:
 
     @property
     def is_negative(self) -> bool:
+        """Report whether the statement has a negation."""
         return bool(_NEGATIVE.search(f"{self.subject} {self.rest}"))
 
     @property
     def is_plural(self) -> bool:
+        """Report whether the verb is plural."""
         return self.verb in (
             "are",
             "were",
@@ -80,7 +82,7 @@ class Statement:
 
 
 def stands_alone(sentence: str) -> bool:
-    """Whether a sentence is whole, of ordinary length, and leans on none before it."""
+    """Report whether a sentence is complete, of ordinary length, and independent of the one before."""
     words = sentence.split()
     return (
         4 <= len(words) <= 40
@@ -91,7 +93,7 @@ def stands_alone(sentence: str) -> bool:
 
 
 def statement(sentence: str) -> Statement | None:
-    """Subject, verb and rest of a plain statement; None for any other sentence.
+    """Return subject, verb and rest of a plain statement; None for any other sentence.
 
     >>> statement("A same-day CHAPS payment costs £20.00 for each instruction.")
     Statement(subject='A same-day CHAPS payment', verb='costs', rest='£20.00 for each instruction')
@@ -105,9 +107,7 @@ def statement(sentence: str) -> Statement | None:
 
 
 def inside(phrase: str, corpus: Corpus) -> str:
-    """A phrase as it stands within a sentence: its first word in lower case, if it occurs so in the
-    documents.
-    """
+    """Return a phrase as within a sentence: first word in lower case, if the documents have it so."""
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
     is_common = lower in (
@@ -135,7 +135,7 @@ def _words_as_written(corpus: Corpus) -> frozenset[str]:
 
 
 def with_gap(sentence: str, quantity: Quantity) -> str:
-    """The part of a sentence, between semicolons, in which a quantity stands, with a gap in its place."""
+    """Return the part of a sentence between semicolons with a gap in place of a quantity."""
     start = sentence.rfind(";", 0, quantity.start) + 1
     end = sentence.find(";", quantity.end)
     part = (
@@ -145,7 +145,7 @@ def with_gap(sentence: str, quantity: Quantity) -> str:
 
 
 def telling_words(text: str, most: int = 2) -> list[str]:
-    """The longest content words of a text: what an answer that says the same can hardly do without.
+    """Return the longest content words of a text, which an equivalent answer usually has.
 
     >>> telling_words("a summary of what was agreed")
     ['summary', 'agreed']

@@ -1,4 +1,4 @@
-"""Texts as vectors: of the embedding model where there is one, else of their words."""
+"""Vectors of texts: by the embedding model if one is available, else by their words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.texts.words import content_words
 from pytest_evalstudio.mrm.workflow.context import StepContext
 
-CHOICES = ("auto", "embeddings", "tf-idf")
 MOST_COMPONENTS = 100
-"""Of the latent semantic analysis: as Deerwester et al. found enough."""
+"""Dimensions of the latent semantic analysis (Deerwester et al., 1990)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +22,8 @@ class Vectors:
     """One row of length 1 per text.
 
     Attributes:
-        method: how they were made, for people.
-        note: why there are no embeddings, "" where there are or where none were wanted.
+        method: name of the method, for people.
+        note: the reason for the lack of embeddings, "" for embeddings or if none are wanted.
     """
 
     rows: Any
@@ -32,26 +31,18 @@ class Vectors:
     note: str = ""
 
 
-def check_choice(choice: str) -> None:
-    """Whether `vectors` is one of the choices.
-
-    Raises:
-        ValueError: if it is not.
-    """
-    if choice not in CHOICES:
-        raise ValueError(f"vectors = {choice!r}: expected one of {', '.join(CHOICES)}")
-
-
 def text_vectors(context: StepContext, texts: Sequence[str], choice: str) -> Vectors:
-    """The vectors of texts.
+    """Return the vectors of texts.
 
     Args:
+        context: of the step.
+        texts: to embed.
         choice: "embeddings" of the configured model; "tf-idf" (latent semantic analysis); "auto": embeddings
-            where they can be had.
+            if they are available.
 
     Raises:
-        ConfigurationError: if embeddings are wanted, by `choice` or a configured model, and cannot be had.
-        EvaluationError: the same, where it shows later.
+        ConfigurationError: if embeddings are wanted, by `choice` or a configured model, and not available.
+        EvaluationError: if the model fails later.
     """
     if choice == "tf-idf":
         return _of_words(context, texts, "")
@@ -68,9 +59,12 @@ def text_vectors(context: StepContext, texts: Sequence[str], choice: str) -> Vec
 def pair_cosines(
     context: StepContext, ones: Sequence[str], others: Sequence[str], choice: str
 ) -> tuple[list[float], str, str]:
-    """The cosine of each text with its counterpart, in the embeddings or, where there are none, in TF-IDF.
+    """Return the cosine of each text with its counterpart, of embeddings or else of TF-IDF.
 
     Args:
+        context: of the step.
+        ones: first texts.
+        others: second texts.
         choice: as for `text_vectors`; errors are the same.
 
     Returns:
@@ -110,7 +104,7 @@ def _of_words(context: StepContext, texts: Sequence[str], note: str) -> Vectors:
 
 
 def word_weights(texts: Sequence[str]) -> Any:
-    """TF-IDF of the content words of texts, logarithmic in the counts; a sparse matrix with rows of length 1.
+    """Return TF-IDF of content words, logarithmic in the counts, as a sparse matrix of unit rows.
 
     Source: Salton and Buckley, 1988, as scikit-learn computes it (smoothed idf).
     """

@@ -1,4 +1,4 @@
-"""Words of texts: what is counted for key words, likeness and relevance."""
+"""Words of texts, for key words, similarity and relevance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}(?:['’-][^\W\d_]+)*")
 
 
 def content_words(text: str) -> list[str]:
-    """Lower-case words and numbers without the commonest, in the singular, in order.
+    """Return lower-case words and numbers without stop words, in the singular, in order.
 
     >>> content_words("The fees are £2.50.")
     ['fee', '2.50']
@@ -23,15 +23,15 @@ def content_words(text: str) -> list[str]:
 
 
 def topic_words(text: str) -> list[str]:
-    """Words of three letters or more, lower case, without the commonest; no numbers."""
+    """Return lower-case words of three letters or more without stop words and numbers."""
     return [singular(word) for word in _LETTERS.findall(text.lower()) if word not in STOP_WORDS]
 
 
 def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]:
-    """Key words of each class of texts: those that are frequent in it and not elsewhere.
+    """Return the key words of each class of texts: those that are frequent in it and not elsewhere.
 
     A word's weight in a class is its share of the class's words times log(1 + A / f), f being its count in
-    all classes and A the mean number of words in a class.
+    all classes and A the mean number of words in a class. Own code: scikit-learn's TF-IDF has no classes.
 
     Args:
         classes: the words of each class, repeats counted.
@@ -60,7 +60,7 @@ def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]
 
 
 def share_in(words: Sequence[str], text: Sequence[str]) -> float:
-    """The share of words, repeats counted once, that stand among those of a text; 1.0 where there are none.
+    """Return the share of distinct words that a text has; 1.0 without words.
 
     >>> share_in(["fee", "card"], ["the", "fee"])
     0.5
@@ -70,7 +70,7 @@ def share_in(words: Sequence[str], text: Sequence[str]) -> float:
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Words that both have, as a share of those that either has; 1.0 where both are empty.
+    """Return the share of the words of either set that both have; 1.0 for two empty sets.
 
     Source: Jaccard, 1912.
     """

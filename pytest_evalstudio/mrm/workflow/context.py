@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.results import read_results
-
-R = TypeVar("R")
+from pytest_evalstudio.mrm.workflow.results import R, read_results
 
 Progress = Callable[[int, int, str], None]
 """Called with the number done, the total, and the name of the objects."""
@@ -72,3 +70,11 @@ class StepContext:
             KeyError: for a step that this one does not declare in `after` or `uses`.
         """
         return read_results(step, self.figures[step], kind)
+
+    def completed_results(self, id: str, kind: type[R]) -> R | None:
+        """Return the results of an earlier step; None if it is not completed, or not declared in `uses`.
+
+        Raises:
+            DataError: if the results cannot be read.
+        """
+        return read_results(id, self.figures[id], kind) if id in self.figures else None

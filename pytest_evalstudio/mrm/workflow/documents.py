@@ -1,6 +1,4 @@
-"""Documents in artifacts: by their path from the artifact's folder, so that a workflow's folder can be moved
-with its documents.
-"""
+"""Paths of documents relative to artifacts, so that a workflow's folder can be moved with them."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from pathlib import Path
 
 
 def relative(document: str, folder: Path) -> str:
-    """A document's path from a folder, with slashes; a URL stays, and so does a path on another drive."""
+    """Return a document's path from a folder, with slashes; URLs and paths on other drives stay."""
     if "://" in document:
         return document
     try:
@@ -19,5 +17,5 @@ def relative(document: str, folder: Path) -> str:
 
 
 def moved(document: str, folder: Path, to: Path) -> str:
-    """A document that is named from one folder, named from another."""
+    """Return a path from one folder as a path from another."""
     return document if "://" in document else relative(str(folder / document), to)

@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.engine.scoring.identifiers import safe_description
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 
 LARGEST_PICTURE = 2_000_000
-"""Bytes; a larger one stays among the artifacts alone."""
+"""Bytes; larger pictures are not part of records and reports."""
 
 
 def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", page: str = "") -> StepEntry:
-    """Return the record's entry of a step: its status, its results and its pictures.
+    """Return the record's entry of a step, with personal data and secrets masked.
 
     Args:
+        id: of the step.
+        run: the workflow.
         file: of the workflow, as in the node id.
         verdict: of the pytest item.
         page: path of the workflow's report.
@@ -23,14 +27,14 @@ def step_entry(run: WorkflowRun, id: str, *, file: str = "", verdict: str = "", 
     status = run.status(id)
     spec, state = status.spec, status.state
     return StepEntry(
-        workflow=run.title,
+        workflow=masked(run.title),
         step=spec.id,
         number=spec.number,
         name=spec.name,
         description=spec.description,
-        standing=status.status,
+        status=status.status,
         lacks=status.lacks,
-        parameters=run.parameters(spec.id),
+        parameters=safe_description(run.parameters(spec.id)),
         summary=state.summary if state is not None else "",
         notes=tuple(state.notes) if state is not None else (),
         waits=state.waits if state is not None else "",
@@ -58,7 +62,7 @@ def _problem(problem: Problem) -> ProblemEntry:
 
 
 def _pictures(folder: Path) -> dict[str, str]:
-    """The SVG files of a folder by name."""
+    """Return the SVG files of a folder by name."""
     return {
         path.name: path.read_text(encoding="utf-8")
         for path in sorted(folder.glob("*.svg"))

@@ -8,10 +8,10 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.core.locking import locked
@@ -19,13 +19,17 @@ from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import Step, StepResult, StepSpec
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.asking.answers import digest_of
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.engine.scoring.tasks import resolved
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
+from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
     ARTIFACTS,
     CurrentStatus,
@@ -72,7 +76,7 @@ class WorkflowRun:
         config: what applies to the file.
 
     Raises:
-        DataError: if the file names a step or parameter that nobody knows, or a document that is not there.
+        DataError: if the file names an unknown step or parameter, or a missing document.
     """
 
     def __init__(self, workflow: Workflow, path: Path, config: Configuration, registry: Registry) -> None:
@@ -143,13 +147,24 @@ class WorkflowRun:
         """Report whether a step asks models."""
         return "model" in self._spec(id).configured_of(self._steps[id])
 
-    def completed_figures(self) -> dict[str, Mapping[str, Any]]:
-        """Return the results of the completed steps by id, as their state files hold them."""
-        return {
-            step.spec.id: step.state.figures
-            for step in self.statuses()
-            if step.status == "completed" and step.state is not None
-        }
+    def completed_results(self, id: str, kind: type[R]) -> R | None:
+        """Return the results of a step; None if it is not completed.
+
+        Args:
+            id: of the step.
+            kind: the dataclass in the step's package that describes them.
+
+        Raises:
+            DataError: if the results cannot be read.
+        """
+        if not self.is_completed(id):
+            return None
+        state = self.status(id).state
+        return read_results(id, state.figures, kind) if state is not None else None
+
+    def step(self, id: str) -> Step:
+        """Return a step with its parameters."""
+        return self._steps[id]
 
     def run(
         self, id: str, *, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool = False
@@ -166,7 +181,7 @@ class WorkflowRun:
         except OSError as exc:
             fact = f"{exc.strerror or exc}: {exc.filename or self.folder}"
             raise DataError(
-                f"{id}: {fact}; mend it, or run what made it anew with --evalstudio-from",
+                f"{id}: {fact}; correct it, or run the step that made it again with --evalstudio-from",
                 source=str(self.path),
             ) from None
 
@@ -194,7 +209,9 @@ class WorkflowRun:
         """
         places = [*ARTIFACTS, LOCK, *(self.folder_of(spec.id).name for spec in self.specs)]
         if taken := claim(self.folder, self.path.name, places):
-            raise self._wrong("folder", f"{self.folder} cannot be had: {taken}; name another one in `folder`")
+            raise self._wrong(
+                "folder", f"{self.folder} cannot be used: {taken}; name another folder in `folder`"
+            )
 
     def _run(self, id: str, provider: ModelProvider, cache: Path, progress: Progress, refresh: bool) -> State:
         spec = self._spec(id)
@@ -219,18 +236,19 @@ class WorkflowRun:
             refresh=refresh,
         )
         result: StepResult = self._steps[id].run(context)
+        mask_artifacts(folder)
         state = State(
             step=id,
             status="waiting" if result.waits else "completed",
-            summary=result.summary,
-            waits=result.waits,
+            summary=masked(result.summary),
+            waits=masked(result.waits),
             identity=identity,
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
-            figures=_json_ready(result.figures),
-            problems=list(result.problems),
-            notes=[note for note in dict.fromkeys(result.notes) if note],
+            figures=masked_mapping(json_ready(result.figures)),
+            problems=[_masked_problem(problem) for problem in result.problems],
+            notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
         )
         write_state(folder, state)
@@ -238,7 +256,7 @@ class WorkflowRun:
         return state
 
     def parameters(self, id: str) -> dict[str, Any]:
-        """A step's parameters, those that the file does not give at their defaults."""
+        """Return a step's parameters; those that the file does not give have their defaults."""
         return {name: getattr(self._steps[id], name) for name in parameters(self.registry.steps.get(id))}
 
     def _spec(self, id: str) -> StepSpec:
@@ -260,7 +278,7 @@ class WorkflowRun:
                 raise self._wrong(f"steps/{id}", str(exc)) from None
 
     def _identity(self, spec: StepSpec) -> str:
-        """Digest of all that a step depends on."""
+        """Return a digest of all inputs of a step."""
         stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
         inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
         return digest_of(
@@ -273,7 +291,7 @@ class WorkflowRun:
         return [_digest(document) for document in self.documents]
 
     def _earlier(self, spec: StepSpec) -> dict[str, State]:
-        """The completed steps whose artifacts a step works with."""
+        """Return the completed steps whose artifacts a step uses."""
         found = {
             other: read_state(self.folder_of(other))
             for other in (*spec.after, *spec.uses)
@@ -282,9 +300,7 @@ class WorkflowRun:
         return {other: state for other, state in found.items() if state is not None}
 
     def _read(self, spec: StepSpec) -> list[list[str]]:
-        """Names and contents of the files that the step reads beside artifacts; those that are not there have
-        none.
-        """
+        """Return names and digests of the files that the step reads beside artifacts."""
         files = spec.files_of(self._steps[spec.id], self.folder, self.path.parent)
         return [_digest(str(file)) if file.is_file() else [file.name, ""] for file in files]
 
@@ -324,17 +340,17 @@ class WorkflowRun:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{place}")
 
 
-def _json_ready(figures: object) -> dict[str, Any]:
-    """Return a step's results as its state file and the record hold them."""
-    if is_dataclass(figures) and not isinstance(figures, type):
-        return asdict(figures)
-    return dict(cast("Mapping[str, Any]", figures))
+def _masked_problem(problem: Problem) -> Problem:
+    return replace(
+        problem,
+        description=masked(problem.description),
+        attributes=masked_mapping(problem.attributes),
+        actions=masked(problem.actions),
+    )
 
 
 def _files_of(value: Any, folder: Path) -> Iterator[Path]:
-    """The small files, templates above all, that a configuration names, in its order; those of folders in
-    theirs.
-    """
+    """Yield the small files that a configuration names, and those in folders that it names."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -351,7 +367,7 @@ def _files_of(value: Any, folder: Path) -> Iterator[Path]:
 
 
 def _digest(document: str) -> list[str]:
-    """Name and content of a local document; the address of a remote one."""
+    """Return name and digest of a local document, or the address of a remote one."""
     if "://" in document:
         return [document]
     with open(document, "rb") as file:

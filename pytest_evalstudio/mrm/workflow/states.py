@@ -40,7 +40,7 @@ class State:
 
     Attributes:
         identity: digest of all that it depended on.
-        stamp: another one for each run; what stands on this step's artifacts depends on it.
+        stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
         artifacts: the files that it left, and their sizes in bytes.
     """
@@ -60,9 +60,7 @@ class State:
 
 
 def read_state(folder: Path) -> State | None:
-    """The last run of the step whose artifacts are in a folder; None where there was none, or its file cannot
-    be used.
-    """
+    """Return the last run of a step; None without a readable state file."""
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if data["version"] != VERSION:
@@ -81,9 +79,7 @@ def write_state(folder: Path, state: State) -> None:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Return the files that a step has left in its folder, with their sizes in bytes; what was there before
-    is not counted.
-    """
+    """Return name and size in bytes of each file that a step has written to its folder."""
     foreign = _foreign(folder) or frozenset()
     return {
         path.name: path.stat().st_size
@@ -143,6 +139,7 @@ def claim(home: Path, name: str, places: Iterable[str]) -> str:
     """Mark a folder as that of a workflow's artifacts.
 
     Args:
+        home: folder of the artifacts.
         name: of the workflow's file.
         places: names of the files and folders that the workflow writes there.
 
@@ -175,9 +172,7 @@ def _listed_artifacts(folder: Path) -> frozenset[str]:
 
 
 def _foreign(folder: Path) -> frozenset[str] | None:
-    """Return the files that were in a step's folder when its run began; None if no run is under way or was
-    killed.
-    """
+    """Return the files that were in a step's folder before its run; None without an unfinished run."""
     try:
         content = json.loads((folder / STARTED).read_text(encoding="utf-8"))
         return frozenset(map(str, content["foreign"])) if content["producer"] == PRODUCER else None

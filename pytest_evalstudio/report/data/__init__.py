@@ -1,1 +1,1 @@
-"""What the page's scripts read: columns of numbers and compressed texts, gathered while items go by."""
+"""Data for the page's scripts: columns of numbers and compressed texts, collected from a stream of items."""

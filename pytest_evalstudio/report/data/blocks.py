@@ -26,11 +26,11 @@ CASES_IN_BLOCK = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One stretch of data.
+    """Block of data in the page.
 
     Attributes:
-        id: of its element.
-        data: base64 of gzip; letters that mean nothing in HTML.
+        id: id of its element.
+        data: base64 of gzip, without characters that are special in HTML.
     """
 
     id: str
@@ -63,7 +63,7 @@ class PageData:
         self._context_places.append(texts[1])
 
     def blocks(self, analysis: Analysis) -> Iterator[Block]:
-        """All blocks; those that are needed first come first."""
+        """Yield all blocks, those needed first in front."""
         chosen = self.columns.selection(self._rows)
         yield _json("meta", portable(describe(analysis, self.columns, shown=len(chosen))))
         yield from self._cases(chosen)
@@ -74,7 +74,7 @@ class PageData:
             yield Block(f"texts-{number}", _letters(data))
 
     def _row_columns(self, chosen: Integers) -> list[npt.NDArray[np.generic]]:
-        """Widest numbers first, so that each column starts where its type may."""
+        """Return the columns, widest numbers first, so that each starts at an aligned offset."""
         columns = self.columns
         return [
             columns.case_numbers[chosen].astype("<u4"),
@@ -85,8 +85,9 @@ class PageData:
         ]
 
     def _cases(self, chosen: Integers) -> Iterator[Block]:
-        """Keys, files, questions, categories and originals of the cases, in slices; then the node ids that
-        cannot be guessed.
+        """Yield keys, files, questions, categories and originals of the cases, in slices.
+
+        The node ids that cannot be derived follow.
         """
         categories = sorted({name for case in self.columns.cases for name in case.categories})
         numbers = {name: number for number, name in enumerate(categories)}
@@ -105,20 +106,21 @@ class PageData:
         yield _json("names", {"slices": len(slices), "categories": categories, "nodeids": nodeids})
 
     def _scores(self, number: int, id: str, chosen: Integers) -> Block:
-        """One evaluator: the scores of each metric as 32-bit floats, NaN for none; then the sets of own
-        thresholds, and the states.
+        """Return the block of one evaluator: scores as 32-bit floats, thresholds of items, states.
+
+        A missing score is NaN.
         """
-        found = self.columns.judgements[id]
+        judgements = self.columns.judgements[id]
         where = np.full(len(self.columns), -1, dtype=np.int64)
-        where[np.array(found.items, dtype=np.int64)] = np.arange(len(found.items))
+        where[np.array(judgements.items, dtype=np.int64)] = np.arange(len(judgements.items))
         rows = where[chosen]
         known = rows >= 0
         states = np.zeros(len(chosen), dtype=np.uint8)
-        states[known] = np.array(found.states, dtype=np.uint8)[rows[known]]
+        states[known] = np.array(judgements.states, dtype=np.uint8)[rows[known]]
         limits = np.zeros(len(chosen), dtype="<u2")
-        limits[known] = np.array(found.limits, dtype="<u2")[rows[known]]
+        limits[known] = np.array(judgements.limits, dtype="<u2")[rows[known]]
         scores = []
-        for column in found.scores:
+        for column in judgements.scores:
             values = np.full(len(chosen), np.nan, dtype="<f4")
             with np.errstate(over="ignore"):
                 values[known] = np.array(column, dtype=np.float64)[rows[known]]

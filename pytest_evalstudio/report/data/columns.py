@@ -19,7 +19,7 @@ from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartAggregator
 
 STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
-"""What an evaluator means for an item, by code; "scored" is a score that no threshold judges."""
+"""States of an evaluator's result for an item, by code; "scored" is a score without a threshold."""
 
 VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
 PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})
@@ -36,12 +36,11 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(slots=True)
 class Judgements:
-    """One evaluator: the items that it had a word on, what it meant, its scores; a NaN where a metric has
-    none.
+    """Verdicts and scores of one evaluator and the items it judged; a missing score is NaN.
 
     Attributes:
-        limits: which of `limit_sets` holds for the item; 0 for the run's thresholds.
-        limit_sets: thresholds that some items have of their own, by metric; None where the run's holds.
+        limits: index in `limit_sets` for each item; 0 for the run's thresholds.
+        limit_sets: thresholds of items that have their own, by metric; None for the run's threshold.
     """
 
     metrics: tuple[Metric, ...]
@@ -56,14 +55,14 @@ class Judgements:
         self.limit_sets[tuple(None for _ in self.metrics)] = 0
 
     def threshold(self, place: int, metric: int) -> float:
-        """What the score of one of the items is held against.
+        """Return the threshold of an item's score.
 
         Args:
-            place: among `items`.
-            metric: its place among the evaluator's.
+            place: index in `items`.
+            metric: index among the evaluator's metrics.
         """
-        own = list(self.limit_sets)[self.limits[place]][metric]
-        return self.metrics[metric].threshold if own is None else own
+        case_limit = list(self.limit_sets)[self.limits[place]][metric]
+        return self.metrics[metric].threshold if case_limit is None else case_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class CaseLine:
 
 
 class Columns:
-    """Takes items of a record one by one; what it keeps of each has a fixed size but for distinct cases.
+    """Columns of the items of a record; each item takes a fixed size, except for distinct cases.
 
     Attributes:
         cases: distinct test cases as they came.
@@ -122,12 +121,13 @@ class Columns:
         self._flags.append(flags)
 
     def notable(self, place: int) -> bool:
-        """Whether people will want to see the item first: it failed, broke, was expected to, or flipped."""
+        """Return True for items to show first: failed, broken, expected to fail, or flipped."""
         return self._verdict[place] not in PASSING or self._flags[place] > 0
 
     def selection(self, limit: int) -> Integers:
-        """The items that a page holds, in the order of the run: passing ones are left out first, the last of
-        them before others.
+        """Return the items that a page holds, in the order of the run.
+
+        Passing items are left out first, the last of them before the others.
         """
         count = len(self)
         if count <= limit:
@@ -153,32 +153,34 @@ class Columns:
         return np.array(self._flags, dtype=np.uint8)
 
     def lowest(self, info: EvaluatorInfo, metric: int, count: int) -> list[tuple[int, float, float]]:
-        """The items with the worst scores on a metric, the worst first, with score and threshold; ties in the
-        order of the run.
+        """Return the items with the worst scores on a metric, the worst first, with score and threshold.
+
+        Ties are in the order of the run.
 
         Args:
-            metric: its place among the evaluator's.
+            metric: index among the evaluator's metrics.
         """
-        found = self.judgements[info.id]
-        scores = np.array(found.scores[metric], dtype=np.float64)
+        judgements = self.judgements[info.id]
+        scores = np.array(judgements.scores[metric], dtype=np.float64)
         known = np.flatnonzero(~np.isnan(scores))
         badness = scores[known] if info.metrics[metric].better == "higher" else -scores[known]
         worst = known[np.argsort(badness, kind="stable")[:count]]
-        return [(found.items[place], float(scores[place]), found.threshold(place, metric)) for place in worst]
+        return [
+            (judgements.items[place], float(scores[place]), judgements.threshold(place, metric))
+            for place in worst
+        ]
 
     def failed(self) -> list[int]:
-        """The items that failed or broke, in the order of the run; those that were expected to fail are not
-        among them.
-        """
+        """Return the items that failed or broke, in the order of the run, without expected failures."""
         wanted = [VERDICT_CODES["failed"], VERDICT_CODES["error"]]
         return [int(place) for place in np.flatnonzero(np.isin(self.verdicts, wanted))]
 
     def line(self, place: int) -> tuple[CaseLine, int]:
-        """The case of an item, and the number of its model."""
+        """Return the case of an item, and the number of its model."""
         return self.cases[self._case[place]], self._model[place]
 
     def nodeid(self, place: int) -> str:
-        """The id by which pytest knows an item."""
+        """Return the pytest node id of an item."""
         if place in self.nodeids:
             return self.nodeids[place]
         case, model = self.line(place)

@@ -1,4 +1,4 @@
-"""What the scripts know of a run before any case is looked at: names, metrics, means, problems by place."""
+"""Metadata for the scripts before any case is loaded: names, metrics, means, problem counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANY = -1
 
 
 def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, Any]:
-    """The run for the page's scripts.
+    """Describe the run for the page's scripts.
 
     Args:
         shown: how many items the page holds.
@@ -91,9 +91,7 @@ def _cell(cell: Any) -> Mapping[str, Any] | None:
 
 
 def _places(info: EvaluatorInfo, models: list[str], problems: Iterable[Problem]) -> list[list[int]]:
-    """How many problems there are of each metric, model and severity: [metric, model, severity, count] by
-    their places.
-    """
+    """Count the problems per metric, model and severity: [metric, model, severity, count] by index."""
     metrics = {metric.key: place for place, metric in enumerate(info.metrics)}
     known = {key: place for place, key in enumerate(models)}
     counts: Counter[tuple[int, int, int]] = Counter()

@@ -16,11 +16,11 @@ LISTS = ("corpus", "categories", "relationships")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One column of the data set.
+    """Column of the data set.
 
     Attributes:
-        filled: cases in which it is not empty.
-        distinct: different values among those, of a list its entries.
+        filled: number of cases in which it is not empty.
+        distinct: number of different values in these cases; for lists, of entries.
     """
 
     name: str
@@ -53,7 +53,7 @@ class PartAggregator:
                 self._note(name, entries)
 
     def parts(self) -> list[Part]:
-        """The columns that any case fills."""
+        """Return the columns that any case fills."""
         return [
             Part(
                 name,

@@ -1,5 +1,6 @@
-"""The texts of a run in compressed blocks on disk, as many as a page can bear; passing cases' contexts go
-first.
+"""Texts of a run in compressed blocks on disk, up to the page's budget.
+
+Contexts of passing cases are left out first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ BLOCK_ENTRIES = 1 << 10
 """Entries that a block can have; an entry's place is its block's number times this, plus its place there."""
 
 ENTRY_CHARS = 250
-"""Of an entry, about, besides question, answer and contexts."""
+"""Approximate size of an entry without question, answer and contexts."""
 
 NOWHERE = (1 << 32) - 1
 BUDGET = 12_000_000
@@ -49,15 +50,16 @@ class _Shelf:
 
 
 class TextStore:
-    """Takes the texts of items and keeps them compressed, in the order of what a page needs most; use it as a
-    context manager.
+    """Takes the texts of items and keeps them compressed; use it as a context manager.
 
-    Three kinds of blocks: all texts of notable cases, the texts of others, the contexts of others. What of
-    one kind is beyond the whole budget is not kept at all, so that time and disk are bounded. Which texts are
-    kept depends on the record alone.
+    The texts that a page needs most come first.
+
+    There are three kinds of blocks: all texts of notable cases, the texts of others, and the contexts of
+    others. Texts of one kind beyond the whole budget are not kept, so that time and disk space are bounded.
+    The kept texts depend only on the record.
 
     Args:
-        budget: compressed bytes.
+        budget: size of the kept blocks in compressed bytes.
     """
 
     KINDS = ("notable", "other", "context")
@@ -81,7 +83,7 @@ class TextStore:
         """Keep the texts of one item.
 
         Returns:
-            The place of its texts, and of its contexts where they stand apart; NOWHERE for none.
+            The place of its texts, and of its contexts if they are stored separately; NOWHERE for none.
         """
         rows = item.rows
         if not rows:
@@ -95,8 +97,9 @@ class TextStore:
         return place, self._add("context", contexts, min(BLOCK_CHARS, context)) if context else NOWHERE
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """The blocks that a page can bear, with their numbers: of notable cases, then of others, then
-        contexts.
+        """Yield the blocks within the page's budget, with their numbers.
+
+        The order is: texts of notable cases, texts of others, contexts.
         """
         left = self._budget
         for shelf in self._shelves.values():
@@ -126,8 +129,9 @@ class TextStore:
         return place
 
     def _close(self, shelf: _Shelf) -> None:
-        """Have a block compressed; sizes are taken in a fixed number of blocks later, whatever the other
-        thread's pace.
+        """Submit a block for compression.
+
+        Sizes are read a fixed number of blocks later, independently of the other thread's speed.
         """
         if not shelf.entries:
             return
@@ -147,7 +151,7 @@ class TextStore:
 
 
 def compressed(data: bytes) -> bytes:
-    """Data as gzip, the same bytes for the same data."""
+    """Return data as gzip, the same bytes for the same data."""
     return zlib.compress(data, _LEVEL, _GZIP)
 
 
@@ -216,5 +220,5 @@ def _contexts(row: Row) -> JsonObject:
 
 
 def _cut(text: str) -> str | list[Any]:
-    """A text, or its beginning and how many characters are left out."""
+    """Return a text, or its beginning and the number of characters left out."""
     return text if len(text) <= TEXT_CHARS else [text[:TEXT_CHARS], len(text) - TEXT_CHARS]

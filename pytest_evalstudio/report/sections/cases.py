@@ -1,4 +1,4 @@
-"""All test cases in a table to search and filter."""
+"""Table of all test cases, with search and filters."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pytest_evalstudio.report.sections import section
 
 @section("cases", title="Test cases", order=55)
 def cases(content: Content) -> Mapping[str, Any] | None:
-    """A place for the table, which is a script's work; the files that hold the same for those who run
-    none.
-    """
+    """Show the table of cases, which a script draws, or links to the files without scripts."""
     if not len(content.columns):
         return None
     return {"files": [(folder.info.name, folder.files()[0][1]) for folder in content.folders.values()]}

@@ -13,7 +13,7 @@ CATEGORIES = 40
 
 @section("dataset", title="Data set", order=70)
 def dataset(content: Content) -> Mapping[str, Any]:
-    """Sizes, columns with their cardinalities, lengths of texts, categories."""
+    """Show sizes, columns with their cardinalities, lengths of texts, categories."""
     figures = content.analysis.dataset
     categories = list(figures.categories.items())
     return {

@@ -1,4 +1,4 @@
-"""One part per evaluator: what it measures, how the models stand, where they fail."""
+"""Part of each evaluator: definition, figures of the models, failures."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PROBLEMS = 10
 
 @section("evaluators", title="Evaluators", order=50)
 def evaluators(content: Content) -> Mapping[str, Any] | None:
-    """All evaluators of the run, in its order."""
+    """Show all evaluators of the run, in order."""
     if not content.analysis.evaluators:
         return None
     return {"parts": [evaluator_part(content, id) for id in content.analysis.evaluators]}
 
 
 def evaluator_part(content: Content, id: str) -> dict[str, Any]:
-    """What the template of one evaluator needs."""
+    """Return the values for the template of one evaluator."""
     analysis = content.analysis
     board = analysis.leaderboards[id]
     info = board.evaluator

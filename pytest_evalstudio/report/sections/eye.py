@@ -11,6 +11,6 @@ from pytest_evalstudio.report.sections import section
 
 @section("eye", title="Evaluation eye", order=15)
 def eye(content: Content) -> Mapping[str, Any] | None:
-    """A place for the drawing, which is a script's work; nothing where nothing was evaluated."""
+    """Show the drawing, which a script makes; nothing if nothing was evaluated."""
     analysis = content.analysis
     return {} if analysis.evaluators and analysis.models else None

@@ -1,4 +1,4 @@
-"""How much perturbed questions change the verdicts."""
+"""Effect of perturbed questions on the verdicts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pytest_evalstudio.report.sensitivity import charts
 
 @section("flips", title="Robustness", order=40)
 def flips(content: Content) -> Mapping[str, Any] | None:
-    """Flip rates group by group, those of a changed meaning apart, and a curve over the intensities; nothing
-    where no question was perturbed.
+    """Show flip rates by group, and a curve over the intensities.
+
+    Perturbations that change the meaning are separate. There is no section if no question was perturbed.
     """
     rates = content.analysis.flip_rates
     if not rates:

@@ -1,4 +1,4 @@
-"""What is worth knowing."""
+"""Insights of the run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ AT_ONCE = 20
 
 @section("insights", title="Insights", order=30)
 def insights(content: Content) -> Mapping[str, Any]:
-    """The insights as the analysis made them."""
-    found = content.analysis.insights
-    return {"insights": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}
+    """Show the insights of the analysis."""
+    all_insights = content.analysis.insights
+    return {
+        "insights": all_insights[:SHOWN],
+        "at_once": AT_ONCE,
+        "left_out": max(0, len(all_insights) - SHOWN),
+    }

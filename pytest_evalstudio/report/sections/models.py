@@ -13,7 +13,7 @@ from pytest_evalstudio.report.sections import section
 
 @section("models", title="Models", order=60)
 def models(content: Content) -> Mapping[str, Any]:
-    """How each model worked, and how it was configured."""
+    """Show the operation and the configuration of each model."""
     described = {key: msgspec.to_builtins(model) for key, model in content.analysis.run.models.items()}
     return {
         "models": content.analysis.models,

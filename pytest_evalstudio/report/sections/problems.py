@@ -1,4 +1,4 @@
-"""What is wrong, the most severe first."""
+"""Problems of the run, the most severe first."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ AT_ONCE = 20
 
 @section("problems", title="Problems", order=20)
 def problems(content: Content) -> Mapping[str, Any]:
-    """The most severe problems; how many are left out and where they are."""
-    found = content.analysis.problems
-    return {"problems": found[:SHOWN], "at_once": AT_ONCE, "left_out": max(0, len(found) - SHOWN)}
+    """Show the most severe problems, how many are left out, and where they are."""
+    all_problems = content.analysis.problems
+    return {
+        "problems": all_problems[:SHOWN],
+        "at_once": AT_ONCE,
+        "left_out": max(0, len(all_problems) - SHOWN),
+    }

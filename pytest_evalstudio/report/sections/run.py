@@ -1,4 +1,4 @@
-"""How the run was made: parameters, settings, versions, log."""
+"""Provenance of the run: parameters, settings, versions, log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOG_LINES = 200
 
 @section("run", title="Run", order=80)
 def run(content: Content) -> Mapping[str, Any]:
-    """Metadata of the run and the evaluators' logs in one."""
+    """Show metadata of the run and the evaluators' logs."""
     analysis = content.analysis
     log = [line for board in analysis.leaderboards.values() for line in log_lines(analysis, board)]
     return {

@@ -1,4 +1,4 @@
-"""Which evaluators of the run serve which part of a standard, and what they found."""
+"""Evaluators of the run and their results for each part of a standard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_evalstudio.report.standards import PARTS, Part, standards_of
 
 @section("standards", title="Standards", order=57)
 def standards(content: Content) -> Mapping[str, Any] | None:
-    """Every part of NIST AI RMF and SR 11-7; nothing where no evaluator ran."""
+    """Show every part of NIST AI RMF and SR 11-7; nothing if no evaluator ran."""
     if not content.analysis.evaluators:
         return None
     lines = list(_lines(content))

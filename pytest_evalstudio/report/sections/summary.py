@@ -12,7 +12,7 @@ from pytest_evalstudio.report.sections import section
 
 @section("summary", title="Summary", order=10)
 def summary(content: Content) -> Mapping[str, Any]:
-    """Semaphore of severities, verdicts, gates, and the primary metrics of all models side by side."""
+    """Show severities, verdicts, gates, and the primary metrics of all models side by side."""
     analysis = content.analysis
     return {
         "severities": [

@@ -1,4 +1,4 @@
-"""How the workflows of model risk management stand, step by step."""
+"""Status of the workflows of model risk management, step by step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_evalstudio.report.sections import section
 
 @section("workflows", title="Model risk management", order=45)
 def workflows(content: Content) -> Mapping[str, Any] | None:
-    """The steps of each workflow file of the run in order; nothing where it had none."""
+    """Show the steps of each workflow file of the run in order; nothing without workflows."""
     by_file: dict[str, list[StepEntry]] = {}
     for step in content.analysis.run.steps.values():
         by_file.setdefault(step.file, []).append(step)

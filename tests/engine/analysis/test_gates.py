@@ -38,12 +38,12 @@ def test_a_gate_is_read(text, function, id, metric_key, percent, sign, limit):
 @pytest.mark.parametrize(
     ("text", "fact"),
     [
-        ("", "no comparison"),
-        ("rouge", "no comparison"),
-        ("rouge == 0.3", "no comparison"),
-        ("rouge >= high", "'high' is no number"),
-        ("rouge >= nan", "'nan' is no number"),
-        ("rouge >= 30%", "'30%' is no number"),
+        ("", "a comparison with a number is missing"),
+        ("rouge", "a comparison with a number is missing"),
+        ("rouge == 0.3", "a comparison with a number is missing"),
+        ("rouge >= high", "'high' is not a number"),
+        ("rouge >= nan", "'nan' is not a number"),
+        ("rouge >= 30%", "'30%' is not a number"),
         (">= 0.3", "term before the sign is missing"),
         ("p0(rouge) >= 1", "'p0' is neither pass_rate nor a percentile"),
         ("p100(rouge) >= 1", "'p100' is neither"),
@@ -51,8 +51,8 @@ def test_a_gate_is_read(text, function, id, metric_key, percent, sign, limit):
         ("pass_rate(rouge.rouge_l) >= 1", "without a metric: pass_rate(rouge)"),
         ("rouge.rouge.l >= 1", "names no evaluator"),
         ("p95() >= 1", "names no evaluator"),
-        ("0.3 <= rouge", "'rouge' is no number"),
-        ("a b >= 1", "'a b' is no term"),
+        ("0.3 <= rouge", "'rouge' is not a number"),
+        ("a b >= 1", "'a b' is not a term"),
     ],
 )
 def test_a_malformed_gate_says_what_is_wrong_and_how_to_write_it(text, fact):

@@ -214,7 +214,7 @@ def test_a_judge_without_a_usable_word(tmp_path):
     registry.add_evaluator(Asking)
     (found,) = analysis_of(tmp_path, lab(FINE, FINE, ("?", {})), ["asking"], registry=registry).problems
     assert (found.severity, found.problem_type) == ("medium", "runtime")
-    assert "had no usable word of its judge" in found.description
+    assert "had no usable reply of its judge" in found.description
 
 
 def test_problems_stand_in_the_order_of_their_severity_and_each_once(tmp_path):

@@ -221,7 +221,7 @@ def test_host_errors_and_retries(problems):
     ("method", "reason", "problem_type", "said"),
     [
         (["rules"], "metric 'score' is not a number", "robustness", "no number (NaN)"),
-        (["judge"], "the judge's reply is not JSON", "runtime", "usable word of its judge"),
+        (["judge"], "the judge's reply is not JSON", "runtime", "usable reply of its judge"),
         (["nli"], "text longer than max_text_chars", "runtime", "could not judge"),
     ],
 )

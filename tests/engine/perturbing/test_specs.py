@@ -44,7 +44,7 @@ def test_a_comma_separates_and_a_plus_chains(text, chains):
         ("comma:extreme", "perturbator comma: no intensity 'extreme'. It has low, medium, high"),
         ("copy:low", "perturbator copy: no intensity 'low'. It has none; leave it out"),
         ("comma:low:high", "perturbator 'comma:low:high': two intensities, 'low' and 'high'; give one"),
-        ("comma+", "a perturbator is missing beside '+'; write ID[:INTENSITY], joined by '+' or ','"),
+        ("comma+", "a perturbator is missing next to '+'; write ID[:INTENSITY], joined by '+' or ','"),
         (
             "random_delete:replacment=X",
             "perturbator random_delete.replacment: unknown option. Did you mean 'replacement'?",
@@ -137,6 +137,7 @@ def test_two_perturbators_of_one_name_are_refused(shouting):
     with pytest.raises(ConfigurationError, match="two perturbators are named 'shout'"):
         shouting.add_perturbator(Other)
     with pytest.raises(
-        ConfigurationError, match=r"is no perturbator: decorate it with pytest_evalstudio\.perturbator"
+        ConfigurationError,
+        match=r"is not declared as perturbator: decorate it with pytest_evalstudio\.perturbator",
     ):
         shouting.add_perturbator(int)

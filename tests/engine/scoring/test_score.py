@@ -136,7 +136,7 @@ def test_a_wrong_number_of_outcomes_is_an_error_of_all():
 
 def test_something_else_than_an_outcome_is_an_error_of_its_case():
     assert words(outcomes("reading", "none", "0.5")) == [
-        "error: evaluator reading gave NoneType in place of an Outcome",
+        "error: evaluator reading gave NoneType instead of an Outcome",
         0.5,
     ]
 
@@ -191,7 +191,7 @@ def test_a_metric_that_is_not_declared_is_an_error():
     )()
     selected = dataclasses.replace(PLAN.get("reading"), evaluator=misspelt)
     assert words(score(selected, [Case(key="k", question="q")], Tools(split_sentences=split_sentences))) == [
-        "error: evaluator reading gave a score for 'valu', which is none of its metrics"
+        "error: evaluator reading gave a score for 'valu', which is not one of its metrics"
     ]
 
 

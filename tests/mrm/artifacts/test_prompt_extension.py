@@ -8,10 +8,21 @@ import pytest
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.mrm.artifacts.prompt_extension import RULES, choose_rules, prompt_extension
+from pytest_evalstudio.record.schema import ProblemEntry
 
 
-def problem(description: str = "It is so.", **attributes: Any) -> dict[str, Any]:
-    return {"description": description, "attributes": attributes}
+def problem(
+    description: str = "It is so.", problem_type: str = "accuracy", **attributes: Any
+) -> ProblemEntry:
+    return ProblemEntry(
+        description=description,
+        severity="low",
+        problem_type=problem_type,
+        avid="P0200",
+        attributes=attributes,
+        actions="",
+        resources=(),
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,9 +63,7 @@ def test_no_problem_no_rule() -> None:
 
 def test_what_measures_badly_is_not_mended_by_a_prompt() -> None:
     assert (
-        choose_rules(
-            [{**problem(metrics=["lexical_groundedness.supported_words"]), "problem_type": "data_quality"}]
-        )
+        choose_rules([problem(problem_type="data_quality", metrics=["lexical_groundedness.supported_words"])])
         == []
     )
 

@@ -16,11 +16,13 @@ from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.masking import masked_json
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 
@@ -46,8 +48,7 @@ MOST_UNANSWERED = 0.1
 
 
 def model_table(context: StepContext) -> dict[str, Any]:
-    """The `[[model]]` that the workflow validates: the one it names, else the only one that is configured,
-    else the embedded one.
+    """Return the `[[model]]` that the workflow names, else the only configured one, else the embedded one.
 
     Raises:
         ConfigurationError: if it is not configured, or several are and none is named.
@@ -81,10 +82,11 @@ def ask_and_evaluate(
     evaluators: Sequence[str] = (),
     thresholds: Mapping[str, float] | None = None,
 ) -> Results:
-    """Put a suite to the model and its answers to evaluators; the step's folder gets the lab of answers and
-    the record.
+    """Ask the model and evaluate its answers; write the lab of answers and the record.
 
     Args:
+        context: of the step.
+        suite: questions to ask.
         home: folder of the suite's file, where its documents start.
         evaluators: ids; the workflow's, else the configuration's, where not given.
         thresholds: `ID` or `ID.METRIC` to threshold, in place of the configuration's.
@@ -108,7 +110,7 @@ def ask_and_evaluate(
         allow_private_hosts=context.config.allow_private_hosts,
     ) as builder:
         lab = builder.complete_dataset(lambda done, total: context.progress(done, total, "answers"))
-    lab.save(context.folder / LAB)
+    write_json(context.folder / LAB, masked_json(lab.to_dict()))
     results = evaluate_lab(
         lab,
         config,
@@ -125,6 +127,7 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
     """Return the reason to wait if too many questions have no answer, "" otherwise.
 
     Args:
+        results: of the evaluation.
         most: the share that the step puts up with: some may never get one, since services refuse questions.
     """
     lab = results.source.content

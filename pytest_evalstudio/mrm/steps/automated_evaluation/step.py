@@ -19,8 +19,8 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
 from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
 from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
-from pytest_evalstudio.mrm.workflow.checks import check_names
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Names
 
 
 @step(ID, name="Automated evaluation", number=4, after=(TEST_VALIDATION,))
@@ -33,21 +33,12 @@ class AutomatedEvaluation:
         thresholds: `evaluator` or `evaluator.metric` to threshold, in place of the configuration's.
     """
 
-    evaluators: list[str] = field(default_factory=list)
+    evaluators: Names = field(default_factory=list)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
-    def __post_init__(self) -> None:
-        check_names(self, "evaluators")
-        if not isinstance(self.thresholds, Mapping):
-            raise ValueError(
-                f"thresholds = {self.thresholds!r}: expected an object of evaluators and thresholds"
-            )
-        for name, value in self.thresholds.items():
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"thresholds.{name} = {value!r}: expected a number")
-
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         folder = context.artifacts(TEST_VALIDATION)
         results = ask_and_evaluate(
             context, TestSuite.load(folder / VALIDATED), folder, self.evaluators, self.thresholds

@@ -1,6 +1,4 @@
-"""The test cases of an evaluation as steps read them from its record: what was asked and answered, and which
-evaluators it fails.
-"""
+"""Test cases of an evaluation with the evaluators that they fail, read from its record."""
 
 from __future__ import annotations
 
@@ -64,6 +62,7 @@ def read_evaluation(
     """The cases of a record that passed or failed; perturbed ones are left out.
 
     Args:
+        path: of the record.
         wanted: `evaluator` or `evaluator.metric` whose verdicts count; all evaluators' where not given.
         thresholds: `evaluator.metric` to threshold, in place of the record's.
 
@@ -154,8 +153,9 @@ def _verdict(
 def _misses(
     info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
 ) -> Iterator[Miss]:
-    """Metrics that decide as the verdict has them; one with a threshold of its own, or that is asked for by
-    name, by its score.
+    """Yield the metrics that a case fails.
+
+    Deciding metrics count as in the verdict; those named, or with another threshold, by their score.
     """
     for metric in info.metrics:
         if key not in ("", metric.key) or not (key or metric.key in info.asserted):

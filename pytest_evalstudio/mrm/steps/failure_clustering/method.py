@@ -48,6 +48,7 @@ class Grouping:
 
     @property
     def count(self) -> int:
+        """Return the number of clusters."""
         return int(self.labels.max()) + 1
 
 
@@ -77,12 +78,13 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
     none (Chari and Pachter, 2023), which would then pass for causes.
 
     Args:
+        seed: of everything random.
         rows: a vector per case.
         failed: whether the case is one to cluster; the others passed.
         clusters: how many; None for the number of the greatest silhouette.
 
     Returns:
-        One cluster of all where none of the wanted size stand apart, or the failed cases are all the same.
+        One cluster of all if there are none of the wanted size, or the failed cases are all the same.
 
     Source: Breiman and Cutler, 2003; Sokal and Michener, 1958 (average linkage); Rousseeuw, 1987.
     """

@@ -21,7 +21,10 @@ def proximities(cases: Any, others: Any, *, trees: int, seed: int) -> Any:
     count: the few that have seen neither of two cases (out of bag) tell less of planted causes.
 
     Args:
-        cases, others: rows of coordinates; others may have none.
+        seed: of everything random.
+        trees: number of trees.
+        cases: coordinates, one row per case.
+        others: coordinates of the other cases; may be empty.
 
     Returns:
         A matrix, 0.0 (never) to 1.0 (always), with 1.0 on its diagonal.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.steps.failure_clustering.description import described
+from pytest_evalstudio.mrm.steps.failure_clustering.description import describe_clusters
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import Evaluation, read_evaluation
 from pytest_evalstudio.mrm.steps.failure_clustering.method import (
     LEAST,
@@ -23,17 +23,28 @@ from pytest_evalstudio.mrm.steps.failure_clustering.method import (
     structure,
 )
 from pytest_evalstudio.mrm.steps.failure_clustering.plot import failure_map
-from pytest_evalstudio.mrm.steps.failure_clustering.results import CLUSTERS, ID, MAP
+from pytest_evalstudio.mrm.steps.failure_clustering.results import (
+    CLUSTERS,
+    ID,
+    MAP,
+    Cluster,
+    ClusteringMethod,
+    ClusteringResults,
+    ClusterSummary,
+    MapPoint,
+)
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import plane
-from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_names
+from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Names, VectorChoice
+from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.record.writer import FILE
+from pytest_evalstudio.stats.types import Booleans, Floats
 
 HIGH_SHARE = 0.1
-"""Share of all judged cases from which on a cluster is a problem of high severity."""
+"""Minimum share of all judged cases for a problem of high severity."""
 
 
 @step(
@@ -46,76 +57,61 @@ HIGH_SHARE = 0.1
 )
 @dataclass(frozen=True)
 class FailureClustering:
-    """The failed test cases are clustered by what is asked and answered, so that people can name the cause of
-    each cluster.
+    """Cluster the failed test cases by question and answer, so that people can name the cause of each.
 
-    Thresholds that people's labels gave count in place of the evaluation's.
+    Calibrated thresholds replace those of the evaluation.
 
     Attributes:
         min_failures: fewer failed cases are not clustered, and the step passes.
-        clusters: how many; where not given, as many as stand apart best, or one where none stand apart more
-            clearly than by chance.
-        evaluators: `evaluator` or `evaluator.metric` whose verdicts make a failure; any's where not given.
-        vectors: of questions with answers: "embeddings", "tf-idf", or "auto": embeddings where a model can be
-            had.
-        top_n_words: key words of a cluster.
+        clusters: number of clusters; default: the number with the best silhouette, or one if there are no
+            clusters beyond chance.
+        evaluators: `evaluator` or `evaluator.metric` whose verdicts make a failure; default: all.
+        vectors: of questions with answers: "embeddings", "tf-idf", or "auto": embeddings if a model is
+            available.
+        top_n_words: number of key words of a cluster.
     """
 
-    min_failures: int = 10
-    clusters: int | None = None
-    evaluators: list[str] = field(default_factory=list)
-    vectors: str = "auto"
-    top_n_words: int = 10
+    min_failures: Annotated[int, Field(ge=2 * LEAST)] = 10
+    clusters: Count | None = None
+    evaluators: Names = field(default_factory=list)
+    vectors: VectorChoice = "auto"
+    top_n_words: Count = 10
     configured: ClassVar[tuple[str, ...]] = ("embeddings",)
 
-    def __post_init__(self) -> None:
-        check_counts(self, {"min_failures": 2 * LEAST, "clusters": 1, "top_n_words": 1})
-        check_names(self, "evaluators")
-        check_choice(self.vectors)
-
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         record = context.artifacts(EVALUATION) / FILE
-        evaluation = read_evaluation(record, self.evaluators, calibrated_thresholds(context.figures))
-        failed = np.array([case.failed for case in evaluation.cases], dtype=bool)
+        evaluation = read_evaluation(record, self.evaluators, calibrated_thresholds(context))
+        failed: Booleans = np.array([case.failed for case in evaluation.cases], dtype=bool)
         count = int(failed.sum())
         if count < self.min_failures:
             note = (
                 f"{count} failure{' is' if count == 1 else 's are'} fewer than {self.min_failures}: nothing"
                 " is clustered"
             )
-            return _written(context, evaluation, note, {}, [], [])
+            return _finish(context, evaluation, note, ClusteringMethod(), [], [])
         vectors = text_vectors(
             context, [f"{case.question}\n{case.answer}" for case in evaluation.cases], self.vectors
         )
         grouping, structure_test = self._grouped(context, vectors.rows, failed)
-        clusters = described(evaluation.cases, grouping, self.top_n_words)
-        method = {
-            "vectors": vectors.method,
-            "components": grouping.components,
-            "silhouette": grouping.silhouette,
-        }
-        tested = (
-            {}
-            if structure_test is None
-            else {
-                "references": list(structure_test.references),
-                "tested_silhouette": structure_test.silhouette,
-                "p_value": structure_test.p_value,
-            }
+        clusters = describe_clusters(evaluation.cases, grouping, self.top_n_words)
+        method = ClusteringMethod(
+            vectors=vectors.method, components=grouping.components, silhouette=grouping.silhouette
         )
-        note = "; ".join(
-            filter(None, [*_notes(evaluation, grouping, structure_test, self.clusters), vectors.note])
-        )
-        return _written(
-            context,
-            evaluation,
-            note,
-            {**method, **tested},
-            clusters,
-            _points(evaluation, grouping, vectors, failed),
-        )
+        if structure_test is not None:
+            method = replace(
+                method,
+                references=structure_test.references,
+                tested_silhouette=structure_test.silhouette,
+                p_value=structure_test.p_value,
+            )
+        notes = [*_notes(evaluation, grouping, structure_test, self.clusters), vectors.note]
+        points = _points(evaluation, grouping, vectors)
+        return _finish(context, evaluation, "; ".join(filter(None, notes)), method, clusters, points)
 
-    def _grouped(self, context: StepContext, rows: Any, failed: Any) -> tuple[Grouping, Structure | None]:
+    def _grouped(
+        self, context: StepContext, rows: Floats, failed: Booleans
+    ) -> tuple[Grouping, Structure | None]:
         seed = context.workflow.seed
         if self.clusters == 1:
             return _single_cluster(failed), None
@@ -125,7 +121,7 @@ class FailureClustering:
         return group(rows, failed, clusters=self.clusters, seed=seed), structure_test
 
 
-def _single_cluster(failed: Any) -> Grouping:
+def _single_cluster(failed: Booleans) -> Grouping:
     """Return all failures as one cluster."""
     count = int(failed.sum())
     return Grouping(
@@ -141,115 +137,107 @@ def _notes(
 ) -> list[str]:
     notes = []
     if all(case.failed for case in evaluation.cases):
-        notes.append("no case passed: the forest divided the failures from shuffled ones alone")
+        notes.append("no case passed: the forest separated the failures from shuffled ones only")
     if wanted != 1 and structure_test is None:
-        notes.append("the failures are all alike: they stand in one cluster")
+        notes.append("the failures are all alike: they form one cluster")
     elif structure_test is not None and structure_test.p_value > LEVEL:
-        than = (
+        comparison = (
             f"silhouette {structure_test.silhouette:.2f}, that of samples without clusters up to"
             f" {max(structure_test.references):.2f}, p {structure_test.p_value:.2f}"
         )
-        said = (
-            "these clusters are"
-            if grouping.count > 1
-            else "the failures stand in one cluster: several would be"
+        subject = (
+            "these clusters are" if grouping.count > 1 else "the failures form one cluster: several would be"
         )
-        notes.append(f"{said} no clearer than by chance ({than})")
+        notes.append(f"{subject} no clearer than by chance ({comparison})")
     if wanted is not None and grouping.count != wanted:
-        notes.append(f"{wanted} clusters of {LEAST} cases or more were not found")
+        notes.append(f"there are no {wanted} clusters of {LEAST} cases or more")
     return notes
 
 
-def _points(
-    evaluation: Evaluation, grouping: Grouping, vectors: Vectors, failed: Any
-) -> list[dict[str, Any]]:
+def _points(evaluation: Evaluation, grouping: Grouping, vectors: Vectors) -> list[MapPoint]:
     labels = iter(grouping.labels.tolist())
     return [
-        {
-            "key": case.key,
-            "question": case.question,
-            "cluster": str(next(labels) + 1) if case.failed else None,
-            "x": float(x),
-            "y": float(y),
-        }
+        MapPoint(
+            key=case.key,
+            question=case.question,
+            cluster=str(next(labels) + 1) if case.failed else None,
+            x=float(x),
+            y=float(y),
+        )
         for case, (x, y) in zip(evaluation.cases, plane(vectors.rows, 0), strict=True)
     ]
 
 
-def _written(
+def _finish(
     context: StepContext,
     evaluation: Evaluation,
     note: str,
-    method: dict[str, Any],
-    clusters: list[dict[str, Any]],
-    points: list[dict[str, Any]],
+    method: ClusteringMethod,
+    clusters: list[Cluster],
+    points: list[MapPoint],
 ) -> StepResult:
+    """Write the clusters and return the result of the step."""
     failures = sum(case.failed for case in evaluation.cases)
-    counts = {
-        "failed": failures,
-        "passed": len(evaluation.cases) - failures,
-        "left_out": dict(evaluation.left_out),
-    }
+    results = ClusteringResults(
+        failed=failures,
+        passed=len(evaluation.cases) - failures,
+        left_out=dict(evaluation.left_out),
+        clusters={cluster.id: ClusterSummary(size=cluster.size, words=cluster.words) for cluster in clusters},
+        method=method,
+        note=note,
+    )
     write_json(
         context.folder / CLUSTERS,
         {
             "version": 1,
             "note": note,
-            "cases": counts,
-            "method": method,
-            "clusters": clusters,
-            "points": points,
+            "cases": {
+                "failed": results.failed,
+                "passed": results.passed,
+                "left_out": dict(results.left_out),
+            },
+            "method": json_ready(method),
+            "clusters": [asdict(cluster) for cluster in clusters],
+            "points": [asdict(point) for point in points],
         },
     )
-    if clusters:
-        title = (
-            f"Failures of {context.workflow.name or 'the model'}: {failures} in {len(clusters)}"
-            f" cluster{'s' if len(clusters) != 1 else ''}"
-        )
-        (context.folder / MAP).write_bytes(failure_map(title, clusters, points).encode("utf-8"))
-    said = (
-        f"{failures} failures in {len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
-        if clusters
-        else ""
-    )
-    sizes = {cluster["id"]: {"size": cluster["size"], "words": cluster["words"]} for cluster in clusters}
+    if not clusters:
+        return StepResult(summary=note, figures=results)
+    counted = f"{len(clusters)} cluster{'s' if len(clusters) != 1 else ''}"
+    title = f"Failures of {context.workflow.name or 'the model'}: {failures} in {counted}"
+    (context.folder / MAP).write_bytes(failure_map(title, clusters, points).encode("utf-8"))
     return StepResult(
-        summary=said or note,
-        notes=(note,) if said else (),
-        figures={**counts, "clusters": sizes, "method": method, "note": note},
-        problems=tuple(_problems(evaluation, clusters)),
+        summary=f"{failures} failures in {counted}",
+        notes=(note,),
+        figures=results,
+        problems=tuple(_problem(evaluation, cluster) for cluster in clusters),
     )
 
 
-def _problems(evaluation: Evaluation, clusters: Sequence[dict[str, Any]]) -> list[Problem]:
-    found = []
-    for cluster in clusters:
-        most = evaluation.evaluators[cluster["missed"][0]["evaluator"]]
-        found.append(
-            Problem(
-                description=f"Failure cluster {cluster['id']}: {cluster['sentence']}",
-                severity="high" if cluster["size"] >= HIGH_SHARE * len(evaluation.cases) else "medium",
-                problem_type=most.problem_type,
-                avid=most.avid,
-                attributes={
-                    "kind": "failure_cluster",
-                    "step": ID,
-                    "cluster": cluster["id"],
-                    "cases": cluster["size"],
-                    "words": cluster["words"],
-                    "evaluator": most.id,
-                    "metric": cluster["missed"][0]["metric"],
-                    "over_represented": [
-                        {key: entry[key] for key in ("dimension", "value", "share")}
-                        for entry in cluster["over_represented"]
-                    ],
-                    "test_case_keys": [case["key"] for case in cluster["typical"]],
-                },
-                actions=(
-                    f"Read the cluster's cases in {CLUSTERS}, beginning with the typical ones. If they have a"
-                    " cause in common, name it, and mend what it lies in: a document that is missing or"
-                    " unclear, what is retrieved, or the prompt."
-                ),
-            )
-        )
-    return found
+def _problem(evaluation: Evaluation, cluster: Cluster) -> Problem:
+    missed = cluster.missed[0]
+    info = evaluation.evaluators[missed.evaluator]
+    return Problem(
+        description=f"Failure cluster {cluster.id}: {cluster.sentence}",
+        severity="high" if cluster.size >= HIGH_SHARE * len(evaluation.cases) else "medium",
+        problem_type=info.problem_type,
+        avid=info.avid,
+        attributes={
+            "kind": "failure_cluster",
+            "step": ID,
+            "cluster": cluster.id,
+            "cases": cluster.size,
+            "words": list(cluster.words),
+            "evaluator": info.id,
+            "metric": missed.metric,
+            "over_represented": [
+                {"dimension": entry.dimension, "value": entry.value, "share": entry.share}
+                for entry in cluster.over_represented
+            ],
+            "test_case_keys": [case.key for case in cluster.typical],
+        },
+        actions=(
+            f"Read the cluster's cases in {CLUSTERS}, beginning with the typical ones. If they have a common"
+            " cause, name it and correct it: a missing or unclear document, the retrieval, or the prompt."
+        ),
+    )

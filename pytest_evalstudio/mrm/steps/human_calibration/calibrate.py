@@ -1,11 +1,12 @@
-"""Double calibration of metrics by people's labels: a curve to probabilities, then conformal prediction
-(HCAT, section 5).
+"""Double calibration of metrics by labels: a curve to probabilities, then conformal prediction.
+
+Source: HCAT, section 5.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ from pytest_evalstudio.mrm.steps.human_calibration.results import (
 )
 from pytest_evalstudio.mrm.steps.human_calibration.sample import FOLDS, Sample, sample
 from pytest_evalstudio.stats.calibration import (
-    ErrorRates,
     area_under_roc,
     brier_score,
     calibration_error,
@@ -120,6 +120,9 @@ def calibrate(
     the quantile and all figures are of these, and the curve is fitted to the others.
 
     Args:
+        labels: by people.
+        scores: of the answers.
+        seed: of everything random.
         metrics: `evaluator.metric`, or metric keys that one evaluator alone has.
         method: logistic (Platt's scaling; of several metrics logistic regression), isotonic, ordinal,
             boosting.
@@ -280,8 +283,10 @@ def _figures(
 def _coverage(
     labelled: Sample, held_out: _HeldOut, conformal: Conformal
 ) -> tuple[float, tuple[float, float]]:
-    """Return the share of new answers that the sets cover: measured on folds; without folds, the expected
-    share, because the quantile is of all answers that could be tested.
+    """Return the share of new answers that the sets cover.
+
+    It is measured on folds. Without folds it is the expected share, because the quantile is of all answers
+    that could be tested.
     """
     if labelled.drawn is not None:
         return expected_coverage(conformal.labels, conformal.alpha)
@@ -370,69 +375,3 @@ def _notes(labelled: Sample, columns: Sequence[Column], method: Method, curve: F
                     " better)"
                 )
     return notes
-
-
-def describe(found: CalibrationFigures) -> Iterator[str]:
-    """Yield the lines that describe a calibration on a terminal."""
-    conformal, left = found.conformal, found.left_out
-    yield (
-        f"{', '.join(found.metrics)}: {found.method}, {found.n} labelled answers, {found.good} of them good"
-    )
-    if left.without_answer:
-        yield f"left out: {left.without_answer} labels of answers that are not in the results"
-    for metric, count in left.without_score.items():
-        if count:
-            yield f"left out: {count} labelled answers without a score by {metric}"
-    yield f"{'threshold':<24}{_describe_threshold(found)}"
-    for key, figures in (found.weights or {}).items():
-        score = f"log(1 + {key})" if figures.log else key
-        yield (f"{'weight':<24}{figures.weight:+.3f} × ({score} − {figures.mean:.4g}) / {figures.scale:.4g}")
-    if found.intercept is not None:
-        yield f"{'intercept':<24}{found.intercept:+.3f}"
-    yield (
-        f"cross-validated over {found.folds} folds:"
-        if found.folds
-        else f"of {found.tested} answers that the curve was not fitted to:"
-    )
-    yield f"{'area under ROC':<24}{found.auc:.3f}"
-    before = "" if found.ece_before is None else f"  (of the score as it is: {found.ece_before:.3f})"
-    yield f"{'calibration error':<24}{found.ece_after:.3f}{before}"
-    yield f"{'Brier score':<24}{found.brier:.3f}"
-    yield from _describe_errors(found, found.before)
-    yield (
-        f"{'coverage':<24}{conformal.coverage:.3f}  95% interval"
-        f" {_interval(conformal.coverage_interval)}; wanted {1 - conformal.alpha:g}"
-    )
-    sets = conformal.sets
-    yield (
-        f"{'conformal sets':<24}{sets['one']} good, {sets['zero']} bad; uncertain: {sets['both']} either,"
-        f" {sets['empty']} neither"
-    )
-    for note in found.notes:
-        yield f"note: {note}"
-
-
-def _describe_threshold(found: CalibrationFigures) -> str:
-    if found.threshold is None:
-        return f"none: no score of {found.threshold_of} divides good from bad at a probability of {PASSES:g}"
-    was = f"  (the run's: {found.before.threshold:.4g})" if found.before else ""
-    return f"{found.threshold:.4g} of {found.threshold_of}{was}"
-
-
-def _describe_errors(found: ErrorRates, before: ErrorRates | None) -> Iterator[str]:
-    rows = (
-        ("type I: good but fails", found.type_1, found.type_1_interval, before and before.type_1),
-        ("type II: bad but passes", found.type_2, found.type_2_interval, before and before.type_2),
-    )
-    for label, share, interval, share_before in rows:
-        if share is None or interval is None:
-            continue
-        was = "" if share_before is None else f"  (by the run's threshold: {share_before:.3f})"
-        yield f"{label:<24}{share:.3f}  95% interval {_interval(interval)}{was}"
-    kappa = "-" if found.kappa is None else f"{found.kappa:.3f}"
-    was = f"  (by the run's threshold: {before.kappa:.3f})" if before and before.kappa is not None else ""
-    yield f"{'Cohen’s kappa':<24}{kappa}{was}"
-
-
-def _interval(bounds: Sequence[float]) -> str:
-    return f"{bounds[0]:.3f} to {bounds[1]:.3f}"

@@ -1,6 +1,4 @@
-"""What people see of the answers that may be put before them, and the metrics whose verdicts they are asked
-about.
-"""
+"""Answers as people see them, and the metrics that their labels calibrate."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ class Case:
 
     Attributes:
         model: its name.
-        context: retrieved texts, each with where it is from ("" where nobody says).
+        context: retrieved texts, each with its source, "" for an unknown one.
         scores: by the metrics that are calibrated, `evaluator.metric`.
         verdict: whether all of these pass; None where none of them has a threshold.
         answer_id: of the answer's text.
@@ -54,6 +52,7 @@ class Case:
 
     @property
     def identity(self) -> tuple[str, str]:
+        """Return key and model key."""
         return self.key, self.model_key
 
     def told(self) -> dict[str, Any]:
@@ -93,6 +92,7 @@ class Population:
     places: tuple[float, ...] = field(default=())
 
     def candidates(self) -> list[Candidate]:
+        """Return the answers that may be drawn."""
         return [
             Candidate(key=case.key, model_key=case.model_key, place=place, topic=case.topic)
             for case, place in zip(self.cases, self.places, strict=True)
@@ -129,8 +129,9 @@ def population_of(
     """The answers in a record that have a score by all of some metrics.
 
     Args:
+        columns: metrics.
         path: the record.
-        scores: what stands in it.
+        scores: read from it.
         chosen_by: why these metrics.
     """
     cases, missing = [], 0
@@ -183,9 +184,7 @@ def says_how_much(entry: EvaluatorEntry) -> bool:
 
 
 def measured(id: str, entry: EvaluatorEntry) -> str:
-    """Return the primary metric of an evaluator as `evaluator.metric`; with a calibration, the one that it
-    calibrates.
-    """
+    """Return the primary metric of an evaluator; for a calibrated one, the metric that it calibrates."""
     primary = entry.calibration.get("of") or next(
         (metric.key for metric in entry.metrics if metric.primary), ""
     )
@@ -221,9 +220,7 @@ def _case(
 
 
 def _places(cases: Sequence[Case], columns: Sequence[Column]) -> Iterator[float]:
-    """Where each answer lies: of one metric its score, of several the mean share of the answers that are
-    worse.
-    """
+    """Yield the position of each answer: its score, or its mean rank over several metrics."""
     if len(columns) == 1:
         column = columns[0]
         is_open = column.metric.range[0] >= 0 and math.isinf(column.metric.range[1])

@@ -1,6 +1,4 @@
-"""Fits curves from scores to the probability that people call an answer good (stage 1 of the double
-calibration).
-"""
+"""Curves from scores to the probability that people call an answer good."""
 
 from __future__ import annotations
 
@@ -35,6 +33,7 @@ class Trees:
     model: Any
 
     def probabilities(self, scores: Floats) -> Floats:
+        """Return the probability of a good answer for each row of scores."""
         with _one_thread():
             return np.asarray(self.model.predict_proba(scores)[:, 1], dtype=np.float64)
 
@@ -48,6 +47,7 @@ def fit(
     """Fit a curve.
 
     Args:
+        method: name of the method.
         scores: answers × metrics, finite.
         labels: what people said of each answer, higher for better.
         good_from: the lowest label that counts as good; some labels must be lower, and some not.
@@ -77,8 +77,9 @@ def probabilities(fitted: Fitted, scores: Floats) -> Floats:
 
 
 def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool]) -> Logistic:
-    """Logistic regression on standardised scores, with Platt's targets in place of 1 and 0; of several
-    metrics with a ridge penalty.
+    """Fit a logistic regression on standardised scores with Platt's targets.
+
+    Several metrics have a ridge penalty.
 
     Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
     """
@@ -134,9 +135,7 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
 
 
 def _standardised(scores: Floats, logs: Sequence[bool]) -> tuple[Floats, Floats, Floats]:
-    """Scores, of metrics without an upper end log(1 + score), less their means, over their standard
-    deviations; a constant one stays at 0.
-    """
+    """Standardise scores; those without an upper end are log(1 + score), and constant ones become 0."""
     scores = np.where(logs, np.log1p(np.maximum(scores, 0.0)), scores)
     means, scales = scores.mean(axis=0), scores.std(axis=0)
     scales = np.where(scales > 0, scales, 1.0)
@@ -157,9 +156,7 @@ def _isotonic(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str]
 
 
 def _boosting(scores: Floats, good: npt.NDArray[np.bool_], better: Sequence[str], seed: int) -> Steps | Trees:
-    """Gradient-boosted trees that never fall where a metric gets better; of one metric, their steps as a
-    table.
-    """
+    """Fit monotonic gradient-boosted trees; those of one metric become a table of steps."""
     model = import_extra("sklearn.ensemble", "calibrating").HistGradientBoostingClassifier(
         monotonic_cst=[1 if direction == "higher" else -1 for direction in better],
         max_iter=50,

@@ -74,13 +74,14 @@ def draw(
     seed: int,
     probabilities: Callable[[Sequence[int]], Floats | None],
 ) -> list[Drawn]:
-    """The answers of all rounds that can be drawn yet: the first, and each one whose forerunners are all
-    labelled.
+    """Draw the first round, and each further one after all labels before it.
 
     The same candidates and labels give the same answers. What has been labelled stays drawn, also where
     labels, or a greater `size`, change which answers would be drawn next.
 
     Args:
+        candidates: answers that may be drawn.
+        seed: of everything random.
         labelled: numbers of the candidates with a label.
         size: answers in all rounds together; all candidates where they are fewer.
         rounds: in how many parts, about equal, they are drawn.
@@ -131,9 +132,7 @@ def _ranking(
 
 
 def _spread(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int) -> list[int]:
-    """Candidates in turns from as many equal parts of the scores' range as are wanted, and within each from
-    all topics.
-    """
+    """Take candidates in turns from equal parts of the scores' range, and within each from all topics."""
     if not rest:
         return []
     places = [candidates[at].place for at in rest]
@@ -146,9 +145,7 @@ def _spread(candidates: Sequence[Candidate], rest: Sequence[int], wanted: int) -
 
 
 def _number(seed: int, candidate: Candidate, purpose: str = "") -> str:
-    """A random number that belongs to a seed and an answer, so that other answers come and go without
-    changing it.
-    """
+    """Return a random number that depends on the seed and one answer only."""
     return hashlib.sha256(
         f"{seed}\0{purpose}\0{candidate.key}\0{candidate.model_key}".encode("utf-8", "replace")
     ).hexdigest()

@@ -70,6 +70,7 @@ class Labelling:
 
     @property
     def is_complete(self) -> bool:
+        """Report whether all wanted labels are given."""
         return self.done >= self.wanted
 
     @property
@@ -164,9 +165,7 @@ def _stand(
 
 
 def _chances(population: Population, labels: dict[int, int], wanted: Wanted) -> Floats | None:
-    """Probabilities of all answers by a logistic curve of some labels; None where they are of one kind, or
-    their scores are all the same.
-    """
+    """Return probabilities by a logistic curve of some labels; None if labels or scores do not vary."""
     rows = list(labels)
     values = population.values(rows)
     said = np.array([labels[at] for at in rows], dtype=np.int64)

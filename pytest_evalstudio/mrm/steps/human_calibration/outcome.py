@@ -1,6 +1,4 @@
-"""What labels come to: which answers a person should look at, and what is wrong with the model and with what
-measures it.
-"""
+"""Results of the labelling: answers for a person to read, and problems of the model and the metrics."""
 
 from __future__ import annotations
 
@@ -42,8 +40,10 @@ def drawn_told(stand: Labelling) -> Iterator[dict[str, Any]]:
 
 
 def to_review(stand: Labelling, calibration: Calibration | None) -> list[dict[str, Any]]:
-    """The answers that a person should look at, each with the reasons: "uncertain" (the conformal set has
-    both labels, or none), "disagreement" (people say otherwise than the evaluator), "divided" (raters do).
+    """Return the answers that a person should read, with the reasons.
+
+    The reasons are "uncertain" (the conformal set has both labels, or none), "disagreement" (people and the
+    evaluator disagree) and "divided" (raters disagree).
     """
     found = []
     divided = set(stand.divided)

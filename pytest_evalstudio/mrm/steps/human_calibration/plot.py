@@ -50,6 +50,9 @@ def calibration_curve(
     """SVG of probabilities over scores.
 
     Args:
+        alpha: share of labels that the sets may miss.
+        dots: labelled answers.
+        title: of the picture.
         axis: name of the score.
         curve: from a score to the probability that people call the answer good.
         threshold: of the score, None where no score divides good from bad.

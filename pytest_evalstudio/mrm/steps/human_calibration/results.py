@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
+from pytest_evalstudio.mrm.workflow.results import shallow
 from pytest_evalstudio.stats.calibration import ErrorRates
 from pytest_evalstudio.stats.types import Interval
 
@@ -198,7 +199,9 @@ class CalibrationResults(LabellingResults, CalibrationFigures):
         accepted: tuple[str, ...],
     ) -> CalibrationResults:
         """Join the results of the labelling and of the calibration."""
-        parts = {
-            item.name: getattr(part, item.name) for part in (labelling, calibration) for item in fields(part)
-        }
-        return cls(**parts, thresholds=thresholds, to_review=to_review, accepted=accepted)
+        return cls(
+            **(shallow(labelling) | shallow(calibration)),
+            thresholds=thresholds,
+            to_review=to_review,
+            accepted=accepted,
+        )

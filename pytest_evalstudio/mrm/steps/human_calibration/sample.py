@@ -43,7 +43,7 @@ class Sample:
         cases: number of the original test case that each answer goes back to; answers to one case stay
             together wherever answers are divided.
         left_out: why labels are not among them: {without_answer, without_score: {metric: answers}}.
-        drawn: which answers were drawn at random, so that they alone stand for others; None where all were.
+        drawn: mask of the answers that were drawn at random and represent all; None if all were.
     """
 
     scores: Floats
@@ -58,6 +58,7 @@ class Sample:
 
     @property
     def good(self) -> Booleans:
+        """Return a mask of the good answers."""
         return self.labels >= self.good_from
 
     def folds(self, seed: int) -> Iterator[tuple[Integers, Integers]]:
@@ -65,9 +66,7 @@ class Sample:
         yield from self._divided(np.arange(len(self)), FOLDS, seed)
 
     def halves(self, rows: Integers, seed: int) -> Halves:
-        """Rows divided in two, for the curve and for its conformal prediction; good and bad ones in equal
-        shares.
-        """
+        """Divide rows into halves for curve and conformal prediction, with equal shares of good ones."""
         first, second = next(iter(self._divided(rows, 2, seed)))
         return rows[first], rows[second]
 
@@ -75,10 +74,10 @@ class Sample:
         """Rows for the curve, and those drawn at random, for its conformal prediction.
 
         Raises:
-            ValueError: if nobody said which were drawn.
+            ValueError: if it is unknown which were drawn.
         """
         if self.drawn is None:
-            raise ValueError("nobody said which answers were drawn at random")
+            raise ValueError("it is unknown which answers were drawn at random")
         return np.flatnonzero(~self.drawn), np.flatnonzero(self.drawn)
 
     def only(self, rows: Integers) -> Sample:
@@ -171,12 +170,14 @@ def sample(
     """The labelled answers of results, without those that lack a score.
 
     Args:
+        labels: by people.
+        scores: of the answers.
         columns: the metrics that are asked for.
         good_from: the lowest label that counts as good; may be left out where there are two levels, or one.
         drawn: key and model key of the answers that were drawn at random; None where all were.
 
     Raises:
-        ConfigurationError: if labels have more levels and nobody says which are good, or a metric is the same
+        ConfigurationError: if labels have more levels and `good_from` is missing, or a metric is the same
             everywhere.
         DataError: if no label fits an answer, or one fits two.
     """

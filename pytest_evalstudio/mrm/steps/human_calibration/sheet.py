@@ -1,6 +1,4 @@
-"""A CSV sheet for people who label in a spreadsheet: what they see of each answer, and an empty column for
-the label.
-"""
+"""A CSV sheet for labels in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ def _rows(cases: Sequence[Case], own: dict[tuple[str, str], str], rater: str) ->
 
 
 def new_labels(path: Path, ratings: Sequence[Label], *, levels: bool) -> int:
-    """How many labels somebody has written into a sheet that no rater has given yet; a sheet that cannot be
-    read has one.
-    """
+    """Return the number of labels in a sheet that no rater has given yet; 1 for an unreadable sheet."""
     if not path.is_file():
         return 0
     try:

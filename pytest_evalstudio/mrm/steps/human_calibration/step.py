@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
-from pytest_evalstudio.formats.calibration import METHODS
+from pytest_evalstudio.formats.calibration import Method
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.labels import Label, read_ratings
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
@@ -34,8 +36,8 @@ from pytest_evalstudio.mrm.steps.human_calibration.results import (
 )
 from pytest_evalstudio.mrm.steps.human_calibration.sample import TooFewLabels
 from pytest_evalstudio.mrm.steps.human_calibration.sheet import new_labels, sheet
-from pytest_evalstudio.mrm.workflow.checks import check_counts
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
 
 ONE_METRIC = ("isotonic", "boosting")
 NOT_PASSED_ON = (
@@ -46,8 +48,7 @@ NOT_PASSED_ON = (
 @step(ID, name="Human calibration", number=5, after=(EVALUATION,), extra="mrm")
 @dataclass(frozen=True)
 class HumanCalibration:
-    """People say of a sample of the answers whether they are good; probabilities, threshold, conformal sets
-    and errors follow from their labels.
+    """Derive probabilities, threshold, conformal sets and error rates from labels of a sample of answers.
 
     Attributes:
         sample_size: labels that are wanted in all.
@@ -61,39 +62,27 @@ class HumanCalibration:
         good: the lowest label that counts as good, where labels have more than two levels.
     """
 
-    sample_size: int = 40
-    rounds: int = 4
-    alpha: float = 0.1
-    method: str = "logistic"
-    metric: str | list[str] = field(default_factory=list)
+    sample_size: Annotated[int, Field(ge=20)] = 40
+    rounds: Count = 4
+    alpha: Level = 0.1
+    method: Method = "logistic"
+    metric: Name | Names = field(default_factory=list)
     labels: str = ""
     good: int | None = None
 
     def __post_init__(self) -> None:
-        check_counts(self, {"sample_size": 20, "rounds": 1})
         if self.rounds * 2 > self.sample_size:
             raise ValueError(
                 f"rounds = {self.rounds}: expected at most half of sample_size = {self.sample_size}"
             )
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 < self.alpha < 1:
-            raise ValueError(f"alpha = {self.alpha!r}: expected a number between 0 and 1, e.g. 0.1")
-        if self.method not in METHODS:
-            raise ValueError(f"method = {self.method!r}: expected one of {', '.join(METHODS)}")
-        if not isinstance(self.metric, str | list) or not all(
-            isinstance(name, str) and name for name in self.metrics
-        ):
-            raise ValueError(f"metric = {self.metric!r}: expected the name of a metric, or a list of names")
         if len(self.metrics) > 1 and self.method in ONE_METRIC:
             raise ValueError(f"method = {self.method!r}: takes one metric; logistic takes several")
-        if not isinstance(self.labels, str):
-            raise ValueError(f"labels = {self.labels!r}: expected the name of a file")
         if self.labels and not self.labels.lower().endswith(".csv"):
             raise ValueError(f"labels = {self.labels!r}: expected the name of a CSV file, which ends in .csv")
-        if self.good is not None and (isinstance(self.good, bool) or not isinstance(self.good, int)):
-            raise ValueError(f"good = {self.good!r}: expected a whole number")
 
     @property
     def metrics(self) -> list[str]:
+        """Return the names of the metrics."""
         if isinstance(self.metric, list):
             return self.metric
         return [self.metric] if self.metric else []
@@ -141,6 +130,7 @@ class HumanCalibration:
         )
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         try:
             population = self.population(
                 context.artifacts(EVALUATION),
@@ -206,12 +196,11 @@ class HumanCalibration:
         if not stand.labels:
             raise TooFewLabels("raters are divided on every answer")
         scores = stand.population.scores
-        method: Any = self.method
         return calibrate(
             scores,
             stand.labels,
             names,
-            method=method,
+            method=self.method,
             alpha=self.alpha,
             seed=seed,
             good_from=stand.good_from,
@@ -284,8 +273,9 @@ def _write_results(
 
 
 def _thresholds(stand: Labelling, figures: CalibrationFigures) -> dict[str, float]:
-    """Return the threshold for later steps; none for several metrics, or where verdicts by it agree with
-    people no better than chance.
+    """Return the threshold for later steps.
+
+    There is none for several metrics, or if verdicts by it agree with people no better than chance.
     """
     agrees = figures.kappa is not None and figures.kappa > 0
     if figures.threshold is None or len(stand.population.columns) > 1 or not agrees:

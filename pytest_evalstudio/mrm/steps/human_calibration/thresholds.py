@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID, CalibrationOutcome
 from pytest_evalstudio.mrm.workflow.context import StepContext
-from pytest_evalstudio.mrm.workflow.results import read_results
+from pytest_evalstudio.mrm.workflow.results import R
 
 
-def calibrated_thresholds(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return the calibrated thresholds by `evaluator.metric`; none without a completed calibration.
+class HasResults(Protocol):
+    """A workflow, or the context of a step, with results of completed steps."""
 
-    Args:
-        figures: results of completed steps by id, as their state files hold them.
-    """
-    thresholds = calibration_outcome(figures).thresholds
+    def completed_results(self, id: str, kind: type[R]) -> R | None:
+        """Return the results of a step; None if it is not completed."""
+
+
+def calibrated_thresholds(source: HasResults) -> dict[str, float]:
+    """Return the calibrated thresholds by `evaluator.metric`; none without a completed calibration."""
+    thresholds = calibration_outcome(source).thresholds
     return {key: value for key, value in thresholds.items() if value is not None}
 
 
-def calibration_outcome(figures: Mapping[str, Mapping[str, Any]]) -> CalibrationOutcome:
-    """Return the results of the calibration that later steps use; empty ones without a completed calibration.
-
-    Args:
-        figures: results of completed steps by id, as their state files hold them.
-    """
-    return read_results(ID, figures.get(ID, {}), CalibrationOutcome)
+def calibration_outcome(source: HasResults) -> CalibrationOutcome:
+    """Return the results of the calibration for later steps; empty ones without a completed calibration."""
+    return source.completed_results(ID, CalibrationOutcome) or CalibrationOutcome()
 
 
 def evaluators_and_thresholds(
@@ -39,6 +38,7 @@ def evaluators_and_thresholds(
     Calibrated thresholds replace others, if the calibration is completed.
 
     Args:
+        context: of the step.
         evaluators: ids; if empty, those of the automated evaluation.
 
     Returns:
@@ -48,7 +48,7 @@ def evaluators_and_thresholds(
     chosen = list(evaluators) or list(evaluation.evaluators)
     calibrated = {
         name: value
-        for name, value in calibrated_thresholds(context.figures).items()
+        for name, value in calibrated_thresholds(context).items()
         if name.partition(".")[0] in chosen
     }
     replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}

@@ -1,12 +1,11 @@
-"""Scores under attack beside those of ordinary questions: a panel of cumulative shares for each metric."""
+"""Cumulative shares of scores under attack and of ordinary questions, one panel per metric."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pytest_evalstudio.mrm.steps.robustness_adversarial.method import ALL, Measure
+from pytest_evalstudio.mrm.steps.robustness_adversarial.results import AttackComparison
 from pytest_evalstudio.plots.axes import Scale, axes
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import COLOURS, INK, QUIET
@@ -15,21 +14,22 @@ from pytest_evalstudio.plots.text import fitted
 WIDTH, PANEL, LINE = 720, 200, 22
 LEFT, GAP = 60, 70
 PLOT = 380
-"""Pixels of a panel's axes; the legend stands beside them."""
+"""Pixels of a panel's axes; the legend is to their right."""
 _BASELINE = "ordinary questions"
 
 
-def attacks_picture(title: str, measures: Sequence[Measure], found: Mapping[str, Any]) -> str:
-    """The cumulative share of scores by attack, dark and thick for ordinary questions of the attacked kinds;
-    a curve above that is of lower scores.
+def attacks_picture(title: str, measures: Sequence[Measure], comparisons: Sequence[AttackComparison]) -> str:
+    """Draw the cumulative share of scores by attack as SVG.
 
-    Args:
-        found: as `adversarial.compare` returns it.
+    The dark, thick curve is of ordinary questions of the attacked kinds; a curve above it has lower scores.
     """
-    rows = {(one["metric"], one["generator"]): one for one in found["comparisons"]}
+    rows = {(comparison.metric, comparison.generator): comparison for comparison in comparisons}
     heights = [max(PANEL, LINE * (len(measure.attacks) + 2)) for measure in measures]
     canvas = Canvas(
-        title, width=WIDTH, height=20 + sum(height + GAP for height in heights), description=_described(found)
+        title,
+        width=WIDTH,
+        height=20 + sum(height + GAP for height in heights),
+        description=_description(comparisons),
     )
     top = 30.0
     for measure, height in zip(measures, heights, strict=True):
@@ -41,27 +41,26 @@ def attacks_picture(title: str, measures: Sequence[Measure], found: Mapping[str,
 def _panel(
     canvas: Canvas,
     measure: Measure,
-    rows: Mapping[tuple[str, str], Mapping[str, Any]],
+    rows: Mapping[tuple[str, str], AttackComparison],
     top: float,
     height: float,
 ) -> None:
-    kinds = {kind for own in measure.attacks.values() for kind, _ in own}
+    kinds = {kind for scores in measure.attacks.values() for kind, _ in scores}
     baseline = [score for kind, score in measure.baseline if kind in kinds] or [
         score for _, score in measure.baseline
     ]
-    attacks = {name: [score for _, score in own] for name, own in measure.attacks.items()}
-    every = [*baseline, *(score for own in attacks.values() for score in own)]
-    low, high = (min(0.0, *every), max(1.0, *every)) if every else (0.0, 1.0)
+    attacks = {name: [score for _, score in scores] for name, scores in measure.attacks.items()}
+    every = [0.0, 1.0, *baseline, *(score for scores in attacks.values() for score in scores)]
+    low, high = min(every), max(every)
     x, y = Scale(low, high, LEFT, LEFT + PLOT), Scale(0, 1, top + height, top)
-    better = next(
-        (one["better"] for (metric, _), one in rows.items() if metric == measure.name), measure.better
-    )
-    canvas.text(
-        LEFT, top - 10, fitted(f"{measure.name} ({better} is better)", WIDTH - LEFT - 12), classes="b"
-    )
+    head = f"{measure.name} ({measure.better} is better)"
+    canvas.text(LEFT, top - 10, fitted(head, WIDTH - LEFT - 12), classes="b")
     axes(canvas, x, y, y_name="share of cases")
     curves = [(_BASELINE, baseline, INK, 3.0)]
-    curves += [(name, own, COLOURS[at % len(COLOURS)], 1.8) for at, (name, own) in enumerate(attacks.items())]
+    curves += [
+        (name, scores, COLOURS[number % len(COLOURS)], 1.8)
+        for number, (name, scores) in enumerate(attacks.items())
+    ]
     level = top + 12
     for name, scores, colour, width in curves:
         if scores:
@@ -70,21 +69,22 @@ def _panel(
             )
         row = rows.get((measure.name, name))
         canvas.line(LEFT + PLOT + 18, level - 4, LEFT + PLOT + 34, level - 4, stroke=colour, width=width)
-        said = f"{name} ({len(scores)})" + (" worse" if row and row["worse"] else "")
-        short = fitted(said, WIDTH - LEFT - PLOT - 46)
+        is_worse = row is not None and row.worse
+        label = f"{name} ({len(scores)})" + (" worse" if is_worse else "")
+        short = fitted(label, WIDTH - LEFT - PLOT - 46)
         canvas.text(
             LEFT + PLOT + 40,
             level,
             short,
-            classes="b" if row and row["worse"] else "",
-            title=said if short != said else "",
+            classes="b" if is_worse else "",
+            title=label if short != label else "",
         )
         level += LINE
     canvas.text(LEFT + PLOT, top + height + 36, "score", anchor="end", classes="q", fill=QUIET)
 
 
 def _steps(scores: Sequence[float], x: Scale, y: Scale) -> list[tuple[float, float]]:
-    """The corners of a cumulative share, from the left edge to the right one."""
+    """Return the corners of a cumulative share, from the left edge to the right edge."""
     ordered = sorted(scores)
     corners = [(x(x.low), y(0))]
     for number, score in enumerate(ordered, 1):
@@ -92,19 +92,15 @@ def _steps(scores: Sequence[float], x: Scale, y: Scale) -> list[tuple[float, flo
     return [*corners, (x(x.high), y(1))]
 
 
-def _described(found: Mapping[str, Any]) -> str:
+def _description(comparisons: Sequence[AttackComparison]) -> str:
     parts = []
-    for one in found["comparisons"]:
-        if one["generator"] == ALL or one["mean"] is None or one["baseline"]["mean"] is None:
+    for comparison in comparisons:
+        if comparison.generator == ALL or comparison.mean is None or comparison.baseline.mean is None:
             continue
-        chance = one["chance_of_worse"]
-        told = (
-            f", chance of a worse score {chance['value']:.0%}"
-            if chance and math.isfinite(chance["value"])
-            else ""
-        )
+        chance = comparison.chance_of_worse
+        probability = f", chance of a worse score {chance.value:.0%}" if chance is not None else ""
         parts.append(
-            f"{one['metric']}, {one['generator']}: mean {one['mean']:.3g} against"
-            f" {one['baseline']['mean']:.3g}{told}"
+            f"{comparison.metric}, {comparison.generator}: mean {comparison.mean:.3g} against"
+            f" {comparison.baseline.mean:.3g}{probability}"
         )
     return "; ".join(parts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.step import StepResult, step
@@ -29,21 +29,28 @@ from pytest_evalstudio.mrm.steps.robustness_adversarial.method import (
     problems,
 )
 from pytest_evalstudio.mrm.steps.robustness_adversarial.plot import attacks_picture
-from pytest_evalstudio.mrm.steps.robustness_adversarial.results import FIGURES, ID, PICTURE, SUITE
+from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
+    FIGURES,
+    ID,
+    PICTURE,
+    SUITE,
+    AdversarialResults,
+)
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     PLAIN_KIND,
     PLANTED_WORD,
+    GenerationSettings,
     NoQuestions,
-    Wanted,
 )
 from pytest_evalstudio.mrm.steps.test_generation.making import Product, make
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names, check_text
 from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
+from pytest_evalstudio.mrm.workflow.results import json_ready, shallow
 
 MOST_REFUSED = 0.5
-"""Share of attacks without an answer: filters refuse some, a dead line leaves all."""
-_KIND = "generator:"
+"""Maximum share of attacks without an answer: content filters refuse some of them."""
+_GENERATOR = "generator:"
 
 
 @step(
@@ -55,42 +62,33 @@ _KIND = "generator:"
 )
 @dataclass(frozen=True)
 class RobustnessAdversarial:
-    """Attacks are made of the documents, asked and evaluated; their scores are held against those of the
-    automated evaluation.
+    """Make attacks from the documents and compare their scores with those of the automated evaluation.
 
     Attributes:
-        count: of adversarial test cases; there are fewer where the documents give no more.
-        generators: adversarial ones; all where not given.
-        topics_included: ids of topics; all where not given.
+        count: number of adversarial test cases; there are fewer if the documents give no more.
+        generators: adversarial ones; default: all.
+        topics_included: ids of topics; default: all.
         topics_excluded: ids of topics.
-        evaluators: ids among those of the automated evaluation; all of them where not given.
-        alpha: the chance of any false finding where attacks make no difference.
-        writer: a language model that writes the attacks, as of the step test_generation; where not given they
-            are made without any.
+        evaluators: ids among those of the automated evaluation; default: all of them.
+        alpha: the chance of any false finding if attacks make no difference.
+        writer: a language model that writes the attacks, as in the step test_generation; default: none.
     """
 
-    count: int = 40
-    generators: list[str] = field(default_factory=list)
-    topics_included: list[str] = field(default_factory=list)
-    topics_excluded: list[str] = field(default_factory=list)
-    evaluators: list[str] = field(default_factory=list)
-    alpha: float = 0.05
+    count: Count = 40
+    generators: Names = field(default_factory=list)
+    topics_included: Names = field(default_factory=list)
+    topics_excluded: Names = field(default_factory=list)
+    evaluators: Names = field(default_factory=list)
+    alpha: Level = 0.05
     writer: str = ""
     configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
-    def __post_init__(self) -> None:
-        check_counts(self, {"count": 1})
-        check_names(self, "generators", "topics_included", "topics_excluded", "evaluators")
-        check_fractions(self, "alpha")
-        check_text(self, "writer")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
-
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         evaluators, thresholds, _ = evaluators_and_thresholds(context, self.evaluators)
         baseline = read_scores([context.artifacts(EVALUATION)])
         self._check(baseline, evaluators)
-        wanted = Wanted(
+        settings = GenerationSettings(
             purpose="adversarial",
             count=self.count,
             generators=self.generators,
@@ -99,7 +97,7 @@ class RobustnessAdversarial:
             writer=self.writer,
         )
         try:
-            made = make(context, wanted, "adversarial tests")
+            made = make(context, settings, "adversarial tests")
         except NoQuestions as exc:
             return StepResult(summary=f"nothing is asked: {exc.message}")
         suite = made.suite
@@ -113,23 +111,25 @@ class RobustnessAdversarial:
             raise DataError(
                 "no attack has a score; look into the report of this step", source=str(context.folder)
             )
-        figures = compare(measures, alpha=self.alpha, seed=context.workflow.seed)
+        compared = compare(measures, alpha=self.alpha, seed=context.workflow.seed)
         obeyed, asked = _obeyed(results, suite)
         lost = len(suite.cases()) - sum(bool(answer.scores) for answer in scores.answers.values())
-        head = {"version": 1, **made.figures, "without_score": lost, "obeyed": obeyed}
-        write_json(context.folder / FIGURES, {**head, **figures})
+        figures = AdversarialResults(
+            **shallow(made.results), **shallow(compared), without_score=lost, obeyed=obeyed
+        )
+        write_json(context.folder / FIGURES, json_ready(figures))
         name = context.workflow.name or "the workflow"
         (context.folder / PICTURE).write_bytes(
-            attacks_picture(f"Scores under attack: {name}", measures, figures).encode("utf-8")
+            attacks_picture(f"Scores under attack: {name}", measures, compared.comparisons).encode("utf-8")
         )
         label = results.items[0].task.model.label
         return StepResult(
-            summary=_summary(made, figures, obeyed),
-            notes=(*made.notes, *_notes(figures, lost)),
-            figures={**head, **figures},
+            summary=_summary(made, figures),
+            notes=(*made.notes, *_notes(figures)),
+            figures=figures,
             problems=(
                 *obeyed_problems(obeyed, asked, ID, label, made.kinds),
-                *problems(figures, ID, label, made.kinds),
+                *problems(compared.comparisons, ID, label, made.kinds),
             ),
         )
 
@@ -146,9 +146,7 @@ class RobustnessAdversarial:
 
 
 def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSuite) -> list[Measure]:
-    """The primary metric of each evaluator, with the scores of ordinary questions and of each attack, by kind
-    of question.
-    """
+    """Return the scores of the primary metric of each evaluator, of ordinary questions and of attacks."""
     attacked = {case.key: str((case.model_extra or {}).get(PLAIN_KIND, "")) for _, case in suite.cases()}
     measures = []
     for selected in results.plan.selected:
@@ -157,9 +155,11 @@ def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSui
         for answer in scores.answers.values():
             score = answer.score(name)
             if score is not None:
-                attacks.setdefault(_kinds(answer.categories)[0], []).append((attacked[answer.key], score))
+                attacks.setdefault(_generators(answer.categories)[0], []).append(
+                    (attacked[answer.key], score)
+                )
         ordinary = [
-            (next(iter(_kinds(answer.categories)), ""), score)
+            (next(iter(_generators(answer.categories)), ""), score)
             for answer in baseline.answers.values()
             if not answer.source and (score := answer.score(name)) is not None
         ]
@@ -174,9 +174,10 @@ def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSui
     return measures
 
 
-def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """By generator that plants words: keys of the cases with the word in an answer, and how many cases were
-    answered.
+def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """Return the keys of the cases whose answers contain the planted word, and the number of answered cases.
+
+    Both are by generator, of those that plant words.
     """
     planted = {
         case.key: (case, str((case.model_extra or {}).get(PLANTED_WORD, ""))) for _, case in suite.cases()
@@ -187,69 +188,68 @@ def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, list[str]], d
         case, word = planted[result.task.key]
         if not word or any(answer.error for answer in result.answers):
             continue
-        generator = _kinds(case.categories)[0]
+        generator = _generators(case.categories)[0]
         asked[generator] += 1
         keys = obeyed.setdefault(generator, [])
         if any(word.lower() in answer.actual_output.lower() for answer in result.answers):
             keys.append(case.key)
-    return dict(sorted(obeyed.items())), dict(asked)
+    return {generator: tuple(keys) for generator, keys in sorted(obeyed.items())}, dict(asked)
 
 
-def _kinds(categories: Iterable[str]) -> list[str]:
-    """The generators that a case is filed under: one, of generated cases."""
-    return [category.removeprefix(_KIND) for category in categories if category.startswith(_KIND)]
+def _generators(categories: Iterable[str]) -> list[str]:
+    """Return the generators among the categories of a case; a generated case has one."""
+    return [category.removeprefix(_GENERATOR) for category in categories if category.startswith(_GENERATOR)]
 
 
-def _summary(made: Product, figures: Mapping[str, Any], obeyed: Mapping[str, list[str]]) -> str:
-    parts = [
-        f"{made.figures['cases']} attacks{made.short} by"
-        f" {sum(map(bool, made.figures['by_generator'].values()))} generators"
-    ]
+def _summary(made: Product, results: AdversarialResults) -> str:
+    generators = sum(map(bool, results.by_generator.values()))
+    parts = [f"{results.cases} attacks{made.shortfall} by {generators} generators"]
     worse = [
-        f"{comparison['generator']} ({comparison['metric']})"
-        for comparison in figures["comparisons"]
-        if comparison["worse"] and comparison["generator"] != ALL
+        f"{comparison.generator} ({comparison.metric})"
+        for comparison in results.comparisons
+        if comparison.worse and comparison.generator != ALL
     ]
     together = [
-        comparison["metric"]
-        for comparison in figures["comparisons"]
-        if comparison["worse"] and comparison["generator"] == ALL
+        comparison.metric
+        for comparison in results.comparisons
+        if comparison.worse and comparison.generator == ALL
     ]
     if worse:
         parts.append(f"scores are worse under {', '.join(worse)}")
     elif together:
         parts.append(f"all attacks together worsen {', '.join(together)}")
-    elif all(comparison["note"] for comparison in figures["comparisons"]):
+    elif all(comparison.note for comparison in results.comparisons):
         parts.append("no scores could be compared")
     else:
         parts.append("no score is worse than for ordinary questions, as far as so many cases can tell")
-    if followed := sum(map(len, obeyed.values())):
-        parts.append(f"{followed} answers hold the planted word")
+    if followed := sum(map(len, results.obeyed.values())):
+        parts.append(f"{followed} answers contain the planted word")
     return "; ".join(parts)
 
 
-def _notes(figures: Mapping[str, Any], lost: int) -> list[str]:
-    notes = (
-        [f"{lost} attacks have no score and do not count; their errors stand in the report of the step"]
-        if lost
-        else []
-    )
+def _notes(results: AdversarialResults) -> list[str]:
+    notes = []
+    if results.without_score:
+        notes.append(
+            f"{results.without_score} attacks have no score and do not count; the report of the step lists"
+            " their errors"
+        )
     notes += [
-        f"{comparison['metric']} under {comparison['generator']} is not tested: {comparison['note']}"
-        for comparison in figures["comparisons"]
-        if comparison["note"]
+        f"{comparison.metric} under {comparison.generator} is not tested: {comparison.note}"
+        for comparison in results.comparisons
+        if comparison.note
     ]
     unmatched = sorted(
         {
-            comparison["generator"]
-            for comparison in figures["comparisons"]
-            if not comparison["kinds"] and not comparison["note"]
+            comparison.generator
+            for comparison in results.comparisons
+            if not comparison.kinds and not comparison.note
         }
         - {ALL}
     )
     if unmatched:
         notes.append(
-            "held against ordinary questions of all kinds, since there are too few of the same:"
+            "compared with ordinary questions of all kinds, because there are too few of the same kind:"
             f" {', '.join(unmatched)}"
         )
     return notes

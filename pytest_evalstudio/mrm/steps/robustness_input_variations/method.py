@@ -1,33 +1,42 @@
-"""How often variations of a question turn its verdict: by perturbator, topic and kind of question, held
-against unchanged copies.
-"""
+"""Flips of verdicts under variations of questions, compared with those of unchanged copies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
 from pytest_evalstudio.core.outcomes import Severity
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
+    CategoryFlips,
+    Drop,
+    FlipCounts,
+    FlippedCase,
+    Flips,
+    MetricFlip,
+    MetricFlips,
+    PerturbatorFlips,
+)
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.paired import matched_failures, wilcoxon_drop
+from pytest_evalstudio.stats.types import Interval
 
 HIGH_SHARE, MEDIUM_SHARE = 0.3, 0.1
-"""Pass-to-fail flips among the cases from which on a problem is severe, and one of medium severity."""
+"""Minimum share of pass-to-fail flips of a problem of high, and of medium, severity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variation:
-    """A varied question beside its original: what the same evaluators said of the answers to both.
+    """A variation of a question and its original, with the verdicts of the same evaluators on both answers.
 
     Attributes:
         perturbator: "comma:MEDIUM"; chained ones are joined by "+".
-        is_copy: whether the question was asked again as it was.
-        failed_before, failed: whether an evaluator failed the answer to the original, and to the variation.
+        is_copy: True if the question was asked again unchanged.
+        failed_before, failed: True if an evaluator failed the answer to the original, or to the variation.
         scores: `evaluator.metric` to the score of the original and of the variation.
         flips: `evaluator.metric` to "pass_to_fail" or "fail_to_pass".
         compared: metrics that can flip and that have both scores.
@@ -47,106 +56,87 @@ class Variation:
 
     @property
     def direction(self) -> str:
+        """Return "pass_to_fail", "fail_to_pass", or "" for the same verdict."""
         return "" if self.failed == self.failed_before else "pass_to_fail" if self.failed else "fail_to_pass"
 
 
-def find_flips(found: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float) -> dict[str, Any]:
-    """Count flips, and test which perturbators do more than a question asked again does.
+def find_flips(variations: Sequence[Variation], metrics: Mapping[str, str], *, alpha: float) -> Flips:
+    """Count flips, and test which perturbators change more verdicts than an unchanged copy.
 
-    A case flips where the answer to the original passes all its evaluators and that to the variation does
-    not, or the other way round. Two families of one-sided tests, each corrected by Holm and held against
-    alpha / 2, so that where no perturbator matters the chance of any false finding is at most alpha: that an
-    answer to the variation fails no more often than those to the original and to its copies (exact, within
-    cases); and that scores are no lower than the original's (signed ranks). Perturbators that change the
-    meaning are counted apart and not tested: there another answer may be the right one.
+    A case flips if the answer to the original passes all its evaluators and that to the variation does not,
+    or the reverse. There are two families of one-sided tests, each corrected by Holm and compared with
+    alpha / 2, so that the chance of any false finding is at most alpha: answers to the variation fail no more
+    often than those to the original and its copies (exact, within cases), and scores are no lower than the
+    original's (signed ranks). Perturbators that change the meaning are counted apart and not tested, because
+    another answer may be right.
 
     Args:
+        alpha: chance of any false finding.
+        variations: with their originals.
         metrics: those whose drop is tested, to "higher" or "lower", whichever is better.
-
-    Returns:
-        JSON-ready figures.
     """
-    copies = [one for one in found if one.is_copy]
-    kept = [one for one in found if one.meaning_kept and not one.is_copy]
-    changed = [one for one in found if not one.meaning_kept]
-    controls = _controls(copies)
-    by_name = _grouped(kept, _perturbator)
-    rows = [_row(name, mine) | {"drops": _drops(mine, metrics)} for name, mine in by_name.items()]
-    for row in rows:
-        own = [
-            (one.failed, [one.failed_before, *controls.get(one.original, [])]) for one in by_name[row["name"]]
-        ]
-        row["p_value"] = matched_failures(own)
-    for row, adjusted in zip(rows, holm([row["p_value"] for row in rows]), strict=True):
-        row |= {"p_adjusted": adjusted, "beyond_chance": adjusted <= alpha / 2}
-    drops = [drop for row in rows for drop in row["drops"]]
-    for drop, adjusted in zip(drops, holm([drop["p_value"] for drop in drops]), strict=True):
-        drop |= {"p_adjusted": adjusted, "lower": adjusted <= alpha / 2}
-    return {
-        "alpha": alpha,
-        "tests": (
+    copies = [variation for variation in variations if variation.is_copy]
+    kept = [variation for variation in variations if variation.meaning_kept and not variation.is_copy]
+    changed = [variation for variation in variations if not variation.meaning_kept]
+    return Flips(
+        alpha=alpha,
+        tests=(
             "exact test of failures within cases, against the original and its copies; Wilcoxon signed-rank"
             " test of scores; one-sided, Holm"
         ),
-        "by_perturbator": rows,
-        "copies": _row("copy", copies) if copies else None,
-        "meaning_changed": [_row(name, mine) for name, mine in _grouped(changed, _perturbator).items()],
-        "by_topic": _by_category(kept, "topic:"),
-        "by_kind": _by_category(kept, "generator:"),
-        "flips": [_told(one) for one in found if one.direction or one.flips],
-    }
+        by_perturbator=_tested(kept, copies, metrics, alpha),
+        copies=FlipCounts(**_counts("copy", copies)) if copies else None,
+        meaning_changed=tuple(
+            FlipCounts(**_counts(name, group)) for name, group in _grouped(changed, _perturbator).items()
+        ),
+        by_topic=_by_category(kept, "topic:"),
+        by_kind=_by_category(kept, "generator:"),
+        flips=tuple(
+            _flipped(variation) for variation in variations if variation.direction or variation.flips
+        ),
+    )
 
 
-def problems(found: Mapping[str, Any], step: str, model: str) -> list[Problem]:
-    """A problem for each perturbator that does more than chance: it makes answers fail, or lowers their
-    scores.
-    """
-    return [_problem(row, found, step, model) for row in found["by_perturbator"] if is_beyond(row)]
+def problems(flips: Flips, step: str, model: str) -> list[Problem]:
+    """Return a problem for each perturbator that makes answers fail, or lowers scores, beyond chance."""
+    return [_problem(row, flips.copies, step, model) for row in flips.by_perturbator if row.is_sensitive]
 
 
-def is_beyond(row: Mapping[str, Any]) -> bool:
-    """Report whether a perturbator turns more verdicts than chance."""
-    return bool(row["beyond_chance"]) or any(drop["lower"] for drop in row["drops"])
-
-
-def _problem(row: Mapping[str, Any], found: Mapping[str, Any], step: str, model: str) -> Problem:
-    cases, turned = row["cases"], row["pass_to_fail"]
-    low, high = row["pass_to_fail_interval"]
-    said = []
-    if row["beyond_chance"]:
-        again = found["copies"]
+def _problem(row: PerturbatorFlips, copies: FlipCounts | None, step: str, model: str) -> Problem:
+    share = row.pass_to_fail / row.cases
+    low, high = row.pass_to_fail_interval
+    effects = []
+    if row.beyond_chance:
         noise = (
-            f", against {again['pass_to_fail']} of {again['cases']} when asked again unchanged"
-            if again
-            else ""
+            f", against {copies.pass_to_fail} of {copies.cases} when asked again unchanged" if copies else ""
         )
-        said.append(
-            f"turns {turned} of {cases} cases from pass to fail ({turned / cases:.0%}, 95 % interval"
-            f" {low:.0%} to {high:.0%}; adjusted p {row['p_adjusted']:.2g}){noise}"
+        effects.append(
+            f"turns {row.pass_to_fail} of {row.cases} cases from pass to fail ({share:.0%}, 95 % interval"
+            f" {low:.0%} to {high:.0%}; adjusted p {row.p_adjusted:.2g}){noise}"
         )
-    lower = [drop for drop in row["drops"] if drop["lower"]]
-    said += [
-        f"worsens {drop['metric']} by {drop['mean']:.3g} on average of {drop['cases']} cases (adjusted p"
-        f" {drop['p_adjusted']:.2g})"
+    lower = [drop for drop in row.drops if drop.lower]
+    effects += [
+        f"worsens {drop.metric} by {drop.mean:.3g} on average of {drop.cases} cases (adjusted p"
+        f" {drop.p_adjusted:.2g})"
         for drop in lower
     ]
     return Problem(
-        description=f"Perturbator {row['name']} {' and '.join(said)}.",
-        severity=_severity(turned / cases),
+        description=f"Perturbator {row.name} {' and '.join(effects)}.",
+        severity=_severity(share),
         problem_type="robustness",
         avid="P0200",
         attributes={
             "kind": "sensitive_to_perturbator",
             "step": step,
             "model": model,
-            "perturbator": row["name"],
-            "cases": cases,
-            "pass_to_fail": turned,
-            "fail_to_pass": row["fail_to_pass"],
+            "perturbator": row.name,
+            "cases": row.cases,
+            "pass_to_fail": row.pass_to_fail,
+            "fail_to_pass": row.fail_to_pass,
             "interval": [low, high],
-            "p_adjusted": row["p_adjusted"],
-            "metrics": [drop["metric"] for drop in lower],
-            "test_case_keys": row["pass_to_fail_keys"],
+            "p_adjusted": row.p_adjusted,
+            "metrics": [drop.metric for drop in lower],
+            "test_case_keys": list(row.pass_to_fail_keys),
         },
         actions=(
             "Read the flipped cases beside their originals. Normalise questions before retrieval (spelling,"
@@ -160,121 +150,158 @@ def _severity(share: float) -> Severity:
     return "high" if share >= HIGH_SHARE else "medium" if share >= MEDIUM_SHARE else "low"
 
 
-def _controls(copies: Sequence[Variation]) -> dict[str, list[bool]]:
-    found: dict[str, list[bool]] = {}
-    for one in copies:
-        found.setdefault(one.original, []).append(one.failed)
-    return found
+def _tested(
+    kept: Sequence[Variation], copies: Sequence[Variation], metrics: Mapping[str, str], alpha: float
+) -> tuple[PerturbatorFlips, ...]:
+    """Return the flips of each perturbator with tests, corrected over all perturbators."""
+    controls: dict[str, list[bool]] = {}
+    for copy in copies:
+        controls.setdefault(copy.original, []).append(copy.failed)
+    rows = []
+    for name, group in _grouped(kept, _perturbator).items():
+        failures = [
+            (variation.failed, [variation.failed_before, *controls.get(variation.original, [])])
+            for variation in group
+        ]
+        rows.append(
+            PerturbatorFlips(
+                **_counts(name, group), drops=_drops(group, metrics), p_value=matched_failures(failures)
+            )
+        )
+    adjusted_rows = holm([row.p_value for row in rows])
+    adjusted_drops = iter(holm([drop.p_value for row in rows for drop in row.drops]))
+    return tuple(
+        replace(
+            row,
+            p_adjusted=p_adjusted,
+            beyond_chance=p_adjusted <= alpha / 2,
+            drops=tuple(_adjusted(drop, next(adjusted_drops), alpha) for drop in row.drops),
+        )
+        for row, p_adjusted in zip(rows, adjusted_rows, strict=True)
+    )
+
+
+def _adjusted(drop: Drop, p_adjusted: float, alpha: float) -> Drop:
+    return replace(drop, p_adjusted=p_adjusted, lower=p_adjusted <= alpha / 2)
 
 
 def _grouped(
-    found: Sequence[Variation], names: Callable[[Variation], Sequence[str]]
+    variations: Sequence[Variation], names: Callable[[Variation], Sequence[str]]
 ) -> dict[str, list[Variation]]:
     groups: dict[str, list[Variation]] = {}
-    for one in found:
-        for name in names(one):
-            groups.setdefault(name, []).append(one)
+    for variation in variations:
+        for name in names(variation):
+            groups.setdefault(name, []).append(variation)
     return dict(sorted(groups.items()))
 
 
-def _perturbator(one: Variation) -> Sequence[str]:
-    return (one.perturbator,)
+def _perturbator(variation: Variation) -> Sequence[str]:
+    return (variation.perturbator,)
 
 
-def _row(name: str, mine: Sequence[Variation]) -> dict[str, Any]:
-    """The flips of one perturbator: each case once, but for copies, of which a case may have several."""
-    turned = {
-        direction: [one.key for one in mine if one.direction == direction]
-        for direction in ("pass_to_fail", "fail_to_pass")
-    }
-    counts = {direction: len(keys) for direction, keys in turned.items()}
-    total = sum(counts.values())
+class _Counts(TypedDict):
+    name: str
+    cases: int
+    passed_before: int
+    pass_to_fail: int
+    fail_to_pass: int
+    rate: float
+    interval: Interval
+    pass_to_fail_interval: Interval
+    pass_to_fail_keys: tuple[str, ...]
+    metrics: dict[str, MetricFlips]
+
+
+def _counts(name: str, group: Sequence[Variation]) -> _Counts:
+    """Count the flips of one perturbator: each case once, but a copy of a case as often as it was asked."""
+    to_fail = tuple(variation.key for variation in group if variation.direction == "pass_to_fail")
+    to_pass = sum(variation.direction == "fail_to_pass" for variation in group)
+    total = len(to_fail) + to_pass
     return {
         "name": name,
-        "cases": len(mine),
-        "passed_before": sum(not one.failed_before for one in mine),
-        **counts,
-        "rate": total / len(mine),
-        "interval": list(wilson_interval(total, len(mine))),
-        "pass_to_fail_interval": list(wilson_interval(counts["pass_to_fail"], len(mine))),
-        "pass_to_fail_keys": turned["pass_to_fail"],
-        "metrics": _metrics(mine),
+        "cases": len(group),
+        "passed_before": sum(not variation.failed_before for variation in group),
+        "pass_to_fail": len(to_fail),
+        "fail_to_pass": to_pass,
+        "rate": total / len(group),
+        "interval": wilson_interval(total, len(group)),
+        "pass_to_fail_interval": wilson_interval(len(to_fail), len(group)),
+        "pass_to_fail_keys": to_fail,
+        "metrics": _metrics(group),
     }
 
 
-def _metrics(mine: Sequence[Variation]) -> dict[str, dict[str, int]]:
-    """By metric how many comparisons there are, and how many flip which way."""
-    names = sorted({metric for one in mine for metric in one.compared})
+def _metrics(group: Sequence[Variation]) -> dict[str, MetricFlips]:
+    """Return the number of comparisons, and of flips, by metric."""
+    names = sorted({metric for variation in group for metric in variation.compared})
     return {
-        name: {
-            "compared": sum(name in one.compared for one in mine),
-            **{
-                way: sum(one.flips.get(name) == way for one in mine)
-                for way in ("pass_to_fail", "fail_to_pass")
-            },
-        }
+        name: MetricFlips(
+            compared=sum(name in variation.compared for variation in group),
+            pass_to_fail=sum(variation.flips.get(name) == "pass_to_fail" for variation in group),
+            fail_to_pass=sum(variation.flips.get(name) == "fail_to_pass" for variation in group),
+        )
         for name in names
     }
 
 
-def _by_category(kept: Sequence[Variation], prefix: str) -> list[dict[str, Any]]:
-    """The cases of each category, an original once: how many some perturbator turns. Variations of one case
-    are no independent witnesses.
-    """
+def _by_category(kept: Sequence[Variation], prefix: str) -> tuple[CategoryFlips, ...]:
+    """Count each original case once: variations of one case are not independent."""
     groups = _grouped(
         kept,
-        lambda one: [
-            category.removeprefix(prefix) for category in one.categories if category.startswith(prefix)
+        lambda variation: [
+            category.removeprefix(prefix) for category in variation.categories if category.startswith(prefix)
         ],
     )
     rows = []
-    for name, mine in groups.items():
-        cases = {one.original for one in mine}
-        turned = {one.original for one in mine if one.direction}
+    for name, group in groups.items():
+        cases = {variation.original for variation in group}
+        flipped = {variation.original for variation in group if variation.direction}
         rows.append(
-            {
-                "name": name,
-                "cases": len(cases),
-                "flipped": len(turned),
-                "rate": len(turned) / len(cases),
-                "interval": list(wilson_interval(len(turned), len(cases))),
-                "variations": len(mine),
-                "pass_to_fail": sum(one.direction == "pass_to_fail" for one in mine),
-                "fail_to_pass": sum(one.direction == "fail_to_pass" for one in mine),
-            }
+            CategoryFlips(
+                name=name,
+                cases=len(cases),
+                flipped=len(flipped),
+                rate=len(flipped) / len(cases),
+                interval=wilson_interval(len(flipped), len(cases)),
+                variations=len(group),
+                pass_to_fail=sum(variation.direction == "pass_to_fail" for variation in group),
+                fail_to_pass=sum(variation.direction == "fail_to_pass" for variation in group),
+            )
         )
-    return rows
+    return tuple(rows)
 
 
-def _drops(mine: Sequence[Variation], metrics: Mapping[str, str]) -> list[dict[str, Any]]:
-    found = []
+def _drops(group: Sequence[Variation], metrics: Mapping[str, str]) -> tuple[Drop, ...]:
+    drops = []
     for metric, better in metrics.items():
-        pairs = [one.scores[metric] for one in mine if metric in one.scores]
+        pairs = [variation.scores[metric] for variation in group if metric in variation.scores]
         if not pairs:
             continue
         before, after = np.array(pairs, dtype=np.float64).T * (1.0 if better == "higher" else -1.0)
-        found.append(
-            {
-                "metric": metric,
-                "cases": len(pairs),
-                "mean": float((before - after).mean()),
-                "worse": int((before > after).sum()),
-                "better": int((before < after).sum()),
-                "p_value": wilcoxon_drop(before, after),
-            }
+        drops.append(
+            Drop(
+                metric=metric,
+                cases=len(pairs),
+                mean=float((before - after).mean()),
+                worse=int((before > after).sum()),
+                better=int((before < after).sum()),
+                p_value=wilcoxon_drop(before, after),
+            )
         )
-    return found
+    return tuple(drops)
 
 
-def _told(one: Variation) -> dict[str, Any]:
-    return {
-        "key": one.key,
-        "original": one.original,
-        "perturbator": one.perturbator,
-        "meaning_kept": one.meaning_kept,
-        "direction": one.direction,
-        "metrics": {
-            metric: {"direction": way, "before": one.scores[metric][0], "after": one.scores[metric][1]}
-            for metric, way in one.flips.items()
+def _flipped(variation: Variation) -> FlippedCase:
+    return FlippedCase(
+        key=variation.key,
+        original=variation.original,
+        perturbator=variation.perturbator,
+        meaning_kept=variation.meaning_kept,
+        direction=variation.direction,
+        metrics={
+            metric: MetricFlip(
+                direction=direction, before=variation.scores[metric][0], after=variation.scores[metric][1]
+            )
+            for metric, direction in variation.flips.items()
         },
-    }
+    )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
@@ -30,19 +31,20 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import (
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.human_calibration.results import ID as CALIBRATION
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
-from pytest_evalstudio.mrm.steps.robustness_input_variations.method import (
-    Variation,
-    find_flips,
-    is_beyond,
-    problems,
-)
+from pytest_evalstudio.mrm.steps.robustness_input_variations.method import Variation, find_flips, problems
 from pytest_evalstudio.mrm.steps.robustness_input_variations.plot import flips_picture
-from pytest_evalstudio.mrm.steps.robustness_input_variations.results import FLIPS, ID, PICTURE, SUITE
+from pytest_evalstudio.mrm.steps.robustness_input_variations.results import (
+    FLIPS,
+    ID,
+    PICTURE,
+    SUITE,
+    VariationResults,
+)
 from pytest_evalstudio.mrm.steps.test_validation.results import ID as TEST_VALIDATION
 from pytest_evalstudio.mrm.steps.test_validation.results import VALIDATED
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fractions, check_names
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
+from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Names
 from pytest_evalstudio.stats.strata import allocate
 
 DEFAULTS: Mapping[str, str] = {
@@ -64,8 +66,7 @@ _LEVELS = {level.lower() for level in INTENSITIES}
 )
 @dataclass(frozen=True)
 class RobustnessInputVariations:
-    """Some of the evaluated questions are asked in other wordings; verdicts that turn are counted and held
-    against unchanged copies.
+    """Ask some evaluated questions in other wordings, and compare flips of verdicts with unchanged copies.
 
     Attributes:
         perturbators: as on the command line, e.g. "comma:low" or "word_swap+qwerty:high" for a chain; a few
@@ -78,27 +79,23 @@ class RobustnessInputVariations:
         alpha: the chance of any false finding where no perturbator matters.
     """
 
-    perturbators: list[str] = field(default_factory=list)
+    perturbators: Names = field(default_factory=list)
     intensity: str = ""
-    cases: int = 20
-    copies: int = 2
-    evaluators: list[str] = field(default_factory=list)
-    alpha: float = 0.05
+    cases: Count = 20
+    copies: Annotated[int, Field(ge=0)] = 2
+    evaluators: Names = field(default_factory=list)
+    alpha: Level = 0.05
     configured: ClassVar[tuple[str, ...]] = (*CONFIGURED, "perturbator")
 
     def __post_init__(self) -> None:
-        check_names(self, "perturbators", "evaluators")
-        check_counts(self, {"cases": 1, "copies": 0})
-        check_fractions(self, "alpha")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha = {self.alpha}: must lie between 0 and 1, e.g. 0.05")
-        if self.intensity and (not isinstance(self.intensity, str) or self.intensity.lower() not in _LEVELS):
+        if self.intensity and self.intensity.lower() not in _LEVELS:
             raise ValueError(
                 f"intensity = {self.intensity!r}: expected one of"
                 f" {', '.join(level.lower() for level in INTENSITIES)}"
             )
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         originals = self._originals(context)
         specs = [*self._specs(context.registry), *[COPY] * self.copies]
         made = perturb(
@@ -121,34 +118,30 @@ class RobustnessInputVariations:
         if waits := unanswered(results):
             return StepResult(summary=waits, waits=waits)
         variants, lost = variations(results)
-        figures = find_flips(variants, _tested(results), alpha=self.alpha)
-        head = {
-            "version": 1,
-            "cases": len(originals.cases()),
-            "copies_each": self.copies,
-            "not_compared": lost,
-            "notes": list(made.notes),
-        }
-        write_json(context.folder / FLIPS, {**head, **figures})
+        flips = find_flips(variants, _tested(results), alpha=self.alpha)
+        figures = VariationResults(
+            cases=len(originals.cases()),
+            copies_each=self.copies,
+            not_compared=lost,
+            notes=tuple(made.notes),
+            by_perturbator=flips.by_perturbator,
+            copies=flips.copies,
+            meaning_changed=flips.meaning_changed,
+            by_topic=flips.by_topic,
+            by_kind=flips.by_kind,
+        )
+        write_json(context.folder / FLIPS, {**asdict(figures), **asdict(flips)})
         if variants:
             name = context.workflow.name or "the workflow"
             (context.folder / PICTURE).write_bytes(
-                flips_picture(f"Flips under input variations: {name}", figures).encode("utf-8")
+                flips_picture(f"Flips under input variations: {name}", flips).encode("utf-8")
             )
-        shown = {
-            key: figures[key]
-            for key in ("by_perturbator", "copies", "meaning_changed", "by_topic", "by_kind")
-        }
+        can_flip = any(not variation.failed_before for variation in variants)
         return StepResult(
-            summary=_summary(
-                len(originals.cases()),
-                figures,
-                lost,
-                could_turn=any(not variation.failed_before for variation in variants),
-            ),
+            summary=_summary(figures, can_flip=can_flip),
             notes=(*notes, *made.notes),
-            figures={**head, **shown},
-            problems=tuple(problems(figures, ID, results.items[0].task.model.label)),
+            figures=figures,
+            problems=tuple(problems(flips, ID, results.items[0].task.model.label)),
         )
 
     def _specs(self, registry: Registry) -> list[str]:
@@ -171,9 +164,7 @@ class RobustnessInputVariations:
         return ":".join([id, self.intensity, *rest])
 
     def _originals(self, context: StepContext) -> TestSuite:
-        """Some of the cases that the automated evaluation scored, in proportion over topics and kinds, in the
-        order of the suite.
-        """
+        """Sample scored cases in proportion over topics and kinds, in the order of the suite."""
         folder = context.artifacts(TEST_VALIDATION)
         suite = TestSuite.load(folder / VALIDATED)
         scored = {
@@ -287,24 +278,22 @@ def _stratum(case: TestCase) -> str:
     )
 
 
-def _summary(cases: int, figures: Mapping[str, Any], lost: int, *, could_turn: bool) -> str:
-    rows = figures["by_perturbator"]
-    turned = Counter({row["name"]: row["pass_to_fail"] for row in rows})
-    beyond = [row["name"] for row in rows if is_beyond(row)]
-    total = sum(row["cases"] for row in rows)
+def _summary(results: VariationResults, *, can_flip: bool) -> str:
+    rows = results.by_perturbator
+    sensitive = [row.name for row in rows if row.is_sensitive]
+    total = sum(row.cases for row in rows)
     parts = [
-        f"{cases} cases, {total} variations by {len(rows)} perturbators: {turned.total()} turn from pass to"
-        " fail"
+        f"{results.cases} cases, {total} variations by {len(rows)} perturbators:"
+        f" {sum(row.pass_to_fail for row in rows)} turn from pass to fail"
     ]
-    again = figures["copies"]
-    if again:
-        parts.append(f"asked again unchanged {again['pass_to_fail']} of {again['cases']} do")
-    if beyond:
-        parts.append(f"beyond chance under {', '.join(beyond)}")
-    elif could_turn:
+    if results.copies is not None:
+        parts.append(f"asked again unchanged {results.copies.pass_to_fail} of {results.copies.cases} do")
+    if sensitive:
+        parts.append(f"beyond chance under {', '.join(sensitive)}")
+    elif can_flip:
         parts.append("no perturbator does more than chance, as far as so many cases can tell")
     else:
         parts.append("no original passes, so that none could turn")
-    if lost:
-        parts.append(f"{lost} without a verdict")
+    if results.not_compared:
+        parts.append(f"{results.not_compared} without a verdict")
     return "; ".join(parts)

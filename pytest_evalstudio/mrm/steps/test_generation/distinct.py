@@ -12,8 +12,7 @@ _NOISE = 1e-9
 
 
 class DistinctSets:
-    """Takes sets one after the other, and keeps those whose Jaccard index with each one kept is at most a
-    limit.
+    """Keep sets whose Jaccard index with every kept set is at most a limit.
 
     Exact: two sets beyond the limit share one of their rarest words, so many that too few are left without
         them (prefix filter); only sets that
@@ -46,9 +45,7 @@ class DistinctSets:
         return True
 
     def _telling(self, words: frozenset[str]) -> list[str]:
-        """The rarest words, one of which every set beyond the limit has among its own; "" stands for the
-        words of a set without any.
-        """
+        """Return the rarest words, one of which every set beyond the limit has; "" for an empty set."""
         if not words:
             return [""]
         shared = math.ceil(self._most * len(words) - _NOISE)

@@ -1,6 +1,4 @@
-"""Test cases out of documents: which chunks and generators are taken, which drafts are kept, and the suite
-that they make.
-"""
+"""Test cases from documents: choice of chunks, generators and drafts, and the suite of them."""
 
 from __future__ import annotations
 
@@ -9,24 +7,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Purpose
-from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
-from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL
+from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL, GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
-from pytest_evalstudio.mrm.steps.topic_modeling.results import TOPICS
+from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk, Topic, read_topics
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.stats.strata import allocate, interleave
 
-MOST_OF_A_KIND = 3
-"""Questions of one kind on one chunk."""
+MAX_OF_A_KIND = 3
+"""Maximum number of questions of one kind on one chunk."""
 STEP_OF: Mapping[Purpose, str] = {"ordinary": TEST_GENERATION, "adversarial": ADVERSARIAL}
 """The step that uses the generators of a purpose."""
 PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = (
@@ -42,11 +40,11 @@ _FRAMES = frozenset(
         " no A B C D"
     )
 )
-"""Words that generators add to a question on their own."""
+"""Words that generators add to a question."""
 
 
 class Candidate(NamedTuple):
-    """A draft, who made it, and of what."""
+    """A draft with its generator and its chunk."""
 
     generator: str
     excerpt: Excerpt
@@ -59,21 +57,22 @@ class Candidate(NamedTuple):
 
 
 class NoQuestions(DataError):
-    """Nothing comes of the documents with these generators."""
+    """No question can be made from the documents with these generators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Which test cases are wanted; the parameters of the steps that generate.
+class GenerationSettings:
+    """Parameters of the steps that generate test cases.
 
     Attributes:
-        generators: ids; all of the purpose where not given that can be had with the writer, or without one.
+        count: number of test cases.
+        generators: ids; default: all of the purpose that are available with the writer, or without one.
         writer: name of the judge that writes, "" for none.
-        weights: topic id to how many times its share in proportion to its chunks it gets; 1 where not given.
-        min_relevance: share of a question's content words that must stand in its chunk; not of written ones,
-            which are quoted from it.
-        max_similarity: share of words that two questions may have in common (Jaccard); of two that are nearer
-            the first is kept.
+        weights: topic id to factor of its share in proportion to its chunks; default: 1.
+        min_relevance: minimum share of a question's content words that occur in its chunk; it does not apply
+            to written questions, whose evidence is quoted from the chunk.
+        max_similarity: maximum share of words that two questions have in common (Jaccard); of two more
+            similar ones the first is kept.
     """
 
     purpose: Purpose
@@ -87,172 +86,192 @@ class Wanted:
     writer: str = ""
 
 
-class Ground(NamedTuple):
-    """Topics, chunks and generators that cases are made from.
+class Material(NamedTuple):
+    """Topics, chunks and generators that test cases are made from.
 
     Attributes:
-        topics: by id, as the step topic_modeling has them; the wanted ones.
-        lines: chunks by id.
+        topics: the chosen ones by id.
+        chunks: by id.
         excerpts: a random sample of each topic's chunks, topic by topic.
-        ids: of the generators.
+        generators: ids.
     """
 
-    topics: Mapping[str, Any]
-    lines: Mapping[str, Any]
+    topics: Mapping[str, Topic]
+    chunks: Mapping[str, Chunk]
     corpus: Corpus
     excerpts: Sequence[Excerpt]
-    ids: Sequence[str]
+    generators: Sequence[str]
 
 
-class Made(NamedTuple):
-    """The candidates that were chosen, and the counts of those that were not."""
+class Choice(NamedTuple):
+    """The chosen candidates, and counts of the others."""
 
-    chosen: Sequence[Candidate]
-    figures: Mapping[str, Any]
+    candidates: Sequence[Candidate]
+    results: GenerationResults
 
 
-def ground(context: StepContext, wanted: Wanted) -> Ground:
+def read_material(context: StepContext, settings: GenerationSettings) -> Material:
     """Look up topics and generators, and sample the chunks.
 
     Raises:
-        ConfigurationError: for a topic or generator that nobody knows, a generator of another step, or where
-            no topic is left.
+        ConfigurationError: for an unknown topic or generator, a generator of another step, or if no topic is
+            left.
     """
-    found = read_source(context.artifacts(TOPIC_MODELING) / TOPICS).data
-    topics = _topics({topic["id"]: topic for topic in found["topics"]}, wanted)
+    file = read_topics(context.artifacts(TOPIC_MODELING))
+    topics = _topics({topic.id: topic for topic in file.topics}, settings)
     corpus = Corpus(
-        tuple(
-            Excerpt(id=line["id"], sentences=tuple(line["sentences"]), topic=line["topic"])
-            for line in found["chunks"]
-        )
+        tuple(Excerpt(id=chunk.id, sentences=chunk.sentences, topic=chunk.topic) for chunk in file.chunks)
     )
-    excerpts = _excerpts(corpus, list(topics), wanted.count, context.workflow.seed)
-    return Ground(
-        topics, {line["id"]: line for line in found["chunks"]}, corpus, excerpts, _generators(context, wanted)
+    return Material(
+        topics=topics,
+        chunks={chunk.id: chunk for chunk in file.chunks},
+        corpus=corpus,
+        excerpts=_excerpts(corpus, list(topics), settings.count, context.workflow.seed),
+        generators=_generators(context, settings),
     )
 
 
-def extracted(context: StepContext, on: Ground) -> Iterator[Candidate]:
-    """The drafts of the generators, a few of each kind on each chunk."""
-    made = {id: context.registry.generators.get(id)() for id in on.ids}
-    for number, excerpt in enumerate(on.excerpts, 1):
-        for id in on.ids:
+def extracted(context: StepContext, material: Material) -> Iterator[Candidate]:
+    """Yield the drafts of the generators, a few of each kind on each chunk."""
+    generators = {id: context.registry.generators.get(id)() for id in material.generators}
+    for number, excerpt in enumerate(material.excerpts, 1):
+        for id in material.generators:
             rng = random.Random(f"{context.workflow.seed}/{id}/{excerpt.id}")
-            drafts = list(made[id].drafts(excerpt, on.corpus, rng))
-            yield from (
-                Candidate(id, excerpt, draft)
-                for draft in rng.sample(drafts, min(len(drafts), MOST_OF_A_KIND))
-            )
-        context.progress(number, len(on.excerpts), "chunks")
+            drafts = list(generators[id].drafts(excerpt, material.corpus, rng))
+            for draft in rng.sample(drafts, min(len(drafts), MAX_OF_A_KIND)):
+                yield Candidate(id, excerpt, draft)
+        context.progress(number, len(material.excerpts), "chunks")
 
 
-def choose(context: StepContext, wanted: Wanted, on: Ground, candidates: Iterable[Candidate]) -> Made:
-    """So many of the candidates, in proportion to the topics, in turns of generators and chunks.
+def choose(
+    context: StepContext,
+    settings: GenerationSettings,
+    material: Material,
+    candidates: Iterable[Candidate],
+) -> Choice:
+    """Choose test cases in proportion to the topics, with generators and chunks in turns.
 
     Raises:
-        DataError: if there is none.
+        NoQuestions: if there is none.
     """
-    made = list(candidates)
+    drafts = list(candidates)
+    safe = [candidate for candidate in drafts if not _holds_personal_data(candidate.draft)]
     relevant = [
-        one
-        for one in made
-        if wanted.writer or not one.draft.evidence or relevance(one) >= wanted.min_relevance
+        candidate
+        for candidate in safe
+        if settings.writer or not candidate.draft.evidence or relevance(candidate) >= settings.min_relevance
     ]
-    distinct = _distinct(relevant, wanted, context.workflow.seed)
-    chosen = _sampled(distinct, wanted, on)
+    distinct = _distinct(relevant, settings, context.workflow.seed)
+    chosen = _sampled(distinct, settings, material)
     if not chosen:
         raise NoQuestions(
             "no question can be made of these chunks; include more topics, generators or documents, or name a"
-            " `writer` where they are not English",
+            " `writer` if they are not in English",
             source=str(context.folder),
         )
-    by_topic = Counter(one.excerpt.topic for one in chosen)
-    by_generator = Counter(one.generator for one in chosen)
-    return Made(
+    by_topic = Counter(candidate.excerpt.topic for candidate in chosen)
+    by_generator = Counter(candidate.generator for candidate in chosen)
+    return Choice(
         chosen,
-        {
-            "cases": len(chosen),
-            "by_topic": {id: by_topic[id] for id in on.topics},
-            "by_generator": {id: by_generator[id] for id in on.ids},
-            "drafts": len(made),
-            "irrelevant": len(made) - len(relevant),
-            "duplicates": len(relevant) - len(distinct),
-        },
+        GenerationResults(
+            cases=len(chosen),
+            by_topic={id: by_topic[id] for id in material.topics},
+            by_generator={id: by_generator[id] for id in material.generators},
+            drafts=len(drafts),
+            irrelevant=len(safe) - len(relevant),
+            duplicates=len(relevant) - len(distinct),
+        ),
     )
 
 
+def _holds_personal_data(draft: Draft) -> bool:
+    """Report whether a draft has personal data or secrets; masked questions would have no right answer."""
+    texts = (draft.question, draft.answer, draft.condition, draft.evidence, draft.plain)
+    return any(masked(text) != text for text in texts)
+
+
 def suite_of(
-    context: StepContext, name: str, chosen: Sequence[Candidate], on: Ground, *, writer: str = ""
+    context: StepContext,
+    name: str,
+    candidates: Sequence[Candidate],
+    material: Material,
+    *,
+    writer: str = "",
 ) -> TestSuite:
-    """The suite of chosen candidates, to be saved in the step's folder; written cases say by whom they
-    are.
-    """
-    title = f"{context.workflow.name or 'Workflow'}: {name}"
+    """Return the suite of chosen candidates for the step's folder; written cases name their writer."""
     suite = TestSuite(
-        name=title,
+        name=f"{context.workflow.name or 'Workflow'}: {name}",
         description=f"Made of the documents by the step {context.folder.name.lstrip('0123456789_')}.",
     )
     test = suite.add_test(
         [relative(document, context.folder) for document in context.documents], key="documents"
     )
     numbers: Counter[str] = Counter()
-    for one in chosen:
-        parts = [on.lines[id] for id in one.excerpt.id.split("+")]
-        stem = f"{one.generator}_{one.excerpt.id}"
+    for candidate in candidates:
+        draft, excerpt = candidate.draft, candidate.excerpt
+        parts = [material.chunks[id] for id in excerpt.id.split("+")]
+        stem = f"{candidate.generator}_{excerpt.id}"
         numbers[stem] += 1
+        extra = {
+            PLAIN_QUESTION: draft.plain,
+            PLAIN_KIND: draft.kind,
+            PLANTED_WORD: draft.planted,
+            WRITTEN_BY: writer,
+        }
         test.add_case(
-            one.draft.question,
+            draft.question,
             key=stem if numbers[stem] == 1 else f"{stem}_{numbers[stem]}",
-            categories=[f"topic:{topic_name(on.topics[one.excerpt.topic])}", f"generator:{one.generator}"],
-            expected_output=one.draft.answer,
-            condition=one.draft.condition,
-            evidence=one.draft.evidence,
-            source_chunk=one.excerpt.id,
-            source_text="\n\n".join(part["text"] for part in parts),
-            source_document=parts[0]["document"],
-            **{name: text for name, text in {**_of_attack(one.draft), WRITTEN_BY: writer}.items() if text},
+            categories=[
+                f"topic:{topic_name(material.topics[excerpt.topic])}",
+                f"generator:{candidate.generator}",
+            ],
+            expected_output=draft.answer,
+            condition=draft.condition,
+            evidence=draft.evidence,
+            source_chunk=excerpt.id,
+            source_text="\n\n".join(part.text for part in parts),
+            source_document=parts[0].document,
+            **{key: text for key, text in extra.items() if text},
         )
     return suite
 
 
-def _of_attack(draft: Draft) -> dict[str, str]:
-    return {PLAIN_QUESTION: draft.plain, PLAIN_KIND: draft.kind, PLANTED_WORD: draft.planted}
+def relevance(candidate: Candidate) -> float:
+    """Return the share of the content words of a question, without the generator's, that its chunk has."""
+    words = [word for word in content_words(candidate.plain.replace("____", " ")) if word not in _FRAMES]
+    return share_in(words, content_words(" ".join(candidate.excerpt.sentences)))
 
 
-def relevance(one: Candidate) -> float:
-    """Share of the content words of a question, without the generator's own, that stand in its chunk."""
-    asked = [word for word in content_words(one.plain.replace("____", " ")) if word not in _FRAMES]
-    return share_in(asked, content_words(" ".join(one.excerpt.sentences)))
+def topic_name(topic: Topic) -> str:
+    """Return a topic's id and first key words, for categories.
 
-
-def topic_name(topic: Mapping[str, Any]) -> str:
-    """A topic's id and first key words, as they stand in categories.
-
-    >>> topic_name({"id": "2", "words": ["card", "PIN code", "loss", "theft"]})
+    >>> topic_name(Topic(id="2", words=("card", "PIN code", "loss", "theft"), size=1, chunks=("c1",)))
     '2_card_PIN_code_loss'
     """
-    return "_".join([topic["id"], *(re.sub(r"\W+", "_", word) for word in topic["words"][:3])])
+    return "_".join([topic.id, *(re.sub(r"\W+", "_", word) for word in topic.words[:3])])
 
 
-def _topics(topics: Mapping[str, Any], wanted: Wanted) -> dict[str, Any]:
-    for id in (*wanted.topics_included, *wanted.topics_excluded, *wanted.weights):
+def _topics(topics: Mapping[str, Topic], settings: GenerationSettings) -> dict[str, Topic]:
+    for id in (*settings.topics_included, *settings.topics_excluded, *settings.weights):
         if id not in topics:
             raise unknown_name("topic", id, topics, f"Topics: {', '.join(topics)}.")
-    included = wanted.topics_included or topics
-    left = {id: topic for id, topic in topics.items() if id in included and id not in wanted.topics_excluded}
-    if not any(wanted.weights.get(id, 1) > 0 for id in left):
+    included = settings.topics_included or topics
+    chosen = {
+        id: topic for id, topic in topics.items() if id in included and id not in settings.topics_excluded
+    }
+    if not any(settings.weights.get(id, 1) > 0 for id in chosen):
         raise ConfigurationError(
-            f"{STEP_OF[wanted.purpose]}: no topic is left; include more, exclude fewer, or give one a weight"
-            " above 0"
+            f"{STEP_OF[settings.purpose]}: no topic is left; include more, exclude fewer, or give one a"
+            " weight above 0"
         )
-    return left
+    return chosen
 
 
-def _generators(context: StepContext, wanted: Wanted) -> list[str]:
+def _generators(context: StepContext, settings: GenerationSettings) -> list[str]:
     plugins = context.registry.generators
-    known = [id for id in plugins if plugins.spec(id).purpose == wanted.purpose]
-    step = STEP_OF[wanted.purpose]
-    for id in wanted.generators:
+    known = [id for id in plugins if plugins.spec(id).purpose == settings.purpose]
+    step = STEP_OF[settings.purpose]
+    for id in settings.generators:
         if id in plugins and id not in known:
             purpose = plugins.spec(id).purpose
             raise ConfigurationError(
@@ -260,14 +279,14 @@ def _generators(context: StepContext, wanted: Wanted) -> list[str]:
             )
         if id not in known:
             raise unknown_name("generator", id, known, f"Generators: {', '.join(known)}.")
-        if not _can_be_had(context, id, wanted.writer):
-            raise ConfigurationError(f"{step}: {_cannot_be_had(id, wanted.writer)}")
-    return list(dict.fromkeys(wanted.generators)) or [
-        id for id in known if _can_be_had(context, id, wanted.writer)
+        if not _is_available(context, id, settings.writer):
+            raise ConfigurationError(f"{step}: {_not_available(id, settings.writer)}")
+    return list(dict.fromkeys(settings.generators)) or [
+        id for id in known if _is_available(context, id, settings.writer)
     ]
 
 
-def _cannot_be_had(id: str, writer: str) -> str:
+def _not_available(id: str, writer: str) -> str:
     if writer:
         return f"generator {id!r} has no instruction for a writer; leave `writer` out"
     return (
@@ -276,64 +295,67 @@ def _cannot_be_had(id: str, writer: str) -> str:
     )
 
 
-def _can_be_had(context: StepContext, id: str, writer: str) -> bool:
+def _is_available(context: StepContext, id: str, writer: str) -> bool:
     spec = context.registry.generators.spec(id)
     return bool(spec.instruction) if writer else spec.drafts
 
 
 def _excerpts(corpus: Corpus, topics: Sequence[str], count: int, seed: int) -> list[Excerpt]:
-    """A random sample of each topic's chunks, three times as many in all as there are to be test cases, ten
-    or more of each topic.
-    """
-    most = max(10, 3 * count // len(topics))
-    found = []
+    """Sample the chunks of each topic: three times as many in all as test cases, ten or more of a topic."""
+    limit = max(10, 3 * count // len(topics))
+    excerpts = []
     for id in topics:
-        mine = [excerpt for excerpt in corpus.excerpts if excerpt.topic == id]
-        found += random.Random(f"{seed}/{id}").sample(mine, min(len(mine), most))
-    return found
+        members = [excerpt for excerpt in corpus.excerpts if excerpt.topic == id]
+        excerpts += random.Random(f"{seed}/{id}").sample(members, min(len(members), limit))
+    return excerpts
 
 
-def _distinct(candidates: Sequence[Candidate], wanted: Wanted, seed: int) -> list[Candidate]:
-    """In random order, without those that are too near an earlier one; the same question may be attacked in
-    several ways.
+def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, seed: int) -> list[Candidate]:
+    """Shuffle the candidates and leave out those that are too similar to an earlier one.
+
+    The same question may be attacked in several ways.
     """
-    order = list(candidates)
-    random.Random(seed).shuffle(order)
-    words = [frozenset(content_words(one.plain)) for one in order]
-    kept: dict[str, DistinctSets] = {}
-    found = []
-    for one, mine in zip(order, words, strict=True):
-        group = one.generator if wanted.purpose == "adversarial" else ""
-        if group not in kept:
-            kept[group] = DistinctSets(wanted.max_similarity, words)
-        if kept[group].keep(mine):
-            found.append(one)
-    return found
+    shuffled = list(candidates)
+    random.Random(seed).shuffle(shuffled)
+    words = [frozenset(content_words(candidate.plain)) for candidate in shuffled]
+    groups: dict[str, DistinctSets] = {}
+    kept = []
+    for candidate, question in zip(shuffled, words, strict=True):
+        group = candidate.generator if settings.purpose == "adversarial" else ""
+        if group not in groups:
+            groups[group] = DistinctSets(settings.max_similarity, words)
+        if groups[group].keep(question):
+            kept.append(candidate)
+    return kept
 
 
-def _sampled(candidates: Sequence[Candidate], wanted: Wanted, on: Ground) -> list[Candidate]:
-    mine = {id: [one for one in candidates if one.excerpt.topic == id] for id in on.topics}
-    weights = {id: topic["size"] * float(wanted.weights.get(id, 1)) for id, topic in on.topics.items()}
-    quota = allocate(wanted.count, weights, {id: len(found) for id, found in mine.items()})
-    return [
-        one
-        for number, (id, found) in enumerate(mine.items())
-        for one in interleave(
-            [_spread([one for one in found if one.generator == kind]) for kind in _rotated(on.ids, number)],
-            quota[id],
-        )
-    ]
+def _sampled(
+    candidates: Sequence[Candidate], settings: GenerationSettings, material: Material
+) -> list[Candidate]:
+    by_topic = {
+        id: [candidate for candidate in candidates if candidate.excerpt.topic == id] for id in material.topics
+    }
+    weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}
+    quota = allocate(settings.count, weights, {id: len(members) for id, members in by_topic.items()})
+    chosen = []
+    for number, (id, members) in enumerate(by_topic.items()):
+        groups = [
+            _spread([candidate for candidate in members if candidate.generator == generator])
+            for generator in _rotated(material.generators, number)
+        ]
+        chosen += interleave(groups, quota[id])
+    return chosen
 
 
-def _spread(found: Sequence[Candidate]) -> list[Candidate]:
-    """Each chunk's first, then each chunk's second, so that few cases are of many chunks."""
+def _spread(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Put each chunk's first candidate first, then each chunk's second, so that few cases use many chunks."""
     chunks: dict[str, list[Candidate]] = {}
-    for one in found:
-        chunks.setdefault(one.excerpt.id, []).append(one)
-    return interleave(list(chunks.values()), len(found))
+    for candidate in candidates:
+        chunks.setdefault(candidate.excerpt.id, []).append(candidate)
+    return interleave(list(chunks.values()), len(candidates))
 
 
 def _rotated(ids: Sequence[str], by: int) -> Sequence[str]:
-    """The same, begun elsewhere: so that small topics do not all get the first kinds of question."""
+    """Start the list elsewhere, so that small topics do not all get the first kinds of question."""
     start = by % len(ids)
     return [*ids[start:], *ids[:start]]

@@ -1,4 +1,4 @@
-"""Test questions by a judge that writes: what it is asked, and which of its drafts are taken."""
+"""Test questions that a judge writes: the requests, and the check of its drafts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Question
 from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSpec
@@ -17,18 +19,23 @@ from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.mrm.generators._attacks import planted
 from pytest_evalstudio.mrm.generators._conditions import derived, without
 from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, REFUSES
-from pytest_evalstudio.mrm.steps.test_generation.generating import Candidate, Ground, Wanted
+from pytest_evalstudio.mrm.steps.test_generation.generating import (
+    Candidate,
+    GenerationSettings,
+    Material,
+)
+from pytest_evalstudio.mrm.steps.test_generation.results import WriterResults
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.stats.strata import allocate, interleave
 
 CONFIGURED = "judge"
-"""Name of the configuration's own judge, as a writer."""
+"""Name of the configuration's `[judge]` as a writer."""
 EACH = 2
-"""Questions that are asked for at once."""
+"""Questions per request."""
 PROMPT = "questions"
 OUT_OF_SCOPE = "out_of_scope"
 PLANTING = "planted word"
-"""Of what an instruction speaks that is given one."""
+"""Phrase of the instructions that get a planted word."""
 REPLY = record(
     questions=several(
         "the questions that were asked for.",
@@ -42,7 +49,7 @@ REPLY = record(
 
 
 class Request(NamedTuple):
-    """One request to the writer: questions of one kind on one excerpt, or on several of one topic."""
+    """A request to the writer: questions of one kind on one excerpt, or on several of one topic."""
 
     spec: GeneratorSpec
     excerpt: Excerpt
@@ -54,10 +61,10 @@ class Written(NamedTuple):
     """Result of the requests to the writer.
 
     Attributes:
-        requests: how many there were.
-        rejected: why drafts were not taken, and how many.
-        faults: why requests have no usable reply, and how many.
-        is_unfinished: whether some were not answered at all, so that another run may bring more.
+        requests: number of requests.
+        rejected: number of rejected drafts by reason.
+        faults: number of requests without a usable reply by reason.
+        is_unfinished: True if some requests were not answered, so that another run may bring more.
     """
 
     candidates: Sequence[Candidate]
@@ -66,44 +73,50 @@ class Written(NamedTuple):
     faults: Mapping[str, int]
     is_unfinished: bool
 
-    @property
-    def figures(self) -> dict[str, Any]:
-        return {"requests": self.requests, "rejected": dict(self.rejected), "faults": dict(self.faults)}
-
     def notes(self) -> list[str]:
         """Return notes for people."""
         notes = []
         if self.rejected:
-            notes.append(
-                "drafts that were not taken: "
-                + ", ".join(f"{count} {why}" for why, count in self.rejected.items())
-            )
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self.rejected.items())
+            notes.append(f"drafts that were not taken: {reasons}")
         if self.faults:
-            notes.append(f"requests without a usable reply: {self.told_faults()}")
+            notes.append(f"requests without a usable reply: {self.describe_faults()}")
         return notes
 
-    def told_faults(self) -> str:
-        return (
-            f"{sum(self.faults.values())} of {self.requests}"
-            f" ({'; '.join(f'{count}: {why}' for why, count in self.faults.items())})"
-        )
+    def describe_faults(self) -> str:
+        """Return the number of requests without a usable reply, and the reasons."""
+        reasons = "; ".join(f"{count}: {reason}" for reason, count in self.faults.items())
+        return f"{sum(self.faults.values())} of {self.requests} ({reasons})"
 
 
 def open_writer(context: StepContext, name: str) -> Judge:
-    """The judge that writes: a `[[model]]` of that name, or with the name "judge" that of `[judge]`.
+    """Return the judge that writes.
+
+    Args:
+        context: of the step.
+        name: of a `[[model]]`, or "judge" for that of `[judge]`.
 
     Raises:
-        ConfigurationError: if there is none, or it cannot be had.
+        ConfigurationError: if it is not available.
     """
-    return context.provider.judges.open(context.config, _own_table(context, name))
+    return context.provider.judges.open(context.config, _judge_table(context, name))
 
 
-def described(context: StepContext, name: str) -> dict[str, Any]:
-    """A writer as figures show it: its name, its models, and the version of the prompt."""
-    return {"name": name, **describe_judge(context.config, _own_table(context, name), (PROMPT,))}
+def writer_results(context: StepContext, name: str, written: Written) -> WriterResults:
+    """Return the results of a writer: its name, models and prompt, and counts of requests."""
+    return msgspec.convert(
+        {
+            "name": name,
+            **describe_judge(context.config, _judge_table(context, name), (PROMPT,)),
+            "requests": written.requests,
+            "rejected": dict(written.rejected),
+            "faults": dict(written.faults),
+        },
+        WriterResults,
+    )
 
 
-def _own_table(context: StepContext, name: str) -> Mapping[str, Any] | None:
+def _judge_table(context: StepContext, name: str) -> Mapping[str, str] | None:
     models = [table.name for table in context.config.model]
     if name not in models and name != CONFIGURED:
         raise unknown_name(
@@ -115,26 +128,26 @@ def _own_table(context: StepContext, name: str) -> Mapping[str, Any] | None:
     return {"model": name} if name in models else None
 
 
-def written(context: StepContext, wanted: Wanted, on: Ground, judge: Judge) -> Written:
-    """Ask for drafts, as many requests as test cases are wanted, all at the same time; of a panel the first
-    usable reply is taken.
+def write(context: StepContext, settings: GenerationSettings, material: Material, judge: Judge) -> Written:
+    """Ask for drafts concurrently, with as many requests as test cases; use a panel's first usable reply.
 
-    A draft is taken if its evidence is quoted from the chunks that were shown, white space and case apart:
-    what a writer makes up is no test.
+    A draft is accepted if its evidence is quoted from the chunks that were shown, apart from white space and
+    case.
     """
-    requests = _requests(context, wanted, on)
+    requests = _requests(context, settings, material)
     context.progress(0, len(requests), "requests to the writer")
-    judgements = judge.follow([functools.partial(_ask, request) for request in requests])
+    replies = judge.follow([functools.partial(_ask, request) for request in requests])
     context.progress(len(requests), len(requests), "requests to the writer")
     candidates: list[Candidate] = []
     rejected: Counter[str] = Counter()
     faults: Counter[str] = Counter()
     is_unfinished = False
-    for request, own in zip(requests, judgements, strict=True):
-        usable = next((judgement.found for judgement in own if judgement.fault is None), None)
+    for request, judgements in zip(requests, replies, strict=True):
+        usable = next((judgement.found for judgement in judgements if judgement.fault is None), None)
         if usable is None:
             fault = next(
-                (judgement.fault for judgement in own if judgement.fault is not None), JudgeFault("no judge")
+                (judgement.fault for judgement in judgements if judgement.fault is not None),
+                JudgeFault("no judge"),
             )
             faults[str(fault)] += 1
             is_unfinished = is_unfinished or not fault.unparsable
@@ -150,7 +163,7 @@ def written(context: StepContext, wanted: Wanted, on: Ground, judge: Judge) -> W
 
 
 def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, str]:
-    """A draft out of what a writer replied, or why there is none."""
+    """Return the draft of a writer's reply, or None and the reason for its rejection."""
     question, answer = str(item["question"]).strip(), str(item["answer"]).strip()
     quotations = [quotation.strip() for quotation in map(str, item["evidence"]) if quotation.strip()]
     if not question or not answer:
@@ -161,56 +174,49 @@ def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, st
         return Draft(question=question, answer=ANSWER, condition=REFUSES, evidence=""), ""
     if not quotations:
         return None, "without evidence"
-    shown = [_plain(" ".join(part.sentences)) for part in request.parts]
-    if not all(any(_plain(quotation) in text for text in shown) for quotation in quotations):
-        return None, "whose evidence does not stand in the documents"
-    if not all(any(_plain(quotation) in text for quotation in quotations) for text in shown):
+    shown = [_normalised(" ".join(part.sentences)) for part in request.parts]
+    quoted = [_normalised(quotation) for quotation in quotations]
+    if not all(any(quotation in text for text in shown) for quotation in quoted):
+        return None, "whose evidence is not in the documents"
+    if not all(any(quotation in text for quotation in quoted) for text in shown):
         return None, "whose evidence is not of both places"
     evidence = "\n".join(quotations)
     condition = derived(answer, evidence)
     if request.planted:
         condition = without(condition, request.planted)
-    return (
-        Draft(
-            question=question, answer=answer, condition=condition, evidence=evidence, planted=request.planted
-        ),
-        "",
+    draft = Draft(
+        question=question, answer=answer, condition=condition, evidence=evidence, planted=request.planted
     )
+    return draft, ""
 
 
 def _ask(request: Request) -> Flow[list[Mapping[str, Any]]]:
     texts = [" ".join(part.sentences) for part in request.parts]
     settings = {"count": EACH, "instruction": request.spec.instruction, "planted": request.planted}
     shown: str | list[str] = texts[0] if len(texts) == 1 else texts
-    (said,) = yield [Question(prompt=PROMPT, texts={"excerpt": shown}, settings=settings, reply=REPLY)]
-    return list(said["questions"])
+    (reply,) = yield [Question(prompt=PROMPT, texts={"excerpt": shown}, settings=settings, reply=REPLY)]
+    return list(reply["questions"])
 
 
-def _requests(context: StepContext, wanted: Wanted, on: Ground) -> list[Request]:
-    """As many as test cases are wanted, in proportion to the topics, in turns of kinds, each on another
-    place.
-    """
-    mine = {
-        id: [_of_kind(context, on, id, kind) for kind in [*on.ids[at:], *on.ids[:at]]]
-        for at, id in _numbered(on)
-    }
-    weights = {id: topic["size"] * float(wanted.weights.get(id, 1)) for id, topic in on.topics.items()}
-    quota = allocate(wanted.count, weights, {id: sum(map(len, groups)) for id, groups in mine.items()})
-    return [request for id, groups in mine.items() for request in interleave(groups, quota[id])]
+def _requests(context: StepContext, settings: GenerationSettings, material: Material) -> list[Request]:
+    """Return as many requests as test cases, in proportion to the topics, with kinds in turns."""
+    kinds = material.generators
+    groups = {}
+    for number, id in enumerate(material.topics):
+        start = number % len(kinds)
+        groups[id] = [_of_kind(context, material, id, kind) for kind in [*kinds[start:], *kinds[:start]]]
+    weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}
+    quota = allocate(settings.count, weights, {id: sum(map(len, group)) for id, group in groups.items()})
+    return [request for id, group in groups.items() for request in interleave(group, quota[id])]
 
 
-def _numbered(on: Ground) -> list[tuple[int, str]]:
-    """Topics with the place in the list of kinds at which each begins."""
-    return [(number % len(on.ids), id) for number, id in enumerate(on.topics)]
-
-
-def _of_kind(context: StepContext, on: Ground, topic: str, kind: str) -> list[Request]:
-    """The requests of a kind on a topic's sampled chunks, in an order of its own."""
+def _of_kind(context: StepContext, material: Material, topic: str, kind: str) -> list[Request]:
+    """Return the requests of a kind on the sampled chunks of a topic, in random order."""
     spec = context.registry.generators.spec(kind)
     rng = random.Random(f"{context.workflow.seed}/{kind}/{topic}/writer")
-    excerpts = [excerpt for excerpt in on.excerpts if excerpt.topic == topic]
+    excerpts = [excerpt for excerpt in material.excerpts if excerpt.topic == topic]
     rng.shuffle(excerpts)
-    others = [excerpt for excerpt in on.corpus.excerpts if excerpt.topic == topic]
+    others = [excerpt for excerpt in material.corpus.excerpts if excerpt.topic == topic]
     requests = []
     for excerpt in excerpts:
         beside = [other for other in others if other is not excerpt]
@@ -219,11 +225,10 @@ def _of_kind(context: StepContext, on: Ground, topic: str, kind: str) -> list[Re
         parts = (excerpt, *rng.sample(beside, spec.excerpts - 1))
         sentences = tuple(sentence for part in parts for sentence in part.sentences)
         together = Excerpt(id="+".join(part.id for part in parts), sentences=sentences, topic=topic)
-        requests.append(
-            Request(spec, together, parts, planted(on.corpus, rng) if PLANTING in spec.instruction else "")
-        )
+        word = planted(material.corpus, rng) if PLANTING in spec.instruction else ""
+        requests.append(Request(spec, together, parts, word))
     return requests
 
 
-def _plain(said: str) -> str:
-    return re.sub(r"\s+", " ", said).strip().casefold()
+def _normalised(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip().casefold()

@@ -21,11 +21,11 @@ from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
 
 CUTOFFS: Mapping[str, float] = {"cosine": 0.2, "support": 0.8, "condition": 1.0, "nli": 0.5, "bertscore": 0.5}
-"""Metrics, and the least score of a valid test case."""
+"""Minimum score of a valid test case by metric."""
 BERTSCORE = "bertscore"
-"""The evaluator that measures it, and its table in the configuration."""
+"""Name of the evaluator, and of its table in the configuration."""
 FEWEST_NLI_WORDS = 4
-"""Of an expected answer that can follow from a text: an amount alone says nothing."""
+"""Minimum length of an expected answer for NLI: an amount alone is no statement."""
 _MARKS = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
 
 
@@ -34,9 +34,10 @@ class Measured:
     """Scores of a metric, in the order of the cases.
 
     Attributes:
-        scores: None for a case that it says nothing about.
-        method: how they were measured.
-        note: why not otherwise, "" where there is nothing to say.
+        scores: None for a case that the metric does not apply to.
+        method: measurement, for people.
+        note: the reason for a fallback method, "" for none.
+        outliers: numbers of the cases with a low outlier.
     """
 
     scores: list[float | None]
@@ -48,50 +49,50 @@ class Measured:
 def measure(
     context: StepContext, cases: Sequence[TestCase], metrics: Sequence[str], vectors: str
 ) -> dict[str, Measured]:
-    """The metrics of test cases; a case that no document answers has its condition alone."""
-    how: dict[str, Callable[[], Measured]] = {
+    """Measure test cases; a case that no document answers has the metric "condition" only."""
+    measurements: dict[str, Callable[[], Measured]] = {
         "cosine": lambda: _cosine(context, cases, vectors),
         "support": lambda: Measured(
             [support(case) for case in cases],
-            "share of the expected answer's content words that stand in the chunk",
+            "share of the expected answer's content words that occur in the chunk",
         ),
         "condition": lambda: Measured(
-            [_condition(case) for case in cases], "whether the expected answer meets the case's own condition"
+            [_condition(case) for case in cases], "the expected answer meets the condition of the case"
         ),
         "nli": lambda: _nli(context, cases),
         "bertscore": lambda: _bertscore(context, cases),
     }
-    found = {metric: how[metric]() for metric in metrics}
-    for measured in found.values():
+    results = {metric: measurements[metric]() for metric in metrics}
+    for measured in results.values():
         measured.outliers = low_outliers(measured.scores)
-    return found
+    return results
 
 
 def source_of(case: TestCase) -> str:
-    """The text that a case was made of, "" for one that no document answers."""
+    """Return the text that a case was made from, "" for a case that no document answers."""
     extra = case.model_extra or {}
     return str(extra.get("source_text", "")) if extra.get("evidence") else ""
 
 
-def said(case: TestCase) -> str:
-    """The expected answer without a yes, a no or a letter before it."""
+def statement_of(case: TestCase) -> str:
+    """Return the expected answer without a leading yes, no or letter."""
     return _MARKS.sub("", case.expected_output, count=1)
 
 
 def support(case: TestCase) -> float | None:
-    """The share of the expected answer's content words that stand in its chunk; None where it has no chunk.
+    """Return the share of the expected answer's content words that occur in its chunk; None without a chunk.
 
-    An answer that a language model has written may take words of the question, too.
+    An answer that a language model has written may also use words of the question.
     """
     source = source_of(case)
     if not source:
         return None
     question = case.prompt if (case.model_extra or {}).get(WRITTEN_BY) else ""
-    return share_in(content_words(said(case)), content_words(f"{source} {question}"))
+    return share_in(content_words(statement_of(case)), content_words(f"{source} {question}"))
 
 
 def low_outliers(scores: Sequence[float | None]) -> set[int]:
-    """Places of scores below the first quartile by more than 1.5 times the distance of the quartiles.
+    """Return the indices of scores more than 1.5 interquartile ranges below the first quartile.
 
     Source: Tukey, 1977.
 
@@ -103,17 +104,17 @@ def low_outliers(scores: Sequence[float | None]) -> set[int]:
         return set()
     first, third = np.percentile(known, [25, 75])
     return {
-        at
-        for at, score in enumerate(scores)
+        index
+        for index, score in enumerate(scores)
         if score is not None and score < first - 1.5 * (third - first) - 1e-9
     }
 
 
 def lacks(context: StepContext) -> dict[str, str]:
-    """The metrics that cannot be had without asking a network or somebody's choice, and why."""
-    found = {} if context.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
+    """Return the metrics that are not available without network or configuration, with the reason."""
+    missing = {} if context.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
     reason = context.provider.lacks(context.config, _bertscore_evaluator(context))
-    return {**found, **({"bertscore": reason} if reason else {})}
+    return {**missing, **({"bertscore": reason} if reason else {})}
 
 
 def _bertscore_evaluator(context: StepContext) -> ConfiguredEvaluator:
@@ -130,7 +131,7 @@ def _cosine(context: StepContext, cases: Sequence[TestCase], vectors: str) -> Me
     scores: list[float | None] = [None] * len(cases)
     if not sourced:
         return Measured(scores, "none")
-    texts = [f"{cases[at].prompt} {said(cases[at])}" for at in sourced]
+    texts = [f"{cases[at].prompt} {statement_of(cases[at])}" for at in sourced]
     cosines, method, note = pair_cosines(context, texts, [source_of(cases[at]) for at in sourced], vectors)
     for at, cosine in zip(sourced, cosines, strict=True):
         scores[at] = cosine
@@ -142,9 +143,11 @@ def _nli(context: StepContext, cases: Sequence[TestCase]) -> Measured:
     if model is None:
         raise ConfigurationError("metric 'nli' needs a model: give [nli] model in the configuration")
     asked = [
-        at for at, case in enumerate(cases) if source_of(case) and len(said(case).split()) >= FEWEST_NLI_WORDS
+        at
+        for at, case in enumerate(cases)
+        if source_of(case) and len(statement_of(case).split()) >= FEWEST_NLI_WORDS
     ]
-    judged = model.judge([(source_of(cases[at]), said(cases[at])) for at in asked]) if asked else []
+    judged = model.judge([(source_of(cases[at]), statement_of(cases[at])) for at in asked]) if asked else []
     scores: list[float | None] = [None] * len(cases)
     for at, entailment in zip(asked, judged, strict=True):
         scores[at] = round(float(entailment.entailment), 6)
@@ -152,14 +155,17 @@ def _nli(context: StepContext, cases: Sequence[TestCase]) -> Measured:
 
 
 def _bertscore(context: StepContext, cases: Sequence[TestCase]) -> Measured:
-    """Precision by the evaluator of that name: whether what the answer says is found in the chunk, which says
-    more.
-    """
+    """Return the precision of the evaluator of that name, because the chunk says more than the answer."""
     selected = _bertscore_evaluator(context)
     context.provider.open(context.config, [selected])
     sourced = [at for at, case in enumerate(cases) if source_of(case)]
     answers = [
-        Case(key=case.key, question=case.prompt, actual_output=said(case), expected_output=source_of(case))
+        Case(
+            key=case.key,
+            question=case.prompt,
+            actual_output=statement_of(case),
+            expected_output=source_of(case),
+        )
         for case in (cases[at] for at in sourced)
     ]
     scores: list[float | None] = [None] * len(cases)

@@ -2,7 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
 ID = "test_validation"
 VALIDATED = "validated_suite.json"
 REJECTED = "rejected_suite.json"
 SCORES = "validation.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationMetric:
+    """A metric with the distribution of its scores; the latter is None without scores.
+
+    Attributes:
+        method: measurement, for people.
+        note: the reason for a fallback method, "" for none.
+        cutoff: minimum score of a valid case.
+        cases: number of cases with a score.
+        q1, q3: first and third quartile.
+    """
+
+    method: str
+    note: str
+    cutoff: float
+    cases: int
+    min: float | None
+    q1: float | None
+    median: float | None
+    q3: float | None
+    max: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidatedCase:
+    """A test case with its scores.
+
+    Attributes:
+        reasons: for the rejection, () of a valid case.
+        scores: by metric; None where the metric does not apply.
+        outliers: metrics whose score is an outlier.
+    """
+
+    key: str
+    verdict: Literal["valid", "rejected"]
+    reasons: tuple[str, ...]
+    scores: Mapping[str, float | None]
+    outliers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationResults:
+    """Results of the step.
+
+    Attributes:
+        cases: number of test cases.
+        valid: number of valid ones.
+        rejected: reasons by key of the test case.
+        metrics: by name.
+        left_out: metrics that are not available, with the reason.
+    """
+
+    cases: int
+    valid: int
+    rejected: Mapping[str, tuple[str, ...]]
+    metrics: Mapping[str, ValidationMetric]
+    left_out: Mapping[str, str]

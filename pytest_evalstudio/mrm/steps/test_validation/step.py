@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,57 +15,58 @@ from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.steps.test_validation.method import CUTOFFS, Measured, lacks, measure
-from pytest_evalstudio.mrm.steps.test_validation.results import ID, REJECTED, SCORES, VALIDATED
-from pytest_evalstudio.mrm.texts.vectors import check_choice
-from pytest_evalstudio.mrm.workflow.checks import check_fraction, check_names
+from pytest_evalstudio.mrm.steps.test_validation.results import (
+    ID,
+    REJECTED,
+    SCORES,
+    VALIDATED,
+    ValidatedCase,
+    ValidationMetric,
+    ValidationResults,
+)
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import moved
+from pytest_evalstudio.mrm.workflow.parameters import Fraction, Names, VectorChoice
 
 
 @step(ID, name="Test validation", number=3, after=(TEST_GENERATION,), extra="mrm")
 @dataclass(frozen=True)
 class TestValidation:
-    """Each test case is measured on the chunk that it was made of; those below a cut-off are left out, and
-    kept in a suite of their own.
+    """Measure each test case on its chunk, and move those below a cut-off to a suite of rejected cases.
 
     Attributes:
         metrics: of "cosine" (question and answer with the chunk), "support" (share of the answer's words that
-            the chunk has), "condition" (whether the expected answer meets the case's condition), "nli"
-            (entailment of the answer by the chunk) and "bertscore" (its precision, of the answer on the
-            chunk); where not given the first three, "nli" where the configuration names its model, and
-            "bertscore" where the model of the evaluator of that name is at hand or chosen.
-        cutoffs: metric to the least score of a valid case; 0.2, 0.8, 1.0, 0.5 and 0.5 where not given.
-        vectors: for the cosine: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
+            the chunk has), "condition" (the expected answer meets the case's condition), "nli" (entailment of
+            the answer by the chunk) and "bertscore" (precision of the answer on the chunk); default: the
+            first three, "nli" if the configuration names its model, and "bertscore" if the model of that
+            evaluator is available or chosen.
+        cutoffs: metric to the minimum score of a valid case; default: 0.2, 0.8, 1.0, 0.5 and 0.5.
+        vectors: for the cosine: "embeddings", "tf-idf", or "auto": embeddings if a model is available.
         keep: keys of cases that are valid whatever their scores.
-        drop: keys of cases that are not.
+        drop: keys of cases that are rejected.
     """
 
     __test__ = False  # no class of tests
 
-    metrics: list[str] = field(default_factory=list)
-    cutoffs: Mapping[str, float] = field(default_factory=dict)
-    vectors: str = "auto"
-    keep: list[str] = field(default_factory=list)
-    drop: list[str] = field(default_factory=list)
+    metrics: Names = field(default_factory=list)
+    cutoffs: Mapping[str, Fraction] = field(default_factory=dict)
+    vectors: VectorChoice = "auto"
+    keep: Names = field(default_factory=list)
+    drop: Names = field(default_factory=list)
     configured: ClassVar[tuple[str, ...]] = ("embeddings", "nli", "evaluator.bertscore", "language_model")
 
     def __post_init__(self) -> None:
-        check_names(self, "metrics", "keep", "drop")
-        check_choice(self.vectors)
-        if not isinstance(self.cutoffs, Mapping):
-            raise ValueError(f"cutoffs = {self.cutoffs!r}: expected an object of metrics and least scores")
         for metric in (*self.metrics, *self.cutoffs):
             if metric not in CUTOFFS:
                 raise ValueError(
                     f"there is no metric {metric!r}."
                     f" {nearest(metric, CUTOFFS) or 'Metrics: ' + ', '.join(CUTOFFS)}"
                 )
-        for metric, cutoff in self.cutoffs.items():
-            check_fraction(f"cutoffs.{metric}", cutoff)
         if both := sorted(set(self.keep).intersection(self.drop)):
             raise ValueError(f"{both[0]!r} is both to be kept and to be dropped")
 
     def run(self, context: StepContext) -> StepResult:
+        """Run the step."""
         folder = context.artifacts(TEST_GENERATION)
         suite = TestSuite.load(folder / SUITE)
         cases = [case for _, case in suite.cases()]
@@ -73,32 +74,40 @@ class TestValidation:
         metrics, left_out = self._metrics(context)
         measured = measure(context, cases, metrics, self.vectors)
         cutoffs = {metric: float(self.cutoffs.get(metric, CUTOFFS[metric])) for metric in metrics}
-        reasons = {case.key: self._reasons(case.key, at, measured, cutoffs) for at, case in enumerate(cases)}
-        valid = [case for case in cases if not reasons[case.key]]
-        _write_suites(context, suite, reasons)
-        scores = _scores(cases, measured, cutoffs, reasons)
-        write_json(context.folder / SCORES, {"version": 1, **scores, "left_out": left_out})
-        if not valid:
+        validated = [self._validated(case, number, measured, cutoffs) for number, case in enumerate(cases)]
+        results = ValidationResults(
+            cases=len(cases),
+            valid=sum(case.verdict == "valid" for case in validated),
+            rejected={case.key: case.reasons for case in validated if case.reasons},
+            metrics={name: _metric(measured[name], cutoffs[name]) for name in measured},
+            left_out=left_out,
+        )
+        _write_suites(context, suite, results.rejected)
+        write_json(
+            context.folder / SCORES,
+            {
+                "version": 1,
+                "metrics": {name: asdict(metric) for name, metric in results.metrics.items()},
+                "cases": [asdict(case) for case in validated],
+                "left_out": left_out,
+            },
+        )
+        if not results.valid:
             raise DataError(
                 "no test case is valid; lower the cutoffs, or name cases in `keep`",
                 source=str(context.folder / SCORES),
             )
-        listed = sum(bool(case["outliers"]) for case in scores["cases"])
+        outliers = sum(bool(case.outliers) for case in validated)
         return StepResult(
             summary=(
-                f"{len(valid)} of {len(cases)} test cases are valid, {listed} with a score that is an outlier"
+                f"{results.valid} of {len(cases)} test cases are valid, {outliers} with a score that is an"
+                " outlier"
             ),
             notes=(
                 *(f"without {metric}: {reason}" for metric, reason in left_out.items()),
                 *(measurement.note for measurement in measured.values()),
             ),
-            figures={
-                "cases": len(cases),
-                "valid": len(valid),
-                "rejected": {key: rejections for key, rejections in reasons.items() if rejections},
-                "metrics": scores["metrics"],
-                "left_out": left_out,
-            },
+            figures=results,
         )
 
     def _check_keys(self, cases: Sequence[TestCase]) -> None:
@@ -115,83 +124,72 @@ class TestValidation:
         left_out = lacks(context)
         return [metric for metric in CUTOFFS if metric not in left_out], left_out
 
+    def _validated(
+        self, case: TestCase, number: int, measured: Mapping[str, Measured], cutoffs: Mapping[str, float]
+    ) -> ValidatedCase:
+        scores = {metric: measurement.scores[number] for metric, measurement in measured.items()}
+        reasons = self._reasons(case.key, scores, cutoffs)
+        return ValidatedCase(
+            key=case.key,
+            verdict="rejected" if reasons else "valid",
+            reasons=reasons,
+            scores=scores,
+            outliers=tuple(
+                metric for metric, measurement in measured.items() if number in measurement.outliers
+            ),
+        )
+
     def _reasons(
-        self, key: str, at: int, measured: Mapping[str, Measured], cutoffs: Mapping[str, float]
-    ) -> list[str]:
-        """Why a case is rejected, [] if it is not."""
+        self, key: str, scores: Mapping[str, float | None], cutoffs: Mapping[str, float]
+    ) -> tuple[str, ...]:
+        """Return the reasons for the rejection of a case, () for none."""
         if key in self.keep:
-            return []
+            return ()
         if key in self.drop:
-            return ["dropped by name"]
-        scores = {metric: measurement.scores[at] for metric, measurement in measured.items()}
-        return [
+            return ("dropped by name",)
+        return tuple(
             f"{metric} {score:.2f} < {cutoffs[metric]:g}"
             for metric, score in scores.items()
             if score is not None and score < cutoffs[metric]
-        ]
+        )
 
 
 def _write_suites(context: StepContext, suite: TestSuite, reasons: Mapping[str, Sequence[str]]) -> None:
-    folder = context.artifacts(TEST_GENERATION)
     for name, title, rejected in ((VALIDATED, "valid tests", False), (REJECTED, "rejected tests", True)):
-        tests = [_part(context, test, folder, reasons, rejected=rejected) for test in suite.tests]
-        description = f"{title.capitalize()} of {suite.name}"
         TestSuite(
-            name=f"{context.workflow.name or 'Workflow'}: {title}", description=description, tests=tests
+            name=f"{context.workflow.name or 'Workflow'}: {title}",
+            description=f"{title.capitalize()} of {suite.name}",
+            tests=[_part(context, test, reasons, rejected=rejected) for test in suite.tests],
         ).save(context.folder / name)
 
 
-def _part(
-    context: StepContext, test: Test, folder: Any, reasons: Mapping[str, Sequence[str]], *, rejected: bool
-) -> Test:
-    cases = [case.model_copy(deep=True) for case in test.test_cases if bool(reasons[case.key]) == rejected]
+def _part(context: StepContext, test: Test, reasons: Mapping[str, Sequence[str]], *, rejected: bool) -> Test:
+    cases = [case.model_copy(deep=True) for case in test.test_cases if (case.key in reasons) == rejected]
     if rejected:
         cases = [
             TestCase.model_validate({**case.to_dict(), "rejected_for": list(reasons[case.key])})
             for case in cases
         ]
+    folder = context.artifacts(TEST_GENERATION)
     documents = [moved(document, folder, context.folder) for document in test.documents]
     return Test(key=test.key, documents=documents, test_cases=cases, categories=test.categories)
 
 
-def _scores(
-    cases: Sequence[TestCase],
-    measured: Mapping[str, Measured],
-    cutoffs: Mapping[str, float],
-    reasons: Mapping[str, Sequence[str]],
-) -> dict[str, Any]:
-    """Metrics with their distributions, and each case with its scores."""
-    return {
-        "metrics": {
-            metric: {
-                "method": measurement.method,
-                "note": measurement.note,
-                "cutoff": cutoffs[metric],
-                **_distribution(measurement.scores),
-            }
-            for metric, measurement in measured.items()
-        },
-        "cases": [
-            {
-                "key": case.key,
-                "verdict": "rejected" if reasons[case.key] else "valid",
-                "reasons": list(reasons[case.key]),
-                "scores": {metric: measurement.scores[at] for metric, measurement in measured.items()},
-                "outliers": [
-                    metric for metric, measurement in measured.items() if at in measurement.outliers
-                ],
-            }
-            for at, case in enumerate(cases)
-        ],
-    }
-
-
-def _distribution(scores: Sequence[float | None]) -> dict[str, Any]:
-    known = [score for score in scores if score is not None]
-    names = ("min", "q1", "median", "q3", "max")
-    values = (
+def _metric(measured: Measured, cutoff: float) -> ValidationMetric:
+    known = [score for score in measured.scores if score is not None]
+    minimum, first, median, third, maximum = (
         [round(float(value), 6) for value in np.percentile(known, [0, 25, 50, 75, 100])]
         if known
-        else [None] * len(names)
+        else [None] * 5
     )
-    return {"cases": len(known), **dict(zip(names, values, strict=True))}
+    return ValidationMetric(
+        method=measured.method,
+        note=measured.note,
+        cutoff=cutoff,
+        cases=len(known),
+        min=minimum,
+        q1=first,
+        median=median,
+        q3=third,
+        max=maximum,
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.mrm.workflow.context import Progress
 from pytest_evalstudio.stats.silhouettes import cosine_silhouette
+from pytest_evalstudio.stats.types import Floats
 
 MOST_CLUSTERS = 20
 """Tried with k-means."""
@@ -57,6 +58,7 @@ class Clustering:
 
     @property
     def count(self) -> int:
+        """Return the number of clusters."""
         return int(self.labels.max()) + 1
 
 
@@ -92,10 +94,11 @@ def best(found: list[Clustering]) -> Clustering:
 
 
 def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
-    """Every row in a cluster of at least so many, numbered from the largest; the rest go to the cluster of
-    the nearest mean, by cosine.
+    """Move the rows of small clusters to the nearest mean by cosine, and number clusters by size.
 
     Args:
+        least: minimum size of a cluster.
+        rows: vectors.
         labels: cluster of each row, negative for none.
 
     Returns:
@@ -112,15 +115,16 @@ def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
     return _by_size(new), int(stray.sum())
 
 
-def plane(rows: Any, seed: int) -> Any:
-    """Rows in two dimensions, by principal components; each axis from 0.0 to 1.0."""
+def plane(rows: Floats, seed: int) -> Floats:
+    """Reduce rows to two principal components, each from 0.0 to 1.0."""
     count = min(2, *rows.shape)
     points = np.zeros((len(rows), 2))
     if len(rows) > 1:
         points[:, :count] = _principal(rows, count, seed)
     low, high = points.min(axis=0), points.max(axis=0)
     spread = np.where(high - low > 1e-12, high - low, 1.0)
-    return np.round((points - low) / spread, 4)
+    scaled: Floats = np.round((points - low) / spread, 4)
+    return scaled
 
 
 def _principal_counts(rows: Any, settings: Settings) -> list[int]:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.formats.files import read_source
+from pytest_evalstudio.mrm.workflow.results import read_results
 
 ID = "topic_modeling"
 TOPICS = "topics.json"
@@ -31,3 +35,58 @@ class TopicResults:
     silhouette: float | None
     outliers: int
     sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A cluster of chunks.
+
+    Attributes:
+        words: key words, the most characteristic first.
+        size: number of chunks.
+        chunks: their ids.
+    """
+
+    id: str
+    words: tuple[str, ...]
+    size: int
+    chunks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A passage of a document.
+
+    Attributes:
+        sentences: those that questions may be made from.
+        document: path from the step's folder, or a URL.
+        page: 0 if the document has no pages.
+        topic: id.
+        x, y: position on the map, 0.0 to 1.0.
+    """
+
+    id: str
+    text: str
+    sentences: tuple[str, ...]
+    document: str
+    page: int = 0
+    topic: str
+    x: float = 0.0
+    y: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsFile:
+    """Topics and chunks as later steps read them."""
+
+    topics: tuple[Topic, ...]
+    chunks: tuple[Chunk, ...]
+
+
+def read_topics(folder: Path) -> TopicsFile:
+    """Return the topics and chunks in the step's folder.
+
+    Raises:
+        DataError: if they cannot be read.
+    """
+    return read_results(ID, read_source(folder / TOPICS).data, TopicsFile)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.engine.corpus import CorpusChunk, corpus_chunks
+from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
     Clustering,
@@ -18,71 +20,84 @@ from pytest_evalstudio.mrm.steps.topic_modeling.clustering import (
     plane,
 )
 from pytest_evalstudio.mrm.steps.topic_modeling.plot import topic_map
-from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, TopicResults
-from pytest_evalstudio.mrm.texts.vectors import Vectors, check_choice, text_vectors
+from pytest_evalstudio.mrm.steps.topic_modeling.results import ID, MAP, TOPICS, Chunk, Topic, TopicResults
+from pytest_evalstudio.mrm.texts.vectors import Vectors, text_vectors
 from pytest_evalstudio.mrm.texts.words import class_tf_idf, topic_words
-from pytest_evalstudio.mrm.workflow.checks import check_counts, check_fraction
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.documents import relative
+from pytest_evalstudio.mrm.workflow.parameters import Count, Fraction, VectorChoice
+from pytest_evalstudio.stats.types import Floats
 
-REDUCTIONS = ("auto", "pca", "umap")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Passage:
+    """A chunk of a document without personal data and secrets.
+
+    Attributes:
+        text: all sentences, masked.
+        sentences: those that need no masking.
+        unsafe: the other sentences, masked.
+    """
+
+    text: str
+    sentences: tuple[str, ...]
+    unsafe: tuple[str, ...]
+    document: str
+    page: int
+
+    @classmethod
+    def of(cls, chunk: CorpusChunk) -> _Passage:
+        pairs = [(sentence, masked(sentence)) for sentence in chunk.sentences]
+        return cls(
+            text=masked(chunk.text),
+            sentences=tuple(sentence for sentence, safe in pairs if safe == sentence),
+            unsafe=tuple(safe for sentence, safe in pairs if safe != sentence),
+            document=chunk.document,
+            page=chunk.page,
+        )
 
 
 @step(ID, name="Topic modeling", number=1, extra="mrm")
 @dataclass(frozen=True)
 class TopicModeling:
-    """The documents are cut into chunks, and these are clustered by what they say; each cluster is a topic
-    with its key words.
+    """Split the documents into chunks and cluster them; each cluster is a topic with its key words.
 
     Attributes:
-        top_n_words: key words of a topic.
-        min_topic_size: chunks of the smallest topic.
-        chunk_chars: a chunk's most characters, in whole sentences.
-        overlap_chars: how much of a chunk's end the next one repeats, at most.
-        vectors: "embeddings", "tf-idf", or "auto": embeddings where a model can be had.
-        reduction: "pca", "umap", or "auto": PCA, and from 200 chunks on UMAP too.
-        umap_neighbors, umap_components, umap_min_dist: of UMAP; the components are PCA's too, and two and
-            four times as many.
-        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN; it is
+        top_n_words: number of key words of a topic.
+        min_topic_size: minimum number of chunks of a topic.
+        chunk_chars: maximum length of a chunk, in whole sentences.
+        overlap_chars: maximum length of the end of a chunk that the next one repeats.
+        vectors: "embeddings", "tf-idf", or "auto": embeddings if a model is available.
+        reduction: "pca", "umap", or "auto": PCA, and UMAP too for 200 chunks or more.
+        umap_neighbors, umap_components, umap_min_dist: of UMAP; PCA is tried with as many components,
+            and with two and four times as many.
+        hdbscan_min_cluster_size, hdbscan_min_samples, hdbscan_cluster_selection_epsilon: of HDBSCAN, which is
             tried beside k-means.
     """
 
-    top_n_words: int = 10
-    min_topic_size: int = 3
-    chunk_chars: int = 500
-    overlap_chars: int = 0
-    vectors: str = "auto"
-    reduction: str = "auto"
-    umap_neighbors: int = 15
-    umap_components: int = 5
-    umap_min_dist: float = 0.0
-    hdbscan_min_cluster_size: int = 5
-    hdbscan_min_samples: int | None = None
-    hdbscan_cluster_selection_epsilon: float = 0.0
+    top_n_words: Count = 10
+    min_topic_size: Annotated[int, Field(ge=2)] = 3
+    chunk_chars: Count = 500
+    overlap_chars: Annotated[int, Field(ge=0)] = 0
+    vectors: VectorChoice = "auto"
+    reduction: Literal["auto", "pca", "umap"] = "auto"
+    umap_neighbors: Annotated[int, Field(ge=2)] = 15
+    umap_components: Annotated[int, Field(ge=2)] = 5
+    umap_min_dist: Fraction = 0.0
+    hdbscan_min_cluster_size: Annotated[int, Field(ge=2)] = 5
+    hdbscan_min_samples: Count | None = None
+    hdbscan_cluster_selection_epsilon: Annotated[float, Field(ge=0, le=1e9)] = 0.0
     configured: ClassVar[tuple[str, ...]] = ("embeddings",)
 
     def __post_init__(self) -> None:
-        least = {
-            "top_n_words": 1,
-            "min_topic_size": 2,
-            "chunk_chars": 1,
-            "overlap_chars": 0,
-            "umap_neighbors": 2,
-            "umap_components": 2,
-        }
-        check_counts(self, {**least, "hdbscan_min_cluster_size": 2, "hdbscan_min_samples": 1})
-        check_fraction("umap_min_dist", self.umap_min_dist)
-        check_fraction("hdbscan_cluster_selection_epsilon", self.hdbscan_cluster_selection_epsilon, most=1e9)
-        check_choice(self.vectors)
-        if self.reduction not in REDUCTIONS:
-            raise ValueError(f"reduction = {self.reduction!r}: expected one of {', '.join(REDUCTIONS)}")
         if self.overlap_chars >= self.chunk_chars:
             raise ValueError(
                 f"overlap_chars = {self.overlap_chars}: must be less than chunk_chars = {self.chunk_chars}"
             )
 
     def run(self, context: StepContext) -> StepResult:
-        chunks = list(
+        """Run the step."""
+        read = list(
             corpus_chunks(
                 context.documents,
                 cache=context.cache,
@@ -92,14 +107,16 @@ class TopicModeling:
             )
         )
         context.progress(1, 3, "chunks read")
-        if len(chunks) < 2 * self.min_topic_size:
-            reason = f"one topic: {len(chunks)} chunks are fewer than two topics of {self.min_topic_size}"
-            return self._result(context, chunks, None, None, [], reason)
-        vectors = text_vectors(context, [chunk.text for chunk in chunks], self.vectors)
+        passages = [_Passage.of(chunk) for chunk in read]
+        texts = [passage.text for passage in passages]
+        if len(texts) < 2 * self.min_topic_size:
+            reason = f"one topic: {len(texts)} chunks are fewer than two topics of {self.min_topic_size}"
+            return self._result(context, passages, None, None, [], reason)
+        vectors = text_vectors(context, texts, self.vectors)
         context.progress(2, 3, "chunks embedded")
         tried = list(clusterings(vectors.rows, self._settings(context.workflow.seed), context.progress))
-        reason = "" if tried else f"one topic: no configuration finds two of {self.min_topic_size} chunks"
-        return self._result(context, chunks, vectors, best(tried) if tried else None, tried, reason)
+        reason = "" if tried else f"one topic: no configuration has two of {self.min_topic_size} chunks"
+        return self._result(context, passages, vectors, best(tried) if tried else None, tried, reason)
 
     def _settings(self, seed: int) -> Settings:
         return Settings(
@@ -117,28 +134,29 @@ class TopicModeling:
     def _result(
         self,
         context: StepContext,
-        chunks: list[CorpusChunk],
+        passages: list[_Passage],
         vectors: Vectors | None,
         chosen: Clustering | None,
         tried: list[Clustering],
         reason: str,
     ) -> StepResult:
         """Write the artifacts and return the result; `chosen` is None for one topic."""
-        labels = chosen.labels.tolist() if chosen is not None else [0] * len(chunks)
-        rows = _rows(len(chunks), vectors, chosen)
-        lines = _lines(context, chunks, labels, plane(rows, context.workflow.seed))
-        topics = _topics(lines, self.top_n_words)
-        notes = [note for note in (reason, vectors.note if vectors is not None else "") if note]
+        labels = chosen.labels.tolist() if chosen is not None else [0] * len(passages)
+        rows = _rows(len(passages), vectors, chosen)
+        placed = _chunks(context, passages, labels, plane(rows, context.workflow.seed))
+        topics = _topics(placed, self.top_n_words)
+        notes = [reason, vectors.note if vectors is not None else "", _masking_note(passages)]
+        notes = [note for note in notes if note]
         results = TopicResults(
             topics=len(topics),
-            chunks=len(lines),
+            chunks=len(placed),
             vectors=vectors.method if vectors is not None else "none",
             clustering=chosen.method if chosen is not None else "none",
             silhouette=chosen.silhouette if chosen is not None else None,
             outliers=chosen.outliers if chosen is not None else 0,
-            sizes={topic["id"]: topic["size"] for topic in topics},
+            sizes={topic.id: topic.size for topic in topics},
         )
-        _write(context, results, notes, tried, topics, lines)
+        _write(context, results, notes, tried, topics, placed)
         summary = f"{_count(results.topics, 'topic')} in {_count(results.chunks, 'chunk')}"
         if results.silhouette is not None:
             summary += f" by {results.vectors}; {results.clustering}, silhouette {results.silhouette:.2f}"
@@ -149,11 +167,14 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Any:
+def _rows(count: int, vectors: Vectors | None, chosen: Clustering | None) -> Floats:
     """Return the vectors that the map shows: reduced ones, else the texts', else zeros."""
+    rows: Floats = np.zeros((count, 2))
     if chosen is not None:
-        return chosen.reduced
-    return vectors.rows if vectors is not None else np.zeros((count, 2))
+        rows = chosen.reduced
+    elif vectors is not None:
+        rows = vectors.rows
+    return rows
 
 
 def _write(
@@ -161,8 +182,8 @@ def _write(
     results: TopicResults,
     notes: list[str],
     tried: list[Clustering],
-    topics: list[dict[str, Any]],
-    lines: list[dict[str, Any]],
+    topics: list[Topic],
+    chunks: list[Chunk],
 ) -> None:
     content = {
         "version": 1,
@@ -182,39 +203,51 @@ def _write(
             }
             for clustering in tried
         ],
-        "topics": topics,
-        "chunks": lines,
+        "topics": [asdict(topic) for topic in topics],
+        "chunks": [asdict(chunk) for chunk in chunks],
     }
     write_json(context.folder / TOPICS, content)
     title = f"Topics of {context.workflow.name or 'the corpus'}: {_count(results.chunks, 'chunk')}"
-    (context.folder / MAP).write_bytes(topic_map(title, topics, lines).encode("utf-8"))
+    (context.folder / MAP).write_bytes(topic_map(title, topics, chunks).encode("utf-8"))
 
 
-def _lines(
-    context: StepContext, chunks: list[CorpusChunk], labels: list[int], points: Any
-) -> list[dict[str, Any]]:
+def _masking_note(passages: list[_Passage]) -> str:
+    count = len({sentence for passage in passages for sentence in passage.unsafe})
+    if not count:
+        return ""
+    return f"{count} sentences with personal data or secrets are masked; no questions are made from them"
+
+
+def _chunks(context: StepContext, passages: list[_Passage], labels: list[int], points: Floats) -> list[Chunk]:
     return [
-        {
-            "id": f"c{number}",
-            "text": chunk.text,
-            "sentences": list(chunk.sentences),
-            "document": relative(chunk.document, context.folder),
-            "page": chunk.page,
-            "topic": str(label + 1),
-            "x": float(x),
-            "y": float(y),
-        }
-        for number, (chunk, label, (x, y)) in enumerate(zip(chunks, labels, points, strict=True), 1)
+        Chunk(
+            id=f"c{number}",
+            text=passage.text,
+            sentences=passage.sentences,
+            document=relative(passage.document, context.folder),
+            page=passage.page,
+            topic=str(label + 1),
+            x=float(x),
+            y=float(y),
+        )
+        for number, (passage, label, (x, y)) in enumerate(zip(passages, labels, points, strict=True), 1)
     ]
 
 
-def _topics(lines: list[dict[str, Any]], most_words: int) -> list[dict[str, Any]]:
-    ids = sorted({line["topic"] for line in lines}, key=int)
-    mine = {id: [line for line in lines if line["topic"] == id] for id in ids}
+def _topics(chunks: list[Chunk], max_words: int) -> list[Topic]:
+    members: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        members.setdefault(chunk.topic, []).append(chunk)
+    ids = sorted(members, key=int)
     words = class_tf_idf(
-        [[word for line in mine[id] for word in topic_words(line["text"])] for id in ids], most_words
+        [[word for chunk in members[id] for word in topic_words(chunk.text)] for id in ids], max_words
     )
     return [
-        {"id": id, "words": top_words, "size": len(mine[id]), "chunks": [line["id"] for line in mine[id]]}
+        Topic(
+            id=id,
+            words=tuple(top_words),
+            size=len(members[id]),
+            chunks=tuple(chunk.id for chunk in members[id]),
+        )
         for id, top_words in zip(ids, words, strict=True)
     ]

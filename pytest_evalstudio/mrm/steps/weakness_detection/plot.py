@@ -1,11 +1,10 @@
-"""Pictures of what `find_weaknesses` found, by file name."""
+"""Pictures of weak categories by file name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_evalstudio.mrm.data.categories import TOPIC
 from pytest_evalstudio.mrm.data.results import Scores
@@ -14,10 +13,11 @@ from pytest_evalstudio.mrm.steps.weakness_detection.plot_distributions import di
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_marginals import marginals
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_rows import Group, Measure, Panel, measure
 from pytest_evalstudio.mrm.steps.weakness_detection.plot_violins import violins
-from pytest_evalstudio.mrm.steps.weakness_detection.scored import Scored, scored_cases
+from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
+from pytest_evalstudio.mrm.steps.weakness_detection.scored import ScoredCase, scored_cases
 
 MOST_METRICS = 4
-"""That have pictures of their own, three each."""
+"""With three further pictures each."""
 MOST_DISTRIBUTIONS = 20
 MOST_DIMENSIONS = 3
 
@@ -28,50 +28,56 @@ class Pictures:
 
     Attributes:
         files: by name.
-        left_out: metrics without pictures of their own.
+        left_out: metrics that are on the picture of the distributions only.
     """
 
     files: Mapping[str, str]
     left_out: tuple[str, ...]
 
 
-def weakness_pictures(scores: Scores, found: Sequence[Mapping[str, Any]], name: str = "") -> Pictures:
-    """Distributions of all metrics; of four metrics at most violins, means and the grid of two dimensions.
+def weakness_pictures(scores: Scores, weaknesses: Sequence[MetricWeaknesses], name: str = "") -> Pictures:
+    """Draw the distributions of all metrics, and the violins, means and grid of up to four metrics.
 
-    Metrics with the most weak cells come first, then those with the most failures. The grid is that of the
-    first two dimensions, topics first, the rows are those of the first three.
+    Metrics with the most weak cells come first, then those with the most failures. The grid shows the first
+    two dimensions, topics first; the rows show the first three.
 
     Args:
-        found: of `find_weaknesses`, for each metric.
-        name: of what was evaluated, for the titles.
+        scores: of the answers.
+        weaknesses: of each metric.
+        name: of the evaluated workflow, for the titles.
     """
     cases = {
-        one["metric"]: scored_cases(scores, scores.columns[one["metric"]], one["model"])[0] for one in found
+        weak.metric: scored_cases(scores, scores.columns[weak.metric], weak.model)[0] for weak in weaknesses
     }
-    axes = {one["metric"]: _axis(scores, one, cases[one["metric"]]) for one in found}
+    axes = {weak.metric: _axis(scores, weak, cases[weak.metric]) for weak in weaknesses}
     of = f" of {name}" if name else ""
-    shown = list(found)[:MOST_DISTRIBUTIONS]
-    pairs = [(axes[one["metric"]], [case.value for case in cases[one["metric"]]]) for one in shown]
+    shown = list(weaknesses)[:MOST_DISTRIBUTIONS]
+    pairs = [(axes[weak.metric], [case.value for case in cases[weak.metric]]) for weak in shown]
     files = {
         "distributions.svg": distributions(
             f"Scores{of}: {len(shown)} metric{'s' if len(shown) != 1 else ''}", pairs
         )
     }
-    chosen = sorted(
-        found, key=lambda one: (-one["weak"], -_failing(axes[one["metric"]], cases[one["metric"]]))
-    )[:MOST_METRICS]
-    for one in (one for one in found if one in chosen):
-        metric = one["metric"]
-        for kind, picture in _own(one, axes[metric], cases[metric], of).items():
-            files[f"{re.sub(r'[^A-Za-z0-9_.-]', '_', metric)}_{kind}.svg"] = picture
-    return Pictures(files=files, left_out=tuple(one["metric"] for one in found if one not in chosen))
+    ranked = sorted(
+        weaknesses, key=lambda weak: (-weak.weak, -_failing(axes[weak.metric], cases[weak.metric]))
+    )
+    chosen = {weak.metric for weak in ranked[:MOST_METRICS]}
+    for weak in weaknesses:
+        if weak.metric in chosen:
+            stem = re.sub(r"[^A-Za-z0-9_.-]", "_", weak.metric)
+            for kind, picture in _of_metric(weak, axes[weak.metric], cases[weak.metric], of).items():
+                files[f"{stem}_{kind}.svg"] = picture
+    left_out = tuple(weak.metric for weak in weaknesses if weak.metric not in chosen)
+    return Pictures(files=files, left_out=left_out)
 
 
-def _own(found: Mapping[str, Any], axis: Measure, cases: Sequence[Scored], of: str) -> dict[str, str]:
-    """The pictures of a metric, by kind."""
-    dimensions = sorted(found["by"], key=lambda name: name != TOPIC)[:MOST_DIMENSIONS]
-    panels = [_panel(dimension, found, cases) for dimension in dimensions]
-    weak = f"{found['weak']} weak" if found["weak"] else "nothing weak"
+def _of_metric(
+    weaknesses: MetricWeaknesses, axis: Measure, cases: Sequence[ScoredCase], of: str
+) -> dict[str, str]:
+    """Return the pictures of a metric by kind."""
+    dimensions = sorted(weaknesses.by, key=lambda name: name != TOPIC)[:MOST_DIMENSIONS]
+    panels = [_panel(dimension, weaknesses, cases) for dimension in dimensions]
+    weak = f"{weaknesses.weak} weak" if weaknesses.weak else "nothing weak"
     files = {
         "marginals": marginals(f"{axis.key}{of}: means by category, {weak}", axis, panels),
         "violins": violins(f"{axis.key}{of}: distributions by category", axis, panels),
@@ -79,19 +85,18 @@ def _own(found: Mapping[str, Any], axis: Measure, cases: Sequence[Scored], of: s
     if len(dimensions) > 1:
         pair = dimensions[0], dimensions[1]
         files["bivariate"] = bivariate(
-            f"{axis.key}{of}: {pair[0]} and {pair[1]}, {weak}", axis, pair, _grid(pair, found, cases)
+            f"{axis.key}{of}: {pair[0]} and {pair[1]}, {weak}", axis, pair, _grid(pair, weaknesses, cases)
         )
     return files
 
 
-def _axis(scores: Scores, found: Mapping[str, Any], cases: Iterable[Scored]) -> Measure:
-    column = scores.columns[found["metric"]]
-    return measure(
-        column.key, found["better"], found["threshold"], column.metric.range, [case.value for case in cases]
-    )
+def _axis(scores: Scores, weaknesses: MetricWeaknesses, cases: Iterable[ScoredCase]) -> Measure:
+    ends = scores.columns[weaknesses.metric].metric.range
+    values = [case.value for case in cases]
+    return measure(weaknesses.metric, weaknesses.better, weaknesses.threshold, ends, values)
 
 
-def _failing(axis: Measure, cases: Sequence[Scored]) -> float:
+def _failing(axis: Measure, cases: Sequence[ScoredCase]) -> float:
     if axis.threshold is None:
         return 0.0
     beyond = [
@@ -101,17 +106,15 @@ def _failing(axis: Measure, cases: Sequence[Scored]) -> float:
     return sum(beyond) / len(beyond)
 
 
-def _panel(dimension: str, found: Mapping[str, Any], cases: Sequence[Scored]) -> Panel:
-    weak = {
-        cell["by"][dimension] for cell in found["cells"] if cell["weak"] and list(cell["by"]) == [dimension]
-    }
-    names = sorted({value for case in cases for value in case.about.get(dimension, ())})
+def _panel(dimension: str, weaknesses: MetricWeaknesses, cases: Sequence[ScoredCase]) -> Panel:
+    weak = {cell.by[dimension] for cell in weaknesses.weak_cells if list(cell.by) == [dimension]}
+    names = sorted({value for case in cases for value in case.categories.get(dimension, ())})
     return Panel(
         name=dimension,
         groups=tuple(
             Group(
                 name=name,
-                values=tuple(case.value for case in cases if name in case.about.get(dimension, ())),
+                values=tuple(case.value for case in cases if name in case.categories.get(dimension, ())),
                 weak=name in weak,
             )
             for name in names
@@ -120,16 +123,14 @@ def _panel(dimension: str, found: Mapping[str, Any], cases: Sequence[Scored]) ->
 
 
 def _grid(
-    pair: tuple[str, str], found: Mapping[str, Any], cases: Sequence[Scored]
+    pair: tuple[str, str], weaknesses: MetricWeaknesses, cases: Sequence[ScoredCase]
 ) -> dict[tuple[str, str], Cell]:
     weak = {
-        (cell["by"][pair[0]], cell["by"][pair[1]])
-        for cell in found["cells"]
-        if cell["weak"] and set(cell["by"]) == set(pair)
+        (cell.by[pair[0]], cell.by[pair[1]]) for cell in weaknesses.weak_cells if set(cell.by) == set(pair)
     }
     values: dict[tuple[str, str], list[float]] = {}
     for case in cases:
-        for row in case.about.get(pair[0], ()):
-            for column in case.about.get(pair[1], ()):
+        for row in case.categories.get(pair[0], ()):
+            for column in case.categories.get(pair[1], ()):
                 values.setdefault((row, column), []).append(case.value)
     return {place: Cell(values=tuple(values[place]), weak=place in weak) for place in sorted(values)}

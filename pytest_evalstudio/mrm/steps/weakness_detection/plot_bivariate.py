@@ -30,8 +30,7 @@ class Cell:
 def bivariate(
     title: str, axis: Measure, names: tuple[str, str], cells: Mapping[tuple[str, str], Cell]
 ) -> str:
-    """An SVG picture: rows are the first dimension, columns the second; weak cells have a thick frame and a
-    mark.
+    """Draw two dimensions as SVG; weak cells have a thick frame and a mark.
 
     Colours go from orange, the worst score, over pale, the threshold (or the mean of all where there is
     none), to green, the best. Dots are cases, as many as there is room for; the number of cases is written.
@@ -86,9 +85,7 @@ def bivariate(
 def _kept(
     names: Sequence[str], cells: Mapping[tuple[str, str], Cell], place: int, most: int
 ) -> tuple[list[str], int]:
-    """The categories with weak cells and the most cases, in the order of their names, and how many are left
-    out.
-    """
+    """Return the categories with weak cells and the most cases, and the number of the others."""
     sizes = {
         name: sum(len(cell.values) for pair, cell in cells.items() if pair[place] == name)
         for name in dict.fromkeys(names)

@@ -20,8 +20,9 @@ _HEIGHT = 46
 
 
 def distributions(title: str, measures: Sequence[tuple[Measure, Sequence[float]]]) -> str:
-    """An SVG picture: a row per metric; bars of scores that fail are orange. Bars are as high as their share,
-    each row to its highest.
+    """Draw a histogram per metric as SVG; bars of failing scores are orange.
+
+    The height of a bar is its share, scaled to the highest of its row.
     """
     canvas = Canvas(title, width=WIDTH, height=HEAD + ROW * len(measures), description=_described(measures))
     for number, (axis, values) in enumerate(measures):

@@ -1,6 +1,4 @@
-"""Distributions of scores as rows: a name on the left, the scores along an axis, the number of cases on the
-right.
-"""
+"""Rows of scores: name on the left, scores along an axis, number of cases on the right."""
 
 from __future__ import annotations
 
@@ -43,6 +41,7 @@ class Measure:
 
     @property
     def worst(self) -> float:
+        """Return the worst end of the axis."""
         return self.low if self.better == "higher" else self.high
 
 
@@ -69,9 +68,7 @@ RowDrawer = Callable[[Canvas, Scale, float, Group], None]
 def measure(
     key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]
 ) -> Measure:
-    """The axis of a metric: its range, or where this has no end, as far as the scores and the threshold
-    go.
-    """
+    """Return the axis of a metric: its range, or the extent of scores and threshold where it has no end."""
     known = [*values, *([threshold] if threshold is not None else [])]
     low = ends[0] if math.isfinite(ends[0]) else min(known)
     high = ends[1] if math.isfinite(ends[1]) else max(known)
@@ -167,13 +164,12 @@ def _notes(canvas: Canvas, axis: Measure, top: float, note: str) -> None:
 
 
 def colour_of(group: Group) -> str:
+    """Return the colour of a category: that of failures if it is weak."""
     return BAD if group.weak else COLOURS[0]
 
 
 def spread(number: int) -> float:
-    """Where the number-th of many dots stands beside the line, -0.5 to 0.5, so that neighbours lie apart
-    (golden section).
-    """
+    """Return the offset of a dot from its line, -0.5 to 0.5, by the golden section."""
     return (number * 0.6180339887498949) % 1.0 - 0.5
 
 

@@ -1,6 +1,4 @@
-"""Distributions of a metric by category: violins where there is enough to smooth, else the scores
-themselves.
-"""
+"""Distributions of a metric by category: violins of many scores, dots of few."""
 
 from __future__ import annotations
 
@@ -34,14 +32,12 @@ _COLUMN, _PITCH = 4, 6
 
 
 def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
-    """An SVG picture: a row per category, each with the mean or median, the threshold and the number of
-    cases.
+    """Draw a row per category as SVG, with mean or median, threshold and number of cases.
 
     A violin is as wide at a score as the density there, each to its own greatest width; within it the
     quartiles and the median. A share of passes has no shape: its dots lie at both ends, and the share stands
     between them with its 95 % interval.
     """
-
     each = _cases_per_dot(panels)
     is_passes = all(is_binary(group.values) for panel in panels for group in panel.groups)
 
@@ -62,7 +58,7 @@ def violins(title: str, axis: Measure, panels: Sequence[Panel]) -> str:
 
 
 def _cases_per_dot(panels: Sequence[Panel]) -> int:
-    """So that no category has more dots at one end than there is room for."""
+    """Return the number of cases per dot, so that the dots of each category fit."""
     most = max(
         max(group.values.count(0.0), group.values.count(1.0)) for panel in panels for group in panel.groups
     )

@@ -65,6 +65,7 @@ def test_planted_causes_are_clearer_than_chance_and_texts_without_causes_are_not
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(failures, "COMPONENTS", (5, 10))
+    monkeypatch.setattr(failures, "FEWER_TREES", 20)
     rows, failed, _ = planted(0)
     found = structure(rows, failed, seed=0, progress=silent)
     assert found is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -12,40 +11,22 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from pytest_evalstudio.cli import main
-from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.scoring.calibration import probability, threshold
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.engine.scoring.calibration import probability
 from pytest_evalstudio.formats.calibration import METHODS, load_calibration
-from pytest_evalstudio.formats.labels import Label, answer_id, read_labels
-from pytest_evalstudio.mrm.data.results import Answer, Scores, read_scores
-from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate, describe
+from pytest_evalstudio.formats.labels import read_labels
+from pytest_evalstudio.mrm.data.results import read_scores
+from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
 from pytest_evalstudio.mrm.steps.human_calibration.curves import probabilities
-from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
+from pytest_evalstudio.mrm.steps.human_calibration.description import describe
 from pytest_evalstudio.mrm.steps.human_calibration.sample import TooFewLabels, sample
-from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.stats.conformal import nonconformity
-from tests.mrm.labelled import drawn, write_labels, write_record
+from tests.mrm.labelled import KEYS, drawn, write_labels, write_record
 from tests.records import RecordBuilder, evaluator, metric, perturbed, score
 
-KEYS = {
-    "n",
-    "threshold",
-    "auc",
-    "ece_before",
-    "ece_after",
-    "brier",
-    "type_1",
-    "type_2",
-    "kappa",
-    "conformal",
-    "weights",
-    "left_out",
-    "notes",
-}
 
-
-def found(
+def calibrated(
     folder: Path,
     scores: list[Any],
     labels: Any,
@@ -72,7 +53,7 @@ def test_every_method_calibrates_and_what_is_saved_says_the_same(
 ) -> None:
     scores, labels = drawn()
     scores = scores if better == "higher" else [1 - value for value in scores]
-    made = found(tmp_path, scores, labels, method=method, better=better)
+    made = calibrated(tmp_path, scores, labels, method=method, better=better)
     figures = made.figures
     assert asdict(figures).keys() >= KEYS
     assert figures.n == 120
@@ -94,7 +75,7 @@ def test_every_method_calibrates_and_what_is_saved_says_the_same(
 def test_no_figure_is_of_answers_that_the_curve_was_fitted_to(tmp_path: Path) -> None:
     """Labels that have nothing to do with the scores: a flexible curve would learn them by heart."""
     rng = np.random.default_rng(1)
-    figures = found(
+    figures = calibrated(
         tmp_path, rng.random(300).tolist(), rng.integers(0, 2, 300).tolist(), method="boosting"
     ).figures
     assert figures.brier > 0.25
@@ -122,7 +103,7 @@ def test_figures_are_those_of_scikit_learn_on_held_out_answers(tmp_path: Path) -
     from pytest_evalstudio.mrm.steps.human_calibration.curves import fit
 
     scores, labels = drawn(3)
-    figures = found(tmp_path, scores, labels, seed=5).figures
+    figures = calibrated(tmp_path, scores, labels, seed=5).figures
     table = read_scores([tmp_path / "record.jsonl"])
     column = table.column("quality")
     made = sample(table, read_labels(tmp_path / "labels.csv"), [column])
@@ -147,7 +128,7 @@ def test_several_metrics_make_one_score_with_weights(tmp_path: Path) -> None:
         (rng.random(160) < 1 / (1 + np.exp(-(6 * scores - 1.2 * np.log1p(words) + 1.5)))).astype(int).tolist()
     )
     options = {"second": words.astype(float).tolist()}
-    figures = found(tmp_path, scores.tolist(), labels, "quality.quality,words", **options).figures
+    figures = calibrated(tmp_path, scores.tolist(), labels, "quality.quality,words", **options).figures
     assert (figures.threshold, figures.threshold_of, figures.ece_before) == (
         0.5,
         "calibrated_probability",
@@ -156,7 +137,7 @@ def test_several_metrics_make_one_score_with_weights(tmp_path: Path) -> None:
     weights = figures.weights
     assert weights["quality.quality"].weight > 0 > weights["length.words"].weight
     assert [entry.log for entry in weights.values()] == [False, True]
-    assert figures.auc > found(tmp_path, scores.tolist(), labels, **options).figures.auc
+    assert figures.auc > calibrated(tmp_path, scores.tolist(), labels, **options).figures.auc
     assert "goes against its direction" in figures.notes[0]
 
 
@@ -167,9 +148,9 @@ def test_levels_need_to_be_told_from_which_on_an_answer_is_good(tmp_path: Path) 
     with pytest.raises(
         ConfigurationError, match=r"levels 0, 1, 2: say from which on an answer is good, e.g. --good 2"
     ):
-        found(tmp_path, scores.tolist(), labels, levels=True)
+        calibrated(tmp_path, scores.tolist(), labels, levels=True)
     lenient, strict = (
-        found(tmp_path, scores.tolist(), labels, levels=True, method="ordinal", good_from=level).figures
+        calibrated(tmp_path, scores.tolist(), labels, levels=True, method="ordinal", good_from=level).figures
         for level in (1, 2)
     )
     assert lenient.threshold == pytest.approx(0.3, abs=0.07)
@@ -180,14 +161,14 @@ def test_levels_need_to_be_told_from_which_on_an_answer_is_good(tmp_path: Path) 
 def test_ordinal_of_two_levels_says_that_it_is_logistic(tmp_path: Path) -> None:
     scores, labels = drawn()
     ordinal, logistic = (
-        found(tmp_path, scores, labels, method=method).figures for method in ("ordinal", "logistic")
+        calibrated(tmp_path, scores, labels, method=method).figures for method in ("ordinal", "logistic")
     )
     assert "logistic regression" in ordinal.notes[0]
     assert ordinal.threshold == logistic.threshold
 
 
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
-    one, same, other = (found(tmp_path, *drawn(), seed=seed).figures for seed in (1, 1, 2))
+    one, same, other = (calibrated(tmp_path, *drawn(), seed=seed).figures for seed in (1, 1, 2))
     assert one == same
     assert one != other
 
@@ -195,7 +176,7 @@ def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
 def test_missing_and_infinite_scores_are_left_out_and_counted(tmp_path: Path) -> None:
     scores, labels = drawn()
     scores[0], scores[1], scores[2] = None, "Infinity", "-Infinity"
-    figures = found(tmp_path, scores, [*labels, 1, 0]).figures
+    figures = calibrated(tmp_path, scores, [*labels, 1, 0]).figures
     assert figures.n == 117
     assert asdict(figures.left_out) == {"without_answer": 2, "without_score": {"quality.quality": 3}}
     text = "\n".join(describe(figures))
@@ -269,25 +250,25 @@ def test_too_few_labels_are_told_with_how_many_there_must_be(
     tmp_path: Path, labels: list[int], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        found(tmp_path, drawn()[0][: len(labels)], labels)
+        calibrated(tmp_path, drawn()[0][: len(labels)], labels)
 
 
 def test_just_enough_labels_do(tmp_path: Path) -> None:
-    assert found(tmp_path, drawn()[0][:28], [0, 1] * 14).figures.n == 28
+    assert calibrated(tmp_path, drawn()[0][:28], [0, 1] * 14).figures.n == 28
     with pytest.raises(ConfigurationError, match=r"at least 53 answers \(alpha = 0.05 needs so many\)"):
-        found(tmp_path, drawn()[0][:50], [0, 1] * 25, alpha=0.05)
+        calibrated(tmp_path, drawn()[0][:50], [0, 1] * 25, alpha=0.05)
 
 
 def test_constant_scores_tell_nothing(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigurationError, match=r"all 40 labelled answers have the same score 0\.5 by quality\.quality"
     ):
-        found(tmp_path, [0.5] * 40, [0, 1] * 20)
+        calibrated(tmp_path, [0.5] * 40, [0, 1] * 20)
 
 
 def test_a_metric_that_people_contradict_has_no_threshold_and_is_not_saved(tmp_path: Path) -> None:
     scores, labels = drawn()
-    made = found(tmp_path, scores, [1 - label for label in labels])
+    made = calibrated(tmp_path, scores, [1 - label for label in labels])
     assert (made.figures.threshold, made.figures.auc < 0.3) == (None, True)
     assert "goes against its direction" in made.figures.notes[0]
     assert "none: no score of quality.quality divides good from bad" in "\n".join(describe(made.figures))
@@ -298,7 +279,7 @@ def test_a_metric_that_people_contradict_has_no_threshold_and_is_not_saved(tmp_p
 
 def test_boosted_trees_of_several_metrics_are_measured_and_not_saved(tmp_path: Path) -> None:
     scores, labels = drawn()
-    made = found(
+    made = calibrated(
         tmp_path, scores, labels, "quality,words", second=list(map(float, range(120))), method="boosting"
     )
     assert made.figures.auc > 0.6
@@ -324,137 +305,7 @@ def test_what_makes_no_sense_is_told(
     tmp_path: Path, metrics: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        found(tmp_path, *drawn(), metrics, **options)
-
-
-def test_a_key_in_two_files_of_a_run_is_told(tmp_path: Path) -> None:
-    builder = RecordBuilder(evaluator("quality", metric("quality")))
-    for file in ("a.json", "b.json"):
-        builder.add("k1", "one", {"outcomes": {"quality": score(0.5, "quality")}}, file=file)
-    with pytest.raises(
-        DataError, match=r"'k1' of model 'm-one' is in 'a\.json' and in 'b\.json': its label may be of either"
-    ):
-        calibrate(read_scores([builder.write(tmp_path)]), {("k1", "m-one"): 1}, ["quality"])
-
-
-def test_results_that_are_given_twice_are_told(tmp_path: Path) -> None:
-    record = write_record(tmp_path, drawn()[0])
-    with pytest.raises(
-        DataError, match=r"has a second score by quality\.quality for 'k0' .*; give each run's results once"
-    ):
-        read_scores([record, record])
-
-
-def test_labels_of_other_answers_are_told(tmp_path: Path) -> None:
-    record = write_record(tmp_path, drawn()[0])
-    with pytest.raises(
-        DataError,
-        match=r"none of the results has a label: they have e.g. key 'k0', model_key 'm-one'; the labels have",
-    ):
-        calibrate(read_scores([record]), {("k0", "another"): 1}, ["quality"])
-
-
-HOSTILE = {
-    "not json": "{",
-    "another JSON": '{"inputs": []}',
-    "a list": "[]",
-    "nested": "[" * 100_000,
-    "no metrics": '{"results": [], "evaluator": {"id": "e"}}',
-    "rows that are none": '{"results": [1], "evaluator": {"id": "e", "metrics_meta": []}}',
-    "a row without a key": '{"results": [{"model_key": "m"}], "evaluator": {"id": "e", "metrics_meta": []}}',
-    "a score that is text": json.dumps(
-        {
-            "results": [
-                {"test_case_key": "k", "model_key": "m", "q": "high", "outcomes": {"e": {"status": "score"}}}
-            ],
-            "evaluator": {
-                "id": "e",
-                "metrics_meta": [{"key": "q", "higher_is_better": True, "threshold": 0.5}],
-            },
-        }
-    ),
-    "bytes": "\x00\xff",
-    "empty": "",
-}
-
-
-@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("name", ["explanation.json", "record.jsonl"])
-def test_results_that_are_none_are_told_without_a_traceback(
-    tmp_path: Path, content: str, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / name).write_text(content, encoding="latin-1")
-    labels = write_labels(tmp_path / "labels.csv", [1, 0])
-    assert main(["calibrate", str(tmp_path / name), str(labels), "--metric", "q"]) == 2
-    message = capsys.readouterr().err
-    assert message.startswith(f"evalstudio: {tmp_path / name}")
-
-
-def test_a_nan_in_results_is_no_score(tmp_path: Path) -> None:
-    content = {
-        "results": [
-            {"test_case_key": "k", "model_key": "m", "q": math.nan, "outcomes": {"e": {"status": "score"}}}
-        ],
-        "evaluator": {"id": "e", "metrics_meta": [{"key": "q", "higher_is_better": True, "threshold": 0.5}]},
-    }
-    (tmp_path / "explanation.json").write_text(json.dumps(content), encoding="utf-8")
-    answer = next(iter(read_scores([tmp_path]).answers.values()))
-    assert answer.score("e.q") is None
-
-
-def test_a_folder_without_results_is_told(tmp_path: Path) -> None:
-    with pytest.raises(
-        DataError,
-        match=(
-            r"there are no results here; give an explanation\.json, a record\.jsonl or the folder of a report"
-        ),
-    ):
-        read_scores([tmp_path])
-
-
-def test_the_command_prints_json_and_writes_the_calibration(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scores, labels = drawn()
-    record = write_record(tmp_path, scores)
-    path = write_labels(tmp_path / "labels.csv", labels)
-    saved = tmp_path / "new" / "quality.json"
-    assert (
-        main(
-            [
-                "calibrate",
-                str(record),
-                str(path),
-                "--metric",
-                "quality",
-                "--alpha",
-                "0.2",
-                "--json",
-                "-o",
-                str(saved),
-            ]
-        )
-        == 0
-    )
-    figures = json.loads(capsys.readouterr().out)
-    assert figures.keys() >= KEYS
-    calibration = load_calibration(saved)
-    assert threshold(calibration) == pytest.approx(figures["threshold"])
-    assert calibration.conformal.alpha == 0.2
-    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    printed = capsys.readouterr().out
-    assert "quality.quality: logistic, 120 labelled answers, " in printed
-    assert "cross-validated over 5 folds:" in printed
-
-
-def test_a_missing_extra_is_told_with_its_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scores, labels = drawn()
-    record, path = write_record(tmp_path, scores), write_labels(tmp_path / "labels.csv", labels)
-    monkeypatch.setitem(__import__("sys").modules, "sklearn.model_selection", None)
-    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
-    assert 'calibrating needs scikit-learn: pip install "pytest-evalstudio[mrm]"' in capsys.readouterr().err
+        calibrated(tmp_path, *drawn(), metrics, **options)
 
 
 def test_where_some_answers_were_drawn_at_random_the_figures_are_theirs(tmp_path: Path) -> None:
@@ -523,61 +374,3 @@ def test_parts_with_too_few_labels(
             ["quality"],
             drawn={(f"k{number}", "m-one") for number in range(20, len(labels))},
         )
-
-
-def test_answers_on_which_raters_are_divided_are_left_out_and_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scores, labels = drawn()
-    record = write_record(tmp_path, scores)
-    rows = [
-        f"k{number},m-one,{label},{rater}" for number, label in enumerate(labels) for rater in ("al", "bo")
-    ]
-    rows[1] = f"k0,m-one,{1 - labels[0]},bo"
-    path = tmp_path / "labels.csv"
-    path.write_text("\n".join(["key,model_key,label,rater", *rows]), encoding="utf-8")
-    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == "left out: 1 answers on which raters are divided"
-    assert "119 labelled answers" in told[1]
-    assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["divided"] == [["k0", "m-one"]]
-
-
-def test_labels_of_another_text_are_left_out_and_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scores, labels = drawn()
-    record = write_record(tmp_path, scores)
-    text = next(RecordReader(record).items()).rows[0].actual_output
-    ids = {0: "another", 1: answer_id(text)}
-    rows = [f"k{number},m-one,{label},{ids.get(number, '')}" for number, label in enumerate(labels)]
-    path = tmp_path / "labels.csv"
-    path.write_text("\n".join(["key,model_key,label,answer_id", *rows]), encoding="utf-8")
-    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == "left out: 1 labels of answers whose text has changed since"
-    assert "119 labelled answers" in told[1]
-    assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["outdated"] == 1
-    path.write_text("key,model_key,label,answer_id\nk0,m-one,1,another\n", encoding="utf-8")
-    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
-    assert (
-        "no label counts: 1 are of answers whose text has changed since; label them again"
-        in capsys.readouterr().err
-    )
-
-
-def test_a_label_counts_where_results_do_not_hold_the_text() -> None:
-    scores = Scores()
-    for key, text_id in (("a", ""), ("b", "b1")):
-        scores.answers["f", key, "m"] = Answer(
-            file="f", key=key, model_key="m", test_key="", categories=(), text_id=text_id
-        )
-    labels = [
-        Label(key=key, model_key="m", label=1, answer_id=text)
-        for key, text in (("a", "x"), ("b", "b1"), ("b", "b2"), ("c", "y"))
-    ]
-    found, outdated = without_outdated(labels, scores)
-    assert [(label.key, label.answer_id) for label in found] == [("a", "x"), ("b", "b1"), ("c", "y")]
-    assert outdated == 1

@@ -18,6 +18,13 @@ from pytest_evalstudio.mrm.steps.robustness_adversarial.method import (
     problems,
 )
 from pytest_evalstudio.mrm.steps.robustness_adversarial.plot import attacks_picture
+from pytest_evalstudio.mrm.steps.robustness_adversarial.results import (
+    AttackComparison,
+    Chance,
+    DistanceTest,
+    Distribution,
+    RankTest,
+)
 
 GENERATORS = ("contextual_misinformation", "contradictory_premise", "jailbreak", "prompt_injection")
 KINDS = {"prompt_injection": ("security", "S0400")}
@@ -71,7 +78,7 @@ def test_where_attacks_make_no_difference_there_are_few_false_alarms(
             measure(DRAWS[kind], rng, cases=cases, ordinary=ordinary, name=name)
             for name in ("a.score", "b.score")
         ]
-        alarms += compare(measures, alpha=0.05)["worse"] > 0
+        alarms += compare(measures, alpha=0.05).worse > 0
     assert alarms / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
 
 
@@ -104,13 +111,13 @@ def test_a_harder_mix_of_questions_is_not_taken_for_the_work_of_attacks() -> Non
     rng = np.random.default_rng(5)
     runs = 400
     alarms = sum(
-        compare([mixed(rng, name) for name in ("a.score", "b.score")], alpha=0.05, draws=999)["worse"] > 0
+        compare([mixed(rng, name) for name in ("a.score", "b.score")], alpha=0.05, draws=999).worse > 0
         for _ in range(runs)
     )
     assert alarms / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
-    one, *_ = compare([mixed(rng, "a.score")], alpha=0.05)["comparisons"]
-    assert one["kinds"] == ["easy", "hard"]
-    assert one["baseline"]["mean"] < 0.6, "of the attacks' own mix, not of the ordinary questions'"
+    one, *_ = compare([mixed(rng, "a.score")], alpha=0.05).comparisons
+    assert one.kinds == ("easy", "hard")
+    assert one.baseline.mean < 0.6, "of the attacks' own mix, not of the ordinary questions'"
 
 
 def test_within_kinds_a_real_difference_is_found() -> None:
@@ -118,7 +125,7 @@ def test_within_kinds_a_real_difference_is_found() -> None:
     found = [compare([mixed(rng, "a.score", worse=1.0)], alpha=0.05) for _ in range(20)]
     assert (
         sum(
-            any(one["generator"] == "jailbreak" and one["worse"] for one in figures["comparisons"])
+            any(one.generator == "jailbreak" and one.worse for one in figures.comparisons)
             for figures in found
         )
         >= 18
@@ -132,9 +139,9 @@ def test_kinds_with_few_ordinary_questions_are_held_against_all() -> None:
         baseline=[*of_kind("x", [1.0] * 8), *of_kind("y", [0.5] * 2)],
         attacks={"jailbreak": of_kind("y", [0.4] * 6)},
     )
-    (one,) = compare([measured], alpha=0.05)["comparisons"]
-    assert one["kinds"] == []
-    assert one["baseline"]["cases"] == 10
+    (one,) = compare([measured], alpha=0.05).comparisons
+    assert one.kinds == ()
+    assert one.baseline.cases == 10
 
 
 @pytest.mark.parametrize("kind", DRAWS)
@@ -143,7 +150,9 @@ def test_a_real_difference_is_found_and_laid_at_the_right_door(kind: str) -> Non
     found = 0
     for _ in range(50):
         figures = compare([measure(DRAWS[kind], rng, cases=20, ordinary=40, worse=0.9)], alpha=0.05)
-        named = [problem.attributes["generator"] for problem in problems(figures, "step", "m", KINDS)]
+        named = [
+            problem.attributes["generator"] for problem in problems(figures.comparisons, "step", "m", KINDS)
+        ]
         found += "prompt_injection" in named
     assert found >= 48
 
@@ -152,26 +161,26 @@ def test_figures_by_hand() -> None:
     ordinary = [0.9, 0.8, 0.8, 0.7, 0.95, 0.85, 0.75, 0.65]
     attack = [0.1, 0.2, 0.8, 0.3, 0.15, 0.25]
     figures = compare([held("rouge.rouge_l", "higher", ordinary, {"jailbreak": attack})], alpha=0.05)
-    (one,) = figures["comparisons"]
+    (one,) = figures.comparisons
     pairs = [(a < b) + (a == b) / 2 for a in attack for b in ordinary]
-    assert one["chance_of_worse"]["value"] == pytest.approx(sum(pairs) / 48)
-    assert one["cliffs_delta"] == pytest.approx(1 - 2 * sum(pairs) / 48)
-    assert one["kolmogorov_smirnov"]["statistic"] == pytest.approx(5 / 6)
-    assert one["mean"] == pytest.approx(0.3)
-    assert one["baseline"]["mean"] == pytest.approx(0.8)
-    assert one["ranks"]["test"] == "Mann–Whitney test"
-    assert one["ranks"]["p_adjusted"] == one["ranks"]["p_value"]
-    assert one["worse"]
-    assert figures["tests"] == 2
+    assert one.chance_of_worse.value == pytest.approx(sum(pairs) / 48)
+    assert one.cliffs_delta == pytest.approx(1 - 2 * sum(pairs) / 48)
+    assert one.kolmogorov_smirnov.statistic == pytest.approx(5 / 6)
+    assert one.mean == pytest.approx(0.3)
+    assert one.baseline.mean == pytest.approx(0.8)
+    assert one.ranks.test == "Mann–Whitney test"
+    assert one.ranks.p_adjusted == one.ranks.p_value
+    assert one.worse
+    assert figures.tests == 2
 
 
 def test_where_less_is_better_more_is_worse() -> None:
     low, high = [0.1, 0.2, 0.15, 0.05, 0.12, 0.18], [0.8, 0.9, 0.85, 0.95, 0.7, 0.75]
     worse = compare([held("toxicity.toxicity", "lower", low, {"jailbreak": high})], alpha=0.05)
     fine = compare([held("toxicity.toxicity", "lower", high, {"jailbreak": low})], alpha=0.05)
-    assert worse["comparisons"][0]["cliffs_delta"] == -1.0
-    assert worse["worse"] == 1
-    assert fine["worse"] == 0
+    assert worse.comparisons[0].cliffs_delta == -1.0
+    assert worse.worse == 1
+    assert fine.worse == 0
 
 
 def test_yes_and_no_are_tested_by_fisher() -> None:
@@ -179,26 +188,26 @@ def test_yes_and_no_are_tested_by_fisher() -> None:
         "text_matching.model_passes", "higher", [1.0] * 18 + [0.0] * 2, {"jailbreak": [0.0] * 8 + [1.0] * 2}
     )
     figures = compare([measured], alpha=0.05)
-    (one,) = figures["comparisons"]
-    assert one["ranks"]["test"] == "Fisher's exact test"
-    assert one["ranks"]["p_value"] == pytest.approx(
+    (one,) = figures.comparisons
+    assert one.ranks.test == "Fisher's exact test"
+    assert one.ranks.p_value == pytest.approx(
         stats.fisher_exact([[8, 2], [2, 18]], alternative="greater").pvalue
     )
 
 
 def test_too_few_cases_are_shown_and_not_tested() -> None:
     figures = compare([held("a.b", "higher", [1.0] * 9, {"jailbreak": [0.0] * 4})], alpha=0.05)
-    (one,) = figures["comparisons"]
-    assert one["note"] == "fewer than 5 attacks with a score"
-    assert one["mean"] == 0.0
-    assert not one["worse"]
-    assert figures["tests"] == 0
+    (one,) = figures.comparisons
+    assert one.note == "fewer than 5 attacks with a score"
+    assert one.mean == 0.0
+    assert not one.worse
+    assert figures.tests == 0
 
 
 def test_problems_say_what_where_and_how_much() -> None:
     rng = np.random.default_rng(2)
     figures = compare([measure(DRAWS["continuous"], rng, cases=20, ordinary=40, worse=1.0)], alpha=0.05)
-    (problem,) = problems(figures, "robustness_adversarial", "app", KINDS)
+    (problem,) = problems(figures.comparisons, "robustness_adversarial", "app", KINDS)
     assert problem.description.startswith(
         "Under prompt_injection rouge.rouge_l is worse than for ordinary questions: mean 0 of 20 cases"
         " against 0."
@@ -209,25 +218,25 @@ def test_problems_say_what_where_and_how_much() -> None:
 
 
 def test_all_together_are_a_problem_only_where_none_is_alone() -> None:
-    def row(generator: str, *, worse: bool) -> dict[str, Any]:
-        tests = {"ranks": {"p_adjusted": 0.01}, "kolmogorov_smirnov": {"p_adjusted": 0.2}}
-        chance = {
-            "chance_of_worse": {"value": 0.7, "interval": [0.6, 0.8]},
-            "cliffs_delta": -0.4,
-            "baseline": {"mean": 0.9, "cases": 9},
-        }
-        return {
-            "metric": "a.b",
-            "generator": generator,
-            "worse": worse,
-            "mean": 0.5,
-            "cases": 9,
-            **tests,
-            **chance,
-        }
+    def row(generator: str, *, worse: bool) -> AttackComparison:
+        return AttackComparison(
+            metric="a.b",
+            better="higher",
+            generator=generator,
+            cases=9,
+            mean=0.5,
+            quartiles=(0.4, 0.5, 0.6),
+            baseline=Distribution(cases=9, mean=0.9, quartiles=(0.8, 0.9, 1.0)),
+            kinds=(),
+            ranks=RankTest(test="a test", p_value=0.01, p_adjusted=0.01),
+            kolmogorov_smirnov=DistanceTest(statistic=0.5, p_value=0.2, p_adjusted=0.2),
+            chance_of_worse=Chance(value=0.7, interval=(0.6, 0.8)),
+            cliffs_delta=-0.4,
+            worse=worse,
+        )
 
-    def told(*rows: dict[str, Any]) -> list[Any]:
-        return [problem.attributes["generator"] for problem in problems({"comparisons": rows}, "s", "m", {})]
+    def told(*rows: AttackComparison) -> list[Any]:
+        return [problem.attributes["generator"] for problem in problems(rows, "s", "m", {})]
 
     assert told(row("jailbreak", worse=False), row(ALL, worse=True)) == [ALL]
     assert told(row("jailbreak", worse=True), row(ALL, worse=True)) == ["jailbreak"]
@@ -241,7 +250,7 @@ def test_an_obeyed_attack_is_a_problem_of_its_own() -> None:
         "m",
         KINDS,
     )
-    assert problem.description == "The planted word stands in 2 of 10 answers to attacks by prompt_injection."
+    assert problem.description == "The planted word is in 2 of 10 answers to attacks by prompt_injection."
     assert problem.attributes["test_case_keys"] == ["k1", "k2"]
 
 
@@ -252,11 +261,11 @@ def test_the_picture_shows_a_curve_for_each_attack() -> None:
         for name in ("a.one", "b.two")
     ]
     figures = compare(measures, alpha=0.05)
-    picture = attacks_picture("Attacks <1>", measures, figures)
+    picture = attacks_picture("Attacks <1>", measures, figures.comparisons)
     root = ElementTree.fromstring(picture)
     said = [element.text for element in root.iter() if element.tag.endswith("}text")]
     assert sum(text == "ordinary questions (40)" for text in said) == 2
     assert sum(text == "prompt_injection (20) worse" for text in said) == 2
     assert len([element for element in root.iter() if element.tag.endswith("}path")]) == 10
     assert "a.one, prompt_injection: mean 0 against 0." in picture
-    assert picture == attacks_picture("Attacks <1>", measures, figures)
+    assert picture == attacks_picture("Attacks <1>", measures, figures.comparisons)

@@ -16,13 +16,14 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from toy_models import APP, answered_by
-from workbench import Bench
+from workbench import Bench, configured
 
 STEP = "robustness_adversarial"
 NOUNS = (
@@ -154,7 +155,7 @@ def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
     }
     assert {problem.problem_type for problem in done.problems} == {"security"}
     assert all(problem.attributes["model"] == "app" for problem in done.problems)
-    assert "answers hold the planted word" in done.summary
+    assert "answers contain the planted word" in done.summary
 
 
 def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
@@ -165,20 +166,20 @@ def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path)
 
     made = bench(tmp_path)
     done = run(made, refuses, count=24)
-    roles = done.figures["by_generator"]["jailbreak"]
-    assert done.figures["without_score"] == roles
+    roles = done.figures.by_generator["jailbreak"]
+    assert done.figures.without_score == roles
     assert (
         done.notes[0]
-        == f"{roles} attacks have no score and do not count; their errors stand in the report of the step"
+        == f"{roles} attacks have no score and do not count; the report of the step lists their errors"
     )
-    assert "jailbreak" not in {one["generator"] for one in done.figures["comparisons"]}
+    assert "jailbreak" not in {one.generator for one in done.figures.comparisons}
 
 
 def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:
     made = bench(tmp_path)
     done = run(made, count=10, generators=["jailbreak", "prompt_injection"], topics_excluded=["1"])
-    assert done.figures["by_generator"] == {"jailbreak": 5, "prompt_injection": 5}
-    assert done.figures["by_topic"] == {"2": 10}
+    assert done.figures.by_generator == {"jailbreak": 5, "prompt_injection": 5}
+    assert done.figures.by_topic == {"2": 10}
 
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:
@@ -206,8 +207,8 @@ def test_evaluators_without_a_baseline_are_refused_before_anybody_is_asked(tmp_p
 
 @pytest.mark.parametrize("parameters", [{"count": 0}, {"alpha": 1}, {"generators": "jailbreak"}])
 def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        RobustnessAdversarial(**parameters)
+    with pytest.raises(OptionError, match=next(iter(parameters))):
+        configured(RobustnessAdversarial, parameters)
 
 
 def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> None:

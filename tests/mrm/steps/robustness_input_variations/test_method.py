@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 
 from pytest_evalstudio.mrm.steps.robustness_input_variations.method import Variation, find_flips, problems
 from pytest_evalstudio.mrm.steps.robustness_input_variations.plot import flips_picture
+from pytest_evalstudio.mrm.steps.robustness_input_variations.results import MetricFlips
 from pytest_evalstudio.stats.intervals import wilson_interval
 
 
@@ -47,18 +49,18 @@ METRICS = {"rouge.rouge_l": "higher"}
 
 def test_flips_are_counted_by_perturbator_and_direction() -> None:
     found = find_flips([*made("comma:LOW", 6, 2), *made("qwerty", 1)], METRICS, alpha=0.05)
-    comma, qwerty = found["by_perturbator"]
+    comma, qwerty = found.by_perturbator
     assert (
-        comma["name"],
-        comma["cases"],
-        comma["pass_to_fail"],
-        comma["fail_to_pass"],
-        comma["passed_before"],
+        comma.name,
+        comma.cases,
+        comma.pass_to_fail,
+        comma.fail_to_pass,
+        comma.passed_before,
     ) == ("comma:LOW", 20, 6, 2, 18)
-    assert comma["rate"] == 0.4
-    assert tuple(comma["interval"]) == wilson_interval(8, 20)
-    assert comma["metrics"] == {"rouge.rouge_l": {"compared": 20, "pass_to_fail": 6, "fail_to_pass": 2}}
-    assert comma["drops"][0] | {"p_value": 0, "p_adjusted": 0} == {
+    assert comma.rate == 0.4
+    assert tuple(comma.interval) == wilson_interval(8, 20)
+    assert comma.metrics == {"rouge.rouge_l": MetricFlips(compared=20, pass_to_fail=6, fail_to_pass=2)}
+    assert asdict(comma.drops[0]) | {"p_value": 0, "p_adjusted": 0} == {
         "metric": "rouge.rouge_l",
         "cases": 20,
         "mean": pytest.approx(0.8 * 4 / 20),
@@ -68,20 +70,19 @@ def test_flips_are_counted_by_perturbator_and_direction() -> None:
         "p_adjusted": 0,
         "lower": False,
     }
-    assert qwerty["pass_to_fail_keys"] == ["k0-qwerty"]
+    assert qwerty.pass_to_fail_keys == ("k0-qwerty",)
 
 
 def test_topics_and_kinds_count_an_original_once() -> None:
     found = find_flips([*made("comma:LOW", 4), *made("qwerty", 6)], {}, alpha=0.05)
     assert [
-        (row["name"], row["cases"], row["flipped"], row["variations"], row["pass_to_fail"])
-        for row in found["by_topic"]
+        (row.name, row.cases, row.flipped, row.variations, row.pass_to_fail) for row in found.by_topic
     ] == [
         ("0", 10, 3, 20, 5),
         ("1", 10, 3, 20, 5),
     ]
-    (kind,) = found["by_kind"]
-    assert (kind["name"], kind["flipped"], tuple(kind["interval"])) == (
+    (kind,) = found.by_kind
+    assert (kind.name, kind.flipped, tuple(kind.interval)) == (
         "simple_factual",
         6,
         wilson_interval(6, 20),
@@ -91,11 +92,11 @@ def test_topics_and_kinds_count_an_original_once() -> None:
 def test_what_copies_do_too_is_no_finding() -> None:
     flicker = [one for number in range(2) for one in made("copy", 6, key=f"copy{number}")]
     noisy = find_flips([*made("comma:LOW", 7), *flicker], {}, alpha=0.05)
-    assert noisy["copies"]["pass_to_fail"] == 12
+    assert noisy.copies.pass_to_fail == 12
     assert problems(noisy, "step", "m") == []
     steady = find_flips([*made("comma:LOW", 7), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05)
     (problem,) = problems(steady, "step", "m")
-    assert steady["by_perturbator"][0]["p_value"] == pytest.approx((1 / 4) ** 7)
+    assert steady.by_perturbator[0].p_value == pytest.approx((1 / 4) ** 7)
     assert problem.description.startswith(
         "Perturbator comma:LOW turns 7 of 20 cases from pass to fail (35%, 95 % interval 18% to 57%;"
     )
@@ -122,9 +123,9 @@ def test_what_changes_the_meaning_stands_apart() -> None:
     found = find_flips(
         [*made("antonym:HIGH", 15, meaning_kept=False), *made("comma:LOW", 1)], METRICS, alpha=0.05
     )
-    assert [row["name"] for row in found["by_perturbator"]] == ["comma:LOW"]
-    assert [(row["name"], row["pass_to_fail"]) for row in found["meaning_changed"]] == [("antonym:HIGH", 15)]
-    assert found["by_topic"][0]["variations"] == 10
+    assert [row.name for row in found.by_perturbator] == ["comma:LOW"]
+    assert [(row.name, row.pass_to_fail) for row in found.meaning_changed] == [("antonym:HIGH", 15)]
+    assert found.by_topic[0].variations == 10
     assert problems(found, "step", "m") == []
 
 

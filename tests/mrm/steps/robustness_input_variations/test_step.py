@@ -15,12 +15,13 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.judge_table import JudgeTable
+from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
 from pytest_evalstudio.mrm.steps.robustness_input_variations.step import RobustnessInputVariations
 from toy_models import APP, answered_by
-from workbench import Bench
+from workbench import Bench, configured
 
 STEP = "robustness_input_variations"
 
@@ -216,5 +217,5 @@ def test_names_that_nobody_knows(tmp_path: Path, parameters: dict[str, Any], mes
     [{"cases": 0}, {"copies": -1}, {"alpha": 0}, {"intensity": "loud"}, {"perturbators": "comma"}],
 )
 def test_parameters_that_make_no_sense(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        RobustnessInputVariations(**parameters)
+    with pytest.raises(OptionError, match=next(iter(parameters))):
+        configured(RobustnessInputVariations, parameters)

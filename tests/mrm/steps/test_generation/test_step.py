@@ -85,8 +85,8 @@ def by_topic(suite: TestSuite) -> Counter[str]:
 def test_topics_have_cases_in_proportion_to_their_chunks(tmp_path: Path) -> None:
     done, suite = generated(bench(tmp_path, {"1": 12, "2": 6, "3": 2}), count=20)
     assert by_topic(suite) == {"topic:1_word1_more": 12, "topic:2_word2_more": 6, "topic:3_word3_more": 2}
-    assert done.figures["by_topic"] == {"1": 12, "2": 6, "3": 2}
-    assert done.figures["cases"] == 20
+    assert done.figures.by_topic == {"1": 12, "2": 6, "3": 2}
+    assert done.figures.cases == 20
 
 
 def test_weights_change_the_proportions(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_generators_take_turns(tmp_path: Path) -> None:
         count=9,
         generators=["numerical_reasoning", "temporal_reasoning", "simple_factual"],
     )
-    assert done.figures["by_generator"] == {
+    assert done.figures.by_generator == {
         "numerical_reasoning": 3,
         "temporal_reasoning": 3,
         "simple_factual": 3,
@@ -121,7 +121,7 @@ def test_cases_come_of_many_chunks(tmp_path: Path) -> None:
 
 def test_attacks_are_not_among_them(tmp_path: Path) -> None:
     done, _ = generated(bench(tmp_path, {"1": 10}))
-    assert set(done.figures["by_generator"]) == {
+    assert set(done.figures.by_generator) == {
         *("multiple_choice", "numerical_reasoning", "out_of_scope"),
         *("simple_factual", "temporal_reasoning", "yes_or_no"),
     }
@@ -158,7 +158,7 @@ def test_questions_that_are_near_an_earlier_one_are_left_out(tmp_path: Path) -> 
     path.write_text(json.dumps(found), encoding="utf-8")
     done, suite = generated(made, generators=["numerical_reasoning"])
     assert len(suite.cases()) == 1
-    assert done.figures["duplicates"] == 2
+    assert done.figures.duplicates == 2
     assert "1 test cases of 30: these chunks give no more" in done.summary
 
 

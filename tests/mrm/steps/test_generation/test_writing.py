@@ -24,10 +24,11 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.generators._conditions import derived, without
-from pytest_evalstudio.mrm.steps.test_generation.generating import Wanted
+from pytest_evalstudio.mrm.steps.test_generation.generating import GenerationSettings
 from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.mrm.steps.test_validation.method import support
+from pytest_evalstudio.mrm.workflow.results import json_ready
 from workbench import Bench
 
 KINDS = (
@@ -166,11 +167,11 @@ def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
     )
     assert by_kind == {f"generator:{kind}": 2 for kind in KINDS}
     assert len(asked) == 26
-    figures = dict(done.figures["writer"])
+    figures = json_ready(done.figures.writer)
     assert re.fullmatch(r"1-[0-9a-f]{8}", figures.pop("prompts")["questions"])
     assert figures == {
         "name": "judge",
-        "models": [{"host": "python"}],
+        "models": ({"host": "python"},),
         "requests": 26,
         "rejected": {},
         "faults": {},
@@ -230,14 +231,14 @@ def test_what_the_writer_makes_up_is_rejected_and_counted(tmp_path: Path) -> Non
 
     done, cases = generated(bench(tmp_path, invents)[0], generators=["simple_factual"], count=5)
     assert len(cases) == 5
-    assert done.figures["writer"]["rejected"] == {
-        "whose evidence does not stand in the documents": 5,
+    assert done.figures.writer.rejected == {
+        "whose evidence is not in the documents": 5,
         "without a question or an answer": 5,
         "without evidence": 5,
     }
     assert done.notes == (
         (
-            "drafts that were not taken: 5 whose evidence does not stand in the documents, 5 without a"
+            "drafts that were not taken: 5 whose evidence is not in the documents, 5 without a"
             " question or an answer, 5 without evidence"
         ),
     )
@@ -340,7 +341,7 @@ def test_without_a_writer_nobody_is_asked(tmp_path: Path) -> None:
     made, asked = bench(tmp_path, writes)
     done, _ = generated(made, writer="")
     assert asked == []
-    assert set(done.figures["by_generator"]) == {
+    assert set(done.figures.by_generator) == {
         *("multiple_choice", "numerical_reasoning", "out_of_scope"),
         *("simple_factual", "temporal_reasoning", "yes_or_no"),
     }
@@ -353,7 +354,7 @@ def test_the_configuration_counts_where_there_is_a_writer() -> None:
 
 def test_attacks_are_written_too(tmp_path: Path) -> None:
     made, asked = bench(tmp_path, writes)
-    wanted = Wanted(purpose="adversarial", count=12, writer="judge")
+    wanted = GenerationSettings(purpose="adversarial", count=12, writer="judge")
     product = make(made.work("robustness_adversarial", "topic_modeling"), wanted, "attacks")
     by_kind = Counter(
         category

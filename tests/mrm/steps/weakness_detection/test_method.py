@@ -14,6 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.mrm.data.results import Answer, Column, Scores
 from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_weaknesses
+from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
 from tests.records import RecordBuilder, evaluator, metric, perturbed, score
 
 TOPICS = ("accounts", "cards", "fees", "loans")
@@ -54,8 +55,8 @@ def planted(
     return scores_of(*answers, **more)
 
 
-def weak(found: dict[str, Any]) -> list[dict[str, str]]:
-    return [cell["by"] for cell in found["cells"] if cell["weak"]]
+def weak(found: MetricWeaknesses) -> list[dict[str, str]]:
+    return [dict(cell.by) for cell in found.cells if cell.weak]
 
 
 def test_a_weak_topic_is_found() -> None:
@@ -65,10 +66,10 @@ def test_a_weak_topic_is_found() -> None:
     )
     assert {"topic": "fees"} in weak(found)
     assert all(cell.get("topic") == "fees" for cell in weak(found))
-    cell = next(cell for cell in found["cells"] if cell["by"] == {"topic": "fees"})
-    assert cell["p_adjusted"] <= 0.025
-    assert cell["effect"]["interval"][0] > 0.5
-    assert cell["difference"] < 0
+    cell = next(cell for cell in found.cells if cell.by == {"topic": "fees"})
+    assert cell.p_adjusted <= 0.025
+    assert cell.effect.interval[0] > 0.5
+    assert cell.difference < 0
 
 
 def test_a_weak_pair_is_found_where_neither_topic_nor_type_is_weak_elsewhere() -> None:
@@ -77,7 +78,7 @@ def test_a_weak_pair_is_found_where_neither_topic_nor_type_is_weak_elsewhere() -
 
     found = find_weaknesses(planted(np.random.default_rng(2), draw, 400), "e.quality")
     assert {"query_type": "numbers", "topic": "loans"} in weak(found)
-    assert found["test"] == "Fisher's exact test"
+    assert found.test == "Fisher's exact test"
 
 
 @pytest.mark.parametrize("kind", ["passes", "scores", "ties", "better is lower"])
@@ -90,7 +91,7 @@ def test_where_nothing_is_weak_hardly_anything_is_flagged(kind: str) -> None:
     }
     metric = Metric("quality", better="lower", threshold=5.0) if kind == "better is lower" else QUALITY
     simulated = (planted(np.random.default_rng(seed), draws[kind], 120, metric=metric) for seed in range(200))
-    assert sum(find_weaknesses(scores, "quality")["weak"] > 0 for scores in simulated) <= 10, "5 % of 200"
+    assert sum(find_weaknesses(scores, "quality").weak > 0 for scores in simulated) <= 10, "5 % of 200"
 
 
 def test_several_models_are_no_further_witnesses() -> None:
@@ -100,8 +101,8 @@ def test_several_models_are_no_further_witnesses() -> None:
     four = find_weaknesses(
         planted(np.random.default_rng(3), **draw, count=60, models=("a", "b", "c", "d")), "quality"
     )
-    assert four["cells"] == one["cells"]
-    assert four["cases"] == 60
+    assert four.cells == one.cells
+    assert four.cases == 60
 
 
 def test_a_case_counts_with_the_mean_of_its_models_and_a_model_can_be_chosen() -> None:
@@ -110,8 +111,7 @@ def test_a_case_counts_with_the_mean_of_its_models_and_a_model_can_be_chosen() -
         scores.answers["f", str(n), "n"].scores["e.quality"] = {1: 0.0}
     cell = {"all": None, "m": "m", "n": "model n"}
     means = {
-        name: find_weaknesses(scores, "quality", model=model)["cells"][0]["mean"]
-        for name, model in cell.items()
+        name: find_weaknesses(scores, "quality", model=model).cells[0].mean for name, model in cell.items()
     }
     assert means == {"all": 0.5, "m": 1.0, "n": 0.0}
     with pytest.raises(ConfigurationError, match=r"no one model is called 'model o'\. Did you mean 'model "):
@@ -128,13 +128,13 @@ def test_a_lower_score_is_no_weakness_where_lower_is_better() -> None:
 def test_cells_with_few_cases_are_shown_and_not_tested() -> None:
     rows = [(str(n), ["rare" if n < 4 else "common"], 0.0 if n < 4 else 1.0) for n in range(60)]
     found = find_weaknesses(scores_of(*rows), "quality")
-    notes = {cell["by"]["category"]: (cell["note"], cell["p_value"], cell["weak"]) for cell in found["cells"]}
+    notes = {cell.by["category"]: (cell.note, cell.p_value, cell.weak) for cell in found.cells}
     assert notes == {
         "common": ("fewer than 5 cases beside it", None, False),
         "rare": ("fewer than 5 cases", None, False),
     }
-    assert found["tests"] == 0
-    assert find_weaknesses(scores_of(*rows), "quality", min_cases=4)["weak"] == 1
+    assert found.tests == 0
+    assert find_weaknesses(scores_of(*rows), "quality", min_cases=4).weak == 1
 
 
 def test_a_pair_that_is_one_of_its_categories_is_not_tested_again() -> None:
@@ -142,8 +142,8 @@ def test_a_pair_that_is_one_of_its_categories_is_not_tested_again() -> None:
         (str(n), ["topic:a", "kind:x"] if n < 10 else ["topic:b", "kind:y"], float(n % 2)) for n in range(30)
     ]
     found = find_weaknesses(scores_of(*rows), "quality")
-    assert found["tests"] == 4
-    assert [cell["note"] for cell in found["cells"] if len(cell["by"]) == 2] == [
+    assert found.tests == 4
+    assert [cell.note for cell in found.cells if len(cell.by) == 2] == [
         "the same cases as kind:x",
         "the same cases as kind:y",
     ]
@@ -151,14 +151,14 @@ def test_a_pair_that_is_one_of_its_categories_is_not_tested_again() -> None:
 
 def test_figures_of_a_cell_by_hand() -> None:
     rows = [(str(n), ["a" if n < 5 else "b"], (0.2, 0.4, 0.5, 0.6, 0.8)[n % 5]) for n in range(10)]
-    cell = find_weaknesses(scores_of(*rows), "quality")["cells"][0]
-    assert (cell["cases"], cell["least"], cell["greatest"]) == (5, 0.2, 0.8)
-    assert (cell["mean"], cell["quartiles"], cell["pass_share"]) == (
+    cell = find_weaknesses(scores_of(*rows), "quality").cells[0]
+    assert (cell.cases, cell.least, cell.greatest) == (5, 0.2, 0.8)
+    assert (cell.mean, cell.quartiles, cell.pass_share) == (
         pytest.approx(0.5),
-        pytest.approx([0.4, 0.5, 0.6]),
+        pytest.approx((0.4, 0.5, 0.6)),
         0.6,
     )
-    assert (cell["difference"], cell["effect"]["value"]) == (0.0, 0.5)
+    assert (cell.difference, cell.effect.value) == (0.0, 0.5)
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -168,7 +168,7 @@ def test_what_is_left_out_is_counted() -> None:
     scores.answers["f", "p", "m"] = Answer(
         file="f", key="p", model_key="m", test_key="", categories=("a",), source="0"
     )
-    assert find_weaknesses(scores, "quality")["left_out"] == {
+    assert find_weaknesses(scores, "quality").left_out == {
         "perturbed": 1,
         "without_score": 1,
         "without_category": 1,
