@@ -352,7 +352,7 @@ def _nested(text: str) -> None:
 
 @measured("report.markdown")
 def _markdown(text: str) -> None:
-    from pytest_evalstudio.report.markdown import code, escaped
+    from pytest_evalstudio.core.markdown import code, escaped
 
     escaped(text)
     escaped(text, len(text))

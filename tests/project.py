@@ -79,6 +79,10 @@ class Project:
             sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments, timeout=timeout
         )
 
+    def run_inside(self, *arguments: str) -> pytest.RunResult:
+        """Run pytest in this process, for runs without models that keep state in modules."""
+        return self._pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+
     def run_with_cache(self, *arguments: str) -> pytest.RunResult:
         return self._run_here(*arguments)
 

@@ -128,11 +128,9 @@ def options() -> Iterator[str]:
     for name, text in found.declared:
         yield _row(f"`{name}`", _sentence(text))
     for name, text, default in found.ini:
-        yield _row(
-            f"`{name}` (ini key)",
-            f"{_sentence(text)} Default: {' '.join(f'`{pattern}`' for pattern in default)}, with the suffixes"
-            f" {_listed(plugin.SUFFIXES)}.",
-        )
+        patterns = " ".join(f"`{pattern}`" for pattern in default or ())
+        more = f" Default: {patterns}, with the suffixes {_listed(plugin.SUFFIXES)}." if patterns else ""
+        yield _row(f"`{name}` (ini key)", f"{_sentence(text)}{more}")
 
 
 def configuration() -> Iterator[str]:

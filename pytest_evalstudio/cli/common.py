@@ -58,7 +58,8 @@ def print_json(value: Any) -> None:
 
 def configuration_for(suite: str, chosen: str | None = None) -> Configuration:
     """Return the configuration of a file: the chosen one, else the nearest one, else the defaults."""
-    from pytest_evalstudio.formats.config import Configuration, find_configuration, load_configuration
+    from pytest_evalstudio.formats.config import Configuration, load_configuration
+    from pytest_evalstudio.formats.recognition import find_configuration
 
     start = Path.cwd() if is_url(suite) else Path(suite).absolute().parent
     file = Path(chosen) if chosen else find_configuration(start, Path(start.anchor))

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pytest_evalstudio.cli import (
+    baseline,
     calibrate,
+    compare,
     convert,
     evaluators,
     generators,
@@ -36,6 +38,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review),
+    *(baseline, compare),
     *(report, schema),
 )
 

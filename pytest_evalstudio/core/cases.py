@@ -44,6 +44,7 @@ class Case:
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         cost_usd: None where the host does not say.
+        tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer, "" if there is an answer.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
             they need.
@@ -71,6 +72,7 @@ class Case:
     cost_usd: float | None = None
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     retries: int = 0
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
     error: str = ""
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
@@ -121,6 +123,7 @@ class Answer:
         cost_usd: None where the host does not say.
         usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
         retries: requests that failed before this one.
+        tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer; `text` is then empty.
     """
 
@@ -131,4 +134,5 @@ class Answer:
     cost_usd: float | None = None
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     retries: int = 0
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
     error: str = ""

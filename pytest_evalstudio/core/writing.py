@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: str | Path, content: bytes) -> None:
@@ -17,11 +20,18 @@ def write_whole(path: str | Path, content: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(content)
         return
-    draft = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
+    with replacing(target) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces the target at the end of the block, unless the block fails."""
+    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
         with open(draft, "xb") as file:
-            file.write(content)
-        os.replace(draft, target)
+            yield file
+        os.replace(draft, path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

@@ -238,3 +238,6 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.cost = answer.cost_usd
     row.usage = dict(answer.usage)
     row.error = answer.error
+    if answer.tool_calls:
+        assert row.model_extra is not None  # unknown keys are kept
+        row.model_extra["tool_calls"] = [dict(call) for call in answer.tool_calls]

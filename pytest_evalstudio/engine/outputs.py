@@ -21,7 +21,7 @@ PREVIOUS = "previous-report"
 PAGE = "interpretation.html"
 REPORT_FILES = (
     *(FILE, PAGE, "interpretation.json", "summary.md", "evalstudio-report.zip"),
-    *("agent_evaluation.json", "agent_evaluation.jsonl"),
+    *("agent_evaluation.json", "agent_evaluation.jsonl", "comparison.json"),
 )
 EXPLAINER_PREFIX = "explainer_"
 DESCRIPTOR = "result_descriptor.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
@@ -90,32 +90,42 @@ class Pipeline:
             provide=functools.partial(provider.tools_of, config),
         )
 
-    def evaluate(self, tasks: Sequence[EvalTask], *, progress: Progress | None = None) -> list[Result]:
+    def evaluate(
+        self,
+        tasks: Sequence[EvalTask],
+        *,
+        progress: Progress | None = None,
+        earlier: Mapping[EvalTask, Result] | None = None,
+    ) -> list[Result]:
         """Answer, score and judge a chunk; one result per task, in order.
 
         Originals that are not in the chunk are scored in addition if their answers are available, so that the
         flips of their perturbations are found.
+
+        Args:
+            earlier: results of the same run for linked tasks that are not in the chunk.
         """
         started = time.perf_counter()
-        companions = self._companions(tasks)
+        earlier = earlier or {}
+        companions = [task for task in self._companions(tasks) if task not in earlier]
         together = [*tasks, *companions]
         results = [
             Result(task, answers, [{} for _ in answers])
             for task, answers in zip(together, self._answers(together, progress), strict=True)
         ]
-        self._score(results, progress)
-        by_task = {id(result.task): result for result in results}
-        beside = {id(companion) for companion in companions}
+        self._score(results, earlier)
+        by_task = _by_task(results, earlier)
+        beside = set(companions)
         for result in results:
             self._decide(result)
         for result in results[: len(tasks)]:
             if result.task.source is None:
                 continue
             result.origin = origin(result.task.case.categories, self.plan.perturbators)
-            original = by_task.get(id(result.task.source))
+            original = by_task.get(result.task.source)
             if original is not None:
                 result.compared_beside = (
-                    _scored(result) & _scored(original) if id(original.task) in beside else frozenset()
+                    _scored(result) & _scored(original) if original.task in beside else frozenset()
                 )
                 result.flips = flips(
                     result.task,
@@ -145,7 +155,7 @@ class Pipeline:
 
     def _stored(self, task: EvalTask) -> bool:
         asked = self._models.get(task.model.key)
-        return asked is not None and all(answer is not None for answer in asked.peek(_prompts(task)))
+        return asked is not None and all(answer is not None for answer in asked.peek(prompts_of(task)))
 
     def _answers(self, tasks: Sequence[EvalTask], progress: Progress | None) -> list[tuple[Case, ...]]:
         waiting: dict[str, list[int]] = {}
@@ -155,7 +165,7 @@ class Pipeline:
         found = [task.answers for task in tasks]
         for key, indices in waiting.items():
             asked = self._models[key]
-            prompts = [prompt for index in indices for prompt in _prompts(tasks[index])]
+            prompts = [prompt for index in indices for prompt in prompts_of(tasks[index])]
             answers = iter(asked.ask(prompts, progress=progress))
             for index in indices:
                 task = tasks[index]
@@ -165,14 +175,14 @@ class Pipeline:
                 )
         return found
 
-    def _score(self, results: Sequence[Result], progress: Progress | None) -> None:
+    def _score(self, results: Sequence[Result], earlier: Mapping[EvalTask, Result]) -> None:
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
         for result in results:
             for selected in self.selected_for(result.task):
                 batches.setdefault(selected, []).extend(
                     (result, index) for index in range(len(result.answers))
                 )
-        by_task = {id(result.task): result for result in results}
+        by_task = _by_task(results, earlier)
         for selected, places in batches.items():
             if selected.spec.compares:
                 cases = [_compared(selected, result, index, by_task) for result, index in places]
@@ -198,12 +208,17 @@ class Pipeline:
             )
 
 
+def _by_task(results: Iterable[Result], earlier: Mapping[EvalTask, Result]) -> dict[EvalTask, Result]:
+    return {**earlier, **{result.task: result for result in results}}
+
+
 def _compared(
-    selected: ConfiguredEvaluator, result: Result, index: int, by_task: Mapping[int, Result]
+    selected: ConfiguredEvaluator, result: Result, index: int, by_task: Mapping[EvalTask, Result]
 ) -> Case:
     """Return the case of a repeat, with the case that the evaluator compares it with, if any."""
     case = result.answers[index]
-    other = by_task.get(id(result.task.related.get(selected.spec.compares)))
+    linked = result.task.related.get(selected.spec.compares)
+    other = by_task.get(linked) if linked is not None else None
     return (
         case
         if other is None
@@ -226,6 +241,7 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
         cost_usd=answer.cost_usd,
         usage=answer.usage,
         retries=answer.retries,
+        tool_calls=answer.tool_calls,
         error=answer.error,
     )
 
@@ -239,7 +255,8 @@ def _sentence_splitter_only(_: ConfiguredEvaluator) -> Tools:
     return Tools(split_sentences=split_sentences)
 
 
-def _prompts(task: EvalTask) -> list[Prompt]:
+def prompts_of(task: EvalTask) -> list[Prompt]:
+    """Return the prompts of a task whose model is to be asked, one per repeat."""
     case, source = task.case, task.source
     return [
         prompt_of(
@@ -249,6 +266,7 @@ def _prompts(task: EvalTask) -> list[Prompt]:
             run=run,
             conversation=case.conversation,
             originals=(source.case.question,) if source is not None else (),
+            attempt=task.attempt,
         )
         for run in range(1, task.model.runs + 1)
     ]

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
+import hashlib
 import os
 import platform
+import stat
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,6 +24,7 @@ import msgspec
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
 from pytest_evalstudio.engine.origins import Origin
+from pytest_evalstudio.engine.revision import revision
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain
 from pytest_evalstudio.engine.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
@@ -33,6 +38,8 @@ from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
 
 TOOL = "pytest-evalstudio"
+BROKEN = ("failed", "error")
+"""Verdicts of attempts after which an item that passes is flaky."""
 _MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {"extra"}
 
 
@@ -47,6 +54,7 @@ class ItemHead:
         file: path as in the node id.
         code: what ended an item without an outcome; see `core.codes.ItemCode`.
         reason: used where the evaluation gives no headline.
+        attempts: earlier attempts at the item.
     """
 
     index: int
@@ -61,6 +69,7 @@ class ItemHead:
     code: str = ""
     reason: str = ""
     xfail: str = ""
+    attempts: tuple[schema.Attempt, ...] = ()
 
 
 def item_entry(
@@ -93,7 +102,29 @@ def item_entry(
         if result is not None and result.origin is not None
         else None,
         xfail=masked(head.xfail),
+        attempts=head.attempts,
+        flaky=head.verdict == "passed" and any(tried.verdict in BROKEN for tried in head.attempts),
     )
+
+
+def attempt_of(item: schema.Item) -> schema.Attempt:
+    """Return an item as an attempt of the item that is run in its place."""
+    return schema.Attempt(
+        verdict=item.verdict,
+        duration_s=item.duration_s,
+        reason=item.reason,
+        answers=tuple(row.actual_output for row in item.rows),
+        verdicts=item.verdicts,
+    )
+
+
+def item_scores(result: Result) -> dict[tuple[str, str], float | None]:
+    """Return the scores of an evaluated item by evaluator and metric."""
+    return {
+        (selected.id, metric): value
+        for selected, verdict in result.verdicts.items()
+        for metric, value in verdict.scores.items()
+    }
 
 
 def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
@@ -146,14 +177,41 @@ def file_entry(path: str, kind: str, name: str = "", description: str = "") -> s
     return schema.FileEntry(path=path, kind=kind, name=masked(name), description=masked(description))
 
 
-def new_run(config: Configuration, *, gates: Sequence[str], pytest: str = "") -> schema.Run:
+def document_digests(case: Case) -> dict[str, str]:
+    """Return the SHA-256 of each local document of a case by its name in the record.
+
+    Documents that cannot be read, and those at a URL, are left out.
+    """
+    digests = {}
+    for path, name in zip(case.corpus, _documents(case.corpus, case.folder), strict=True):
+        try:
+            status = os.stat(path) if os.path.isabs(path) else None
+            if status is not None and stat.S_ISREG(status.st_mode):
+                digests[name] = _digest(path, status.st_size, status.st_mtime_ns)
+        except (OSError, ValueError):
+            continue
+    return digests
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest(path: str, size: int, modified_ns: int) -> str:
+    """Return the SHA-256 of a file; size and time of change make the cache notice another content."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def new_run(
+    config: Configuration, *, gates: Sequence[str], pytest: str = "", folder: Path | None = None
+) -> schema.Run:
     """Return the header of a run that begins now; a run that never ends stays an interrupted one.
 
     Args:
         config: what applies to the run as a whole.
         gates: of configuration and command line.
         pytest: version of pytest, "" without it.
+        folder: of the tested project, whose commit the record names; None for none.
     """
+    commit, branch = revision(folder) if folder is not None else ("", "")
     return schema.Run(
         schema_version=schema.SCHEMA_VERSION,
         run_id=str(uuid.uuid4()),
@@ -176,6 +234,9 @@ def new_run(config: Configuration, *, gates: Sequence[str], pytest: str = "") ->
         models={},
         files=(),
         steps={},
+        commit=commit,
+        branch=masked(branch),
+        documents={},
     )
 
 
@@ -218,6 +279,7 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         retries=case.retries,
         error=masked(case.error),
         is_rag=case.is_rag,
+        tool_calls=tuple(map(_masked_texts, case.tool_calls)),
         conversation=tuple(
             schema.Message(role=turn.role, content=masked(turn.content)) for turn in case.conversation
         ),

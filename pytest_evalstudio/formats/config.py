@@ -6,8 +6,6 @@ Both have the same keys.
 from __future__ import annotations
 
 import difflib
-import os
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,10 +26,8 @@ from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
+from pytest_evalstudio.formats.recognition import SHARED_FILE
 
-OWN_FILE = "evalstudio.toml"
-SHARED_FILE = "pyproject.toml"
-_OUR_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*tool[ \t]*\.[ \t]*evalstudio\b", re.MULTILINE)
 LEXICON = "lexicon"
 """Name of the word list that rates sentiment without a model."""
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
@@ -212,6 +208,21 @@ class ModelTable(BaseModel):
         return {"host": self.host, **(self.model_extra or {})}
 
 
+class ComparisonTable(_Table):
+    """How a run is compared with its baseline.
+
+    Attributes:
+        fail_on: what fails the session: a regressed case that is not known to be flaky ("case"), a metric
+            that is worse ("mean"), or nothing ("none").
+        allowed_drop: drop that is never worse, as a share of the metric's range.
+        tolerance: drop that does not matter, as a share of the metric's range.
+    """
+
+    fail_on: Literal["case", "mean", "none"] = "case"
+    allowed_drop: Annotated[float, Field(ge=0)] = 0.0
+    tolerance: Annotated[float, Field(ge=0)] = 0.05
+
+
 class Configuration(_Table):
     """Content of a configuration file.
 
@@ -226,6 +237,8 @@ class Configuration(_Table):
         runs: number of times that each question is asked.
         output: folder of the report, relative to the configuration's folder.
         cache: folder of answers and downloads, relative to the configuration's folder.
+        baseline: baseline that a run is compared with, relative to the configuration's folder.
+        comparison: options of the comparison with the baseline.
         allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
         max_text_chars: longer texts are not scored.
         min_test_cases: a model with fewer scored cases is reported as a problem.
@@ -249,6 +262,8 @@ class Configuration(_Table):
     guardrails: Annotated[PathText, Field(min_length=1)] | None = None
     output: PathText | None = None
     cache: PathText | None = None
+    baseline: PathText | None = None
+    comparison: ComparisonTable = Field(default_factory=ComparisonTable)
     flips: Literal["fail", "report"] = "fail"
     runs: Annotated[int, Field(ge=1)] = 1
     allow_private_hosts: bool = False
@@ -274,24 +289,6 @@ class Configuration(_Table):
     # A configuration is used as a dictionary key: it is equal only to itself.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
-
-
-def find_configuration(start: Path, stop: Path) -> Path | None:
-    """Return the nearest configuration file in a folder or its parents.
-
-    Args:
-        start: folder to begin with.
-        stop: the last folder to look in; beyond it nothing is read.
-    """
-    for folder in (start, *start.parents):
-        if os.path.isfile(folder / OWN_FILE):  # unlike Path.is_file it takes any name
-            return folder / OWN_FILE
-        shared = folder / SHARED_FILE
-        if os.path.isfile(shared) and _OUR_TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
-            return shared
-        if folder == stop:
-            break
-    return None
 
 
 def load_configuration(path: Path) -> Configuration:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
+import json
 import os
 import sysconfig
 import threading
@@ -19,7 +20,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, n
 from pytest_evalstudio.core.plugins.host import HostFault
 
 TEXT_KEYS = ("answer", "text", "actual_output")
-ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "error")
+ANSWER_KEYS = (*TEXT_KEYS, "context", "context_sources", "cost", "cost_usd", "usage", "tool_calls", "error")
 PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema")
 
 _OWN_FOLDER = Path(__file__).parent
@@ -194,7 +195,8 @@ def to_answer(returned: object, label: str) -> Answer:
             )
     texts = [key for key in TEXT_KEYS if key in returned]
     error = _checked(returned, "error", (str,), "", label)
-    if len(texts) != 1 and not error:
+    tool_calls = _tool_calls(returned, label)
+    if len(texts) != 1 and not error and not (tool_calls and not texts):
         fault = f"both {texts[0]!r} and {texts[1]!r}" if texts else "no 'answer'"
         raise HostFault(
             f"{label} returned a mapping with {fault}; give exactly one of {', '.join(TEXT_KEYS)}"
@@ -210,13 +212,35 @@ def to_answer(returned: object, label: str) -> Answer:
         returned, "cost_usd" if "cost_usd" in returned else "cost", (int, float, type(None)), None, label
     )
     return Answer(
-        text="" if error else _checked(returned, texts[0], (str,), "", label),
+        text="" if error or not texts else _text(returned, texts[0], label, may_lack=bool(tool_calls)),
         context=context,
         context_sources=sources,
         cost_usd=None if cost is None else float(cost),
         usage=_usage(returned, label),
+        tool_calls=tool_calls,
         error=error,
     )
+
+
+def _text(returned: Mapping[str, Any], key: str, label: str, *, may_lack: bool) -> str:
+    """Return the text of an answer; one that only calls tools may have None."""
+    if may_lack and returned[key] is None:
+        return ""
+    return str(_checked(returned, key, (str,), "", label))
+
+
+def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[dict[str, Any], ...]:
+    """Return the called tools as plain JSON objects."""
+    value = returned.get("tool_calls")
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple) or not all(isinstance(call, Mapping) for call in value):
+        raise HostFault(f"{label} returned 'tool_calls' as {_a(value)}; make it a list of JSON objects")
+    try:
+        plain: list[dict[str, Any]] = json.loads(json.dumps([dict(call) for call in value], allow_nan=False))
+    except (TypeError, ValueError) as exc:
+        raise HostFault(f"{label} returned 'tool_calls' that JSON cannot hold: {exc}") from None
+    return tuple(plain)
 
 
 def _checked(returned: Mapping[str, Any], key: str, types: tuple[type, ...], default: Any, label: str) -> Any:

@@ -192,11 +192,13 @@ class OpenAICompatible:
                     "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
                 )
             usage["cut_at_length"] = 1
-        if not isinstance(text, str):
+        calls = _tool_calls(message)
+        if not isinstance(text, str) and not calls:
             raise HostFault(
                 f"the reply has no text: choices[0].message.content is null (finish_reason {finish!r})"
             )
-        return Answer(text=text, usage=usage, cost_usd=self._cost(usage))
+        text = text if isinstance(text, str) else ""
+        return Answer(text=text, usage=usage, cost_usd=self._cost(usage), tool_calls=calls)
 
     async def _refuse_other_origin(self, request: Any) -> None:
         """Refuse a redirect to another origin, which would get the prompt and the configured headers.
@@ -325,6 +327,15 @@ def _refuses_form(exc: APIStatusError) -> bool:
     return exc.status_code in (400, 404, 422, 501) and any(
         word in said for word in ("response_format", "json_schema", "json_object", "structured")
     )
+
+
+def _tool_calls(message: Any) -> tuple[dict[str, Any], ...]:
+    """Return the called tools of a message as JSON objects, () where there are none or they are malformed."""
+    calls = getattr(message, "tool_calls", None)
+    if not isinstance(calls, list):
+        return ()
+    plain = (call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls)
+    return tuple(dict(call) for call in plain if isinstance(call, Mapping))
 
 
 def _usage(reply: Any) -> dict[str, int]:

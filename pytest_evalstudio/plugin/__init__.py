@@ -1,10 +1,13 @@
-"""The pytest plugin: what every session loads.
+"""The part of the pytest plugin that every session loads.
 
-Standard library and pytest only; the rest comes with the first eval file, fixture or option of ours.
+It imports the standard library and pytest only; the first eval file, fixture or option brings the rest.
 """
 
 from __future__ import annotations
 
+import fnmatch
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
 SPENT = "evalstudio_judging"
-"""Key of what a worker tells at its end of what it asked of judges."""
+"""Key of the judge usage that a worker reports at its end."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 
@@ -76,6 +79,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="use a lab's own descriptions of models that are not configured",
     )
+    add("--evalstudio-baseline", metavar="FILE", help="compare the run with this baseline or earlier run")
+    add(
+        "--evalstudio-baseline-model",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="name of a model in the baseline and in this run; repeatable",
+    )
+    add(
+        "--evalstudio-fail-on",
+        choices=("case", "mean", "none"),
+        help="what fails the session beside failed items: a regressed case, a metric that is worse, nothing",
+    )
+    add(
+        "--evalstudio-fail-on-inconclusive",
+        action="store_true",
+        help="fail the session where the comparison is inconclusive",
+    )
+    add(
+        "--evalstudio-known-failures",
+        choices=("xfail",),
+        help="xfail: items that fail in the baseline too are expected failures",
+    )
+    parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
     parser.addini(
         "evalstudio_files",
         "names of files that are looked at while a folder is walked",
@@ -116,33 +143,34 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Watch:
-    """Waits for something that concerns evaluation, in a session that may never see any."""
+    """Hooks that start the evaluation services when a file, fixture or report needs them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.fixtures_offered = False
+        self._looked_at: re.Pattern[str] | None = None
+        self._patterns: list[str] = []
+        self._configured: dict[Path, bool] = {}
         if config.option.showfixtures or any(
             _wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()
         ):
             self._offer_fixtures()
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Collect suites, labs and data sets; everything else is left alone."""
-        if file_path.suffix.lower() not in SUFFIXES:
+        """Collect files that are named, and those of a folder that are surely evaluation files."""
+        if not file_path.name.lower().endswith(SUFFIXES):
             return None
         named = parent.session.isinitpath(file_path)
-        if not named and not any(
-            file_path.match(pattern) for pattern in self.config.getini("evalstudio_files")
-        ):
-            return None
-        from pytest_evalstudio.mrm.workflow.states import is_artifact
-
-        if not named and is_artifact(file_path):
+        if not named and not (self._is_looked_at(file_path) and self._resembles_ours(file_path)):
             return None
         from pytest_evalstudio.plugin.items import EvalFileCollector
 
         return EvalFileCollector.from_parent(
-            parent, path=file_path, evals=eval_session(self.config), named=named
+            parent,
+            path=file_path,
+            evals=eval_session(self.config),
+            named=named,
+            configured=named or self.is_configured(file_path.parent),
         )
 
     def pytest_pycollect_makemodule(self, module_path: Path) -> None:
@@ -156,7 +184,7 @@ class Watch:
             self._offer_fixtures()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Put a finished item into the record; where workers run the items, their reports bring them."""
+        """Put a finished item into the record; reports of workers carry theirs."""
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
             from pytest_evalstudio.plugin.payload import Payload
@@ -166,7 +194,7 @@ class Watch:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Open the channel on which a worker sends what the controller must know before items run."""
+        """Open the channel on which a worker sends its plan before items run."""
         node.workerinput[PLAN_CHANNEL] = node.gateway.newchannel()
 
     @pytest.hookimpl(optionalhook=True)
@@ -185,10 +213,44 @@ class Watch:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Add up what a worker asked of judges."""
+        """Add the judge usage of a worker."""
         spent = getattr(node, "workeroutput", {}).get(SPENT)
         if spent:
             eval_session(self.config).recorder.add_judging(spent)
+
+    def _is_looked_at(self, path: Path) -> bool:
+        """Return whether the name of a file is one that is looked at while a folder is walked."""
+        if self._looked_at is None:
+            patterns = self.config.getini("evalstudio_files")
+            self._patterns = [pattern for pattern in patterns if "/" in pattern or os.sep in pattern]
+            names = "|".join(fnmatch.translate(pattern) for pattern in set(patterns) - set(self._patterns))
+            self._looked_at = re.compile(names or r"(?!)", re.IGNORECASE if os.name == "nt" else 0)
+        return self._looked_at.match(path.name) is not None or any(map(path.match, self._patterns))
+
+    def _resembles_ours(self, path: Path) -> bool:
+        """Return whether a file deserves to be parsed; a near miss does if it is to be reported."""
+        from pytest_evalstudio.formats.recognition import Likeness, likeness
+
+        resemblance = likeness(path)
+        if resemblance is Likeness.NONE or (
+            resemblance is Likeness.NEAR
+            and self.config.option.verbose < 1
+            and not self.is_configured(path.parent)
+        ):
+            return False
+        from pytest_evalstudio.mrm.workflow.states import is_artifact
+
+        return not is_artifact(path)
+
+    def is_configured(self, folder: Path) -> bool:
+        """Return whether an evalstudio configuration applies to a folder."""
+        if self.config.option.evalstudio_config:
+            return True
+        if folder not in self._configured:
+            from pytest_evalstudio.formats.recognition import find_configuration
+
+            self._configured[folder] = find_configuration(folder, self.config.rootpath) is not None
+        return self._configured[folder]
 
     def _offer_fixtures(self) -> None:
         self.fixtures_offered = True
@@ -196,14 +258,14 @@ class Watch:
 
 
 def eval_session(config: pytest.Config) -> EvalSession:
-    """The evaluation side of a pytest session, made when it is first needed."""
-    found: Any = config.pluginmanager.get_plugin(SESSION)
-    if found is None:
+    """Return the evaluation services of a pytest session, made by the first call."""
+    evals: Any = config.pluginmanager.get_plugin(SESSION)
+    if evals is None:
         from pytest_evalstudio.plugin.session import EvalSession
 
-        found = EvalSession(config)
-        config.pluginmanager.register(found, SESSION)
-    return found  # type: ignore[no-any-return]
+        evals = EvalSession(config)
+        config.pluginmanager.register(evals, SESSION)
+    return evals  # type: ignore[no-any-return]
 
 
 def _wants_fixtures(plugin: object) -> bool:

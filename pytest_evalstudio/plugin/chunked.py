@@ -1,4 +1,4 @@
-"""Chunks of items: the first item that needs its outcome has the whole chunk worked off."""
+"""Chunks of items, which are evaluated together when the first of them needs its outcome."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.engine.pipeline import Pipeline, Progress
+from pytest_evalstudio.engine.pipeline import Pipeline, Progress, prompts_of
 from pytest_evalstudio.engine.scoring.chunks import cut
+from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.formats.config import Configuration
 
 if TYPE_CHECKING:
@@ -29,60 +31,127 @@ SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 
 
 class Chunk:
-    """Items that are resolved and scored together.
+    """Items that are resolved and scored together, in steps of the run's pace.
 
     Attributes:
         name: the same in every worker of a run.
-        spent_s: wall time of the work, until the report of the item that did it has taken it off.
+        spent_s: wall time of the evaluation, until the report of the item that waited for it subtracts it.
     """
 
-    def __init__(self, name: str, evals: EvalSession, pipeline: Pipeline, items: Sequence[EvalItem]) -> None:
+    def __init__(
+        self,
+        name: str,
+        evals: EvalSession,
+        pipeline: Pipeline,
+        items: Sequence[EvalItem],
+        *,
+        by_question: bool = False,
+    ) -> None:
         self.name = name
         self.pipeline = pipeline
         self.spent_s = 0.0
         self._evals = evals
-        self._waiting = {item.nodeid: item for item in items}
-        self._results: dict[str, Result] = {}
+        self._by_question = by_question
+        self._waiting = {item.planned: item for item in items}
+        self._requested: set[EvalTask] = set()
+        self._results: dict[EvalTask, Result] = {}
+        self._linked = {task for item in items for task in _links(item.task)}
         self._failure: Exception | None = None
 
     def result(self, item: EvalItem) -> Result:
-        """An item's result; works off the chunk if that has not been done.
+        """Return an item's result; evaluate it, and the items of its step, if that has not been done.
 
         Raises:
-            Exception: what kept the chunk from being worked off, for each of its items.
+            Exception: the fault that prevented the evaluation, for each item of the chunk.
         """
-        if self._failure is not None:
+        if self._failure is not None and item.task.attempt == 1:
             raise self._failure
-        if item.nodeid not in self._results:
+        if self.finished(item) is None:
             started = time.perf_counter()
             try:
-                self._work(item)
+                self._evaluate(item)
             except Exception as exc:
                 self._failure = exc
                 raise
             finally:
                 self.spent_s += time.perf_counter() - started
-        return self._results[item.nodeid]
+        return self._results[item.planned]
 
     def finished(self, item: EvalItem) -> Result | None:
-        """An item's result if there is one by now."""
-        return self._results.get(item.nodeid)
+        """Return the result of an item's attempt, None if it has not been evaluated."""
+        result = self._results.get(item.planned)
+        return result if result is not None and result.task.attempt == item.task.attempt else None
 
     def release(self, item: EvalItem) -> None:
-        """Let go of an item's result once it has been reported."""
-        self._results.pop(item.nodeid, None)
-        self._waiting.pop(item.nodeid, None)
+        """Drop an item's result once it has been reported and no waiting item is compared with it."""
+        self._waiting.pop(item.planned, None)
+        if not self._waiting:
+            self._results.clear()
+        elif item.planned not in self._linked:
+            self._results.pop(item.planned, None)
 
-    def _work(self, item: EvalItem) -> None:
-        items = list(self._waiting.values()) if item.nodeid in self._waiting else [item]
+    def _evaluate(self, item: EvalItem) -> None:
+        items = self._step(item)
+        if self._evals.pacing.is_timed(item) and item.planned in self._waiting:
+            self._request(items)
+            items = self._inseparable(item)
+        tasks = [member.task for member in items]
         with ProgressLine(item, item.task.model.label) as progress:
-            results = self.pipeline.evaluate([member.task for member in items], progress=progress)
-        self._results.update(zip((member.nodeid for member in items), results, strict=True))
+            results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
+        self._results.update(zip((member.planned for member in items), results, strict=True))
+        self._evals.pacing.done(failed=any(result.errors or misses(result) for result in results))
+
+    def _step(self, item: EvalItem) -> list[EvalItem]:
+        """Return the items that are evaluated now: the given one, and following ones as the pace allows."""
+        if item.planned not in self._waiting:
+            return [item]
+        size = self._evals.pacing.size()
+        if size is None:
+            return [member for task, member in self._waiting.items() if task not in self._results]
+        members = self._inseparable(item)
+        for task, member in self._waiting.items():
+            if len(members) >= size:
+                break
+            if task not in self._results and member not in members:
+                members.append(member)
+        return members
+
+    def _inseparable(self, item: EvalItem) -> list[EvalItem]:
+        """Return an item and the unevaluated ones that it depends on, in the order of the run."""
+        needed = {item.planned}
+        open_tasks = [item.planned]
+        while open_tasks:
+            task = open_tasks.pop()
+            linked = list(_links(task))
+            if self._by_question:
+                linked += [
+                    other
+                    for other in self._waiting
+                    if other.case.question == task.case.question and other.model is task.model
+                ]
+            for other in linked:
+                if other in self._waiting and other not in self._results and other not in needed:
+                    needed.add(other)
+                    open_tasks.append(other)
+        return [member for task, member in self._waiting.items() if task in needed]
+
+    def _request(self, step: Sequence[EvalItem]) -> None:
+        """Request the answers of a step, so that they arrive while its items are evaluated one by one."""
+        for member in step:
+            if member.task.answered or member.task in self._requested or member.host_fixture:
+                continue
+            self._requested.add(member.task)
+            self._evals.models.asked[member.task.model.key].request(prompts_of(member.task))
+
+
+def _links(task: EvalTask) -> Iterator[EvalTask]:
+    """Yield the tasks that a task is compared with."""
+    yield from (other for other in (task.source, *task.related.values()) if other is not None)
 
 
 class ProgressLine:
-    """Shows on a terminal how many answers or judgements have come, behind what stands there; elsewhere it
-    says nothing.
+    """A count of arrived answers or judgements behind the terminal's current line; nothing if it is no
+    terminal.
     """
 
     def __init__(self, item: pytest.Item, label: str) -> None:
@@ -156,7 +225,8 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
     for number, members in enumerate(chunks):
         first = members[0]
         name = f"{first.file.nodeid}[{first.task.model.label}]#{number}"
-        chunk = Chunk(name, evals, pipelines[evals.configuration(first.path.parent)], members)
+        pipeline = pipelines[evals.configuration(first.path.parent)]
+        chunk = Chunk(name, evals, pipeline, members, by_question=by_question)
         for member in members:
             member.chunk = chunk
             names[member.nodeid] = name

@@ -1,6 +1,4 @@
-"""Everything of ours that pytest shows, without personal data, secrets, control characters and CI commands of
-foreign text.
-"""
+"""Text for the terminal, without personal data, secrets, control characters and foreign CI commands."""
 
 from __future__ import annotations
 

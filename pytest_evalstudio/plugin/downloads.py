@@ -1,4 +1,4 @@
-"""Suites at URLs: fetched once, stored, and then like any other file."""
+"""Suites at URLs: fetched once, stored, and then read like any other file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def localise(config: pytest.Config) -> None:
         pytest.UsageError: if one cannot be fetched.
     """
     settings = Settings(config)
-    found = []
+    arguments = []
     for argument in config.args:
         url, sign, rest = argument.partition("::")
         if not url.lower().startswith(("http://", "https://")):
-            found.append(argument)
+            arguments.append(argument)
             continue
         try:
             path = fetch_suite(
@@ -32,5 +32,5 @@ def localise(config: pytest.Config) -> None:
             )
         except (DataError, ConfigurationError) as exc:
             raise usage_error(exc) from None
-        found.append(f"{path}{sign}{rest}")
-    config.args = found
+        arguments.append(f"{path}{sign}{rest}")
+    config.args = arguments

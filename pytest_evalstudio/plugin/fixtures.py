@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Check:
     """One evaluator in one test: scores cases, or asserts that they pass.
 
-    What it checks is put into the run's record with the test's node id.
+    Its checks are put into the run's record with the test's node id.
     """
 
     def __init__(self, pipeline: Pipeline, selected: ConfiguredEvaluator, node: pytest.Item) -> None:
@@ -43,11 +43,11 @@ class Check:
         self._node = node
 
     def score(self, case: Case) -> Outcome:
-        """The evaluator's outcome for a case; nothing is asserted."""
+        """Return the evaluator's outcome for a case; nothing is asserted."""
         return self.score_all([case])[0]
 
     def score_all(self, cases: Sequence[Case]) -> list[Outcome]:
-        """Outcomes of several cases, in one batch; nothing is asserted."""
+        """Return the outcomes of several cases, in one batch; nothing is asserted."""
         return [result.outcomes[0][self._selected] for result in self._results(cases, {})]
 
     def check(self, case: Case, **options: Any) -> Outcome:
@@ -96,7 +96,7 @@ class AskedModel:
         self._session = session
 
     def ask(self, question: str, *, corpus: Sequence[str | Path] = (), **fields: Any) -> Case:
-        """The model's answer, ready for an evaluator.
+        """Return the model's answer as a case, ready for an evaluator.
 
         Args:
             corpus: documents for a model that retrieves; paths or URLs.
@@ -108,7 +108,7 @@ class AskedModel:
     def ask_all(
         self, questions: Sequence[str], *, corpus: Sequence[str | Path] = (), **fields: Any
     ) -> list[Case]:
-        """Answers to several questions, asked concurrently."""
+        """Return the answers to several questions, asked concurrently."""
         documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
         cases = [make_case(question, corpus=documents, **fields) for question in questions]
         answers = self._session.ask(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,18 +14,25 @@ from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.asking.downloads import base_of
 from pytest_evalstudio.engine.perturbing.tasks import perturbed_tasks
+from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.perturbing.where import marker_name
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
+from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, kind_of, read, read_source
 from pytest_evalstudio.formats.lab import TestLab, labels
+from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_part
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.marks import mark_named
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
+from pytest_evalstudio.record.schema import Attempt
+
+ATTEMPTS = pytest.StashKey[list[Attempt]]()
+"""Earlier attempts at an item that a plugin runs again."""
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.chunked import Chunk
@@ -36,21 +44,21 @@ class EvalFileCollector(pytest.File):
 
     Args:
         named: whether the command line names it, so that it must be one.
+        configured: whether an evalstudio configuration applies to its folder, so that faults must be seen.
     """
 
-    def __init__(self, *, evals: EvalSession, named: bool, **kwargs: Any) -> None:
+    def __init__(self, *, evals: EvalSession, named: bool, configured: bool, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.evals = evals
         self._named = named
+        self._is_configured = configured
         self.kind = ""
         self.title = ""
         self.description = ""
         self.add_marker(pytest.mark.evalstudio)
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        """An item per test case and model, or per step of a workflow; a broken case is an error of its
-        own.
-        """
+        """Yield an item per test case and model, or per step of a workflow; a broken case is an error."""
         source = self._source()
         if source is None:
             return
@@ -75,36 +83,74 @@ class EvalFileCollector(pytest.File):
                 self, name=visible(safe_identifier(error.pointer)) or "file", error=error, evals=self.evals
             )
         try:
-            found = self._tasks(file)
+            config = self.evals.configuration(self.path.parent)
+            plan = self.evals.plan(config)
+            domains = {selected.spec.domain for selected in plan.selected}
+            perturber = self.evals.perturber(config)
         except ConfigurationError as exc:
             self.evals.usage_errors.append(str(exc))
             return
+        try:
+            found = self._tasks(file, config, plan, perturber)
+        except ConfigurationError as exc:
+            self._refuse(exc)
+            return
         if not found and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
+        if all(task.choice is None for task in found):
+            self._mark(self, domains)
         for task in found:
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
             yield EvalItem.from_parent(self, name=task.name, nodeid=f"{self.nodeid}::{task.name}", task=task)
 
     def _source(self) -> Source | None:
-        """What stands in the file, None where it is none of ours."""
+        """Return the parsed file, None if nobody named it and it is not surely an evaluation file."""
         try:
             source = read_source(self.path, self.nodeid)
         except DataError as exc:
-            if self._named or _looks_ours(self.path):
+            if self._named or (self._is_configured and likeness(self.path) is Likeness.LIKELY):
                 raise CollectionError(str(exc)) from None
+            self._leave_alone("it cannot be parsed")
             return None
-        return source if self._named or _is_ours(source.data, self.path) else None
+        if self._named:
+            return source
+        missing = missing_part(source.data)
+        if missing:
+            self._leave_alone(missing)
+        return source if missing == "" else None
 
-    def _tasks(self, file: EvalFile) -> list[EvalTask]:
+    def _leave_alone(self, reason: str) -> None:
+        """Report a near miss: visibly below a configuration, else under -v."""
+        if self._is_configured:
+            self.evals.warn(f"{self.nodeid}: not collected: {reason}", self.path)
+        else:
+            self.evals.left_alone.append(f"{self.nodeid} ({reason})")
+
+    def _refuse(self, fault: ConfigurationError) -> None:
+        """Report that the cases of the file cannot be run.
+
+        A file that nobody named is no reason to refuse the whole run.
+
+        Raises:
+            CollectionError: for a file of a folder with a configuration.
+        """
+        if self._named:
+            self.evals.usage_errors.append(str(fault))
+        elif self._is_configured:
+            raise CollectionError(str(fault)) from None
+        else:
+            self.evals.warn(f"{self.nodeid}: not collected: {fault}", self.path)
+
+    def _tasks(
+        self, file: EvalFile, config: Configuration, plan: Plan, perturber: Perturber | None
+    ) -> list[EvalTask]:
         evals = self.evals
-        config = evals.configuration(self.path.parent)
-        plan = evals.plan(config)
         models = (
             evals.models.of_suite(file.content, config, self.nodeid)
             if isinstance(file.content, TestSuite)
             else ()
         )
-        found = self._with_perturbed(file, models, config)
+        found = self._with_perturbed(file, models, config, perturber)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
             wanted = {
@@ -121,15 +167,16 @@ class EvalFileCollector(pytest.File):
                     task.chosen = plan.for_case(task.choice)
                 except ConfigurationError as exc:
                     raise ConfigurationError(f"{self.nodeid}::{task.name}: {exc}") from None
-        if all(task.choice is None for task in found):
-            self._mark(self, {selected.spec.domain for selected in plan.selected})
         return found
 
     def _with_perturbed(
-        self, file: EvalFile, models: Sequence[ModelInfo], config: Configuration
+        self,
+        file: EvalFile,
+        models: Sequence[ModelInfo],
+        config: Configuration,
+        perturber: Perturber | None,
     ) -> list[EvalTask]:
-        """The tasks of the file and, where the run asks for them, their perturbations."""
-        perturber = self.evals.perturber(config)
+        """Return the tasks of the file and, if the run asks for them, their perturbations."""
         base = base_of(self.path)
         if perturber is None:
             return tasks(file, base, models)
@@ -137,8 +184,8 @@ class EvalFileCollector(pytest.File):
         for line in perturber.notes.lines():
             self.evals.warn(f"{self.nodeid}: {line}", self.path)
         if not isinstance(file.content, TestSuite):
-            asked = {id(task.model): task.model for task in found if not task.answered}
-            self.evals.models.answering(asked.values(), config, self.nodeid)
+            asked = dict.fromkeys(task.model for task in found if not task.answered)
+            self.evals.models.answering(asked, config, self.nodeid)
         return found
 
     def _mark(self, node: pytest.Collector | pytest.Item, names: set[str]) -> None:
@@ -158,7 +205,7 @@ class EvalFileCollector(pytest.File):
 
 
 class BrokenCase(pytest.Collector):
-    """A test case that cannot be run: one collection error, which leaves the rest of its file running."""
+    """A test case that cannot be run: one collection error; the rest of its file runs."""
 
     def __init__(self, *, error: DataError, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -178,8 +225,12 @@ class BrokenCase(pytest.Collector):
 class EvalItem(FixtureItem):
     """One test case put to one model.
 
-    Errors of host, judge or model come out of `setup`, missed thresholds out of `runtest`, so that pytest
-    tells them apart as E and F.
+    Errors of host, judge or model are raised in `setup`, missed thresholds in `runtest`, so that pytest
+    reports them as E and F.
+
+    Attributes:
+        planned: the task as it was collected.
+        task: the task of the current attempt.
     """
 
     chunk: Chunk
@@ -187,7 +238,7 @@ class EvalItem(FixtureItem):
 
     def __init__(self, *, task: EvalTask, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.task = task
+        self.task = self.planned = task
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
             self.enable_fixtures()
@@ -213,6 +264,8 @@ class EvalItem(FixtureItem):
             self.config.option.setuponly
         ):  # also set by --setup-plan: nothing is executed, so no model is asked
             return
+        if attempt := len(self.stash.get(ATTEMPTS, ())):
+            self.task = dataclasses.replace(self.planned, attempt=attempt + 1)
         result = self.chunk.result(self)
         if result.errors:
             raise EvaluationError(explain(result))
@@ -225,29 +278,11 @@ class EvalItem(FixtureItem):
     def runtest(self) -> None:
         result = self.chunk.result(self)
         if misses(result):
-            raise ThresholdMissed(explain(result))
+            message = explain(result)
+            baseline = self.file.evals.baseline
+            raise ThresholdMissed(baseline.explained(self, result, message) if baseline else message)
         for line in doubts(result):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name
-
-
-def _is_ours(data: Any, path: Path) -> bool:
-    if path.suffix.lower() == ".csv":
-        return all("actual_output" in row for row in data["inputs"][:1]) and bool(data["inputs"])
-    return bool(kind_of(data))
-
-
-def _looks_ours(path: Path) -> bool:
-    """Whether a file that cannot be parsed has the root keys of one of ours, as far as one can see."""
-    if path.suffix.lower() == ".csv":
-        return False
-    try:
-        head = path.read_bytes()
-    except OSError:
-        return False
-    return any(
-        f'"{key}"'.encode() in head or f"\n{key}:".encode() in head
-        for key in ("tests", "inputs", "dataset", "evalstudio_workflow")
-    )

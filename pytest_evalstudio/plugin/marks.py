@@ -10,7 +10,7 @@ _MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
 
 
 def mark_named(config: pytest.Config, category: str) -> pytest.MarkDecorator:
-    """The registered marker of a category."""
+    """Return the registered marker of a category."""
     known = config.stash.setdefault(_MARKS, {})
     name = marker_name(category)
     if name not in known:

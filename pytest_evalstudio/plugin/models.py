@@ -1,22 +1,26 @@
-"""The models of a pytest session: which are asked, opened before the run, closed after it."""
+"""The models of a pytest session: opened before the run, closed after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
+from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
 
 if TYPE_CHECKING:
@@ -24,24 +28,31 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession
 
 DEFAULT = ModelTable(name="extractive", host="extractive")
-"""What suites with documents are put to where no model is configured: embedded, offline."""
+"""The model of suites with documents where no model is configured: embedded, offline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Configured:
+    """A model's table and the configuration that it belongs to."""
+
+    config: Configuration
+    table: ModelTable
 
 
 class Models:
-    """Configured models by configuration and name."""
+    """Models of a session, opened when they are needed and closed with the session's services."""
 
     def __init__(self, evals: EvalSession) -> None:
         self._evals = evals
-        self._tables: dict[tuple[int, str], tuple[Configuration, ModelTable, ModelInfo]] = {}
-        self._sessions: dict[int, ModelSession] = {}
-        self._cache: AnswerCache | None = None
+        self._configured: dict[ModelInfo, _Configured] = {}
+        self._infos: dict[tuple[Configuration, str], ModelInfo] = {}
+        self._sessions: dict[ModelInfo, ModelSession] = {}
         self._known: list[str] = []
-        self._of_files: set[int] = set()
         self._wanted = evals.settings.model_names
-        self.asked: dict[str, ModelSession] = {}
+        self.asked: dict[str, AskedAhead] = {}
 
     def of_suite(self, suite: TestSuite, config: Configuration, place: str) -> list[ModelInfo]:
-        """The models that a suite is put to.
+        """Return the models that answer a suite.
 
         Raises:
             ConfigurationError: if none is configured, and the suite has no documents for the embedded one.
@@ -67,8 +78,7 @@ class Models:
         tables = {table.name: table for table in config.model}
         for info in infos:
             table = tables.get(info.label) or self._as_described(info, tables, place)
-            self._tables[id(config), f"{place}[{info.label}]"] = (config, table, info)
-            self._of_files.add(id(info))
+            self._configured[info] = _Configured(config=config, table=table)
 
     def _as_described(self, info: ModelInfo, configured: Iterable[str], place: str) -> ModelTable:
         described = LabModel(
@@ -89,7 +99,7 @@ class Models:
             ) from None
 
     def is_wanted(self, *names: str) -> bool:
-        """Whether the command line's choice of models, if any, has one of these names of one model."""
+        """Return whether the command line selects a model by one of its names, or selects none at all."""
         self._known += [name for name in names if name]
         return not self._wanted or any(name in self._wanted for name in names)
 
@@ -114,7 +124,7 @@ class Models:
         """Open the models of these items that are to be asked, and bind fixtures' names.
 
         Raises:
-            ConfigurationError: if one cannot be had.
+            ConfigurationError: if one is not available.
         """
         for item in items:
             if not item.task.answered:
@@ -127,23 +137,25 @@ class Models:
                 raise ConfigurationError(f"model {item.task.model.label!r}: {fact}")
 
     def session_of(self, info: ModelInfo) -> ModelSession:
-        """The opened session of a model."""
-        if id(info) not in self._sessions:
-            config, table, _ = self._tables_of(info)
-            session = self._opened(table, config)
-            if id(info) not in self._of_files:
-                info.key = session.key
-                info.description = described(session)
-            self._sessions[id(info)] = session
-            if self.asked.setdefault(info.key, session).key != session.key:
+        """Return the session of a model, opened by the first call.
+
+        Raises:
+            ConfigurationError: if the model cannot be opened, or another one has its key.
+        """
+        if info not in self._sessions:
+            configured = self._configured[info]
+            session = self._opened(configured.table, configured.config)
+            self._evals.services.callback(session.close)
+            self._sessions[info] = session
+            if self.asked.setdefault(info.key, AskedAhead(session)).key != session.key:
                 raise ConfigurationError(
                     f"two collected files have a model {info.key!r} and mean different ones; run them one at"
                     " a time"
                 )
-        return self._sessions[id(info)]
+        return self._sessions[info]
 
     def named(self, name: str, config: Configuration) -> tuple[ModelInfo, ModelSession]:
-        """A configured model by its name, for tests written in Python.
+        """Return a configured model by its name, for tests written in Python.
 
         Raises:
             ConfigurationError: if there is none.
@@ -155,8 +167,8 @@ class Models:
         return info, self.session_of(info)
 
     def fixture_of(self, info: ModelInfo) -> str:
-        """The fixture that answers for a model, "" for a model of another host."""
-        _, table, _ = self._tables_of(info)
+        """Return the name of the fixture that answers for a model, "" for a model of another host."""
+        table = self._configured[info].table
         return str(table.settings.get("fixture", "")) if table.host == "fixture" else ""
 
     def bind(self, info: ModelInfo, value: object) -> None:
@@ -169,29 +181,35 @@ class Models:
         if isinstance(host, FixtureCallable):
             host.bind(value)
 
-    def close(self) -> None:
-        """End all connections."""
-        for session in self._sessions.values():
-            session.close()
-        if self._cache is not None:
-            for warning in self._cache.warnings:
-                self._evals.warn(warning, self._evals.settings.cache())
-            self._cache.close()
+    @functools.cached_property
+    def _cache(self) -> AnswerCache:
+        return self._evals.services.enter_context(
+            _warned_of(AnswerCache(self._evals.settings.cache()), self._evals)
+        )
 
     def _info(self, config: Configuration, table: ModelTable) -> ModelInfo:
-        identity = (id(config), table.name)
-        if identity not in self._tables:
-            info = ModelInfo(key=table.name, label=table.name, runs=table.runs or config.runs)
-            self._tables[identity] = (config, table, info)
-        return self._tables[identity][2]
+        if (config, table.name) not in self._infos:
+            info = self._described(config, table)
+            self._infos[config, table.name] = info
+            self._configured[info] = _Configured(config=config, table=table)
+        return self._infos[config, table.name]
 
-    def _tables_of(self, info: ModelInfo) -> tuple[Configuration, ModelTable, ModelInfo]:
-        return next(entry for entry in self._tables.values() if entry[2] is info)
+    def _described(self, config: Configuration, table: ModelTable) -> ModelInfo:
+        """Return a configured model as the record knows it; by its name alone where it cannot be opened."""
+        runs = table.runs or config.runs
+        try:
+            identity = model_identity(table.name, table.settings, self._evals.registry)
+        except ConfigurationError:  # raised again when the model is opened, which a mere collection does not
+            return ModelInfo(key=table.name, label=table.name, runs=runs)
+        description = {
+            "host": identity.host,
+            "model_type": identity.host,
+            "llm_model_name": str(identity.settings.get("llm_model_name", "")),
+            "model_cfg": identity.settings,
+        }
+        return ModelInfo(key=identity.key, label=table.name, runs=runs, description=description)
 
     def _opened(self, table: ModelTable, config: Configuration) -> ModelSession:
-        settings = self._evals.settings
-        if self._cache is None:
-            self._cache = AnswerCache(settings.cache())
         return open_model(
             table.name,
             table.settings,
@@ -199,17 +217,17 @@ class Models:
             folder=Path(config.folder),
             cache=self._cache,
             workers=self._evals.workers,
-            refresh=settings.refresh,
+            refresh=self._evals.settings.refresh,
             allow_private_hosts=config.allow_private_hosts,
         )
 
 
-def described(session: ModelSession) -> dict[str, Any]:
-    """An asked model as the record's header shows it."""
-    settings = session.description()["settings"]
-    return {
-        "host": session.spec.id,
-        "model_type": session.spec.id,
-        "llm_model_name": str(settings.get("llm_model_name", "")),
-        "model_cfg": settings,
-    }
+@contextmanager
+def _warned_of(cache: AnswerCache, evals: EvalSession) -> Iterator[AnswerCache]:
+    """Close a cache at the end and warn of its faults."""
+    try:
+        yield cache
+    finally:
+        for warning in cache.warnings:
+            evals.warn(warning, evals.settings.cache())
+        cache.close()

@@ -1,10 +1,11 @@
-"""Keeps the record of a session, and turns it into the report at the end."""
+"""The record of a session, from which the report is built at the end."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +19,7 @@ from pytest_evalstudio.record.schema import JudgeSpend
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.comparison.results import Comparison
     from pytest_evalstudio.engine.analysis.analyse import Analysis
     from pytest_evalstudio.plugin.session import EvalSession
     from pytest_evalstudio.report.build import Report
@@ -36,8 +38,8 @@ class Recorder:
         self._failure = ""
         self._judging: Counter[str] = Counter()
         self._output: OutputFolder | None = None
-        self._lock = ExitStack()
         self.report: Report | None = None
+        self.comparison: Comparison | None = None
 
     @property
     def has_items(self) -> bool:
@@ -54,19 +56,17 @@ class Recorder:
         if self._output is not None:
             return
         folder = OutputFolder(self._evals.settings.output())
-        self._lock.enter_context(folder.locked())
-        try:
-            folder.check((*REPORT_FILES, PREVIOUS))
-            folder.set_aside()
-            folder.list_files([*folder.owned(), FILE])
-        except OSError as exc:
-            self._lock.close()
-            raise ConfigurationError(
-                f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})"
-            ) from None
-        except ConfigurationError:
-            self._lock.close()
-            raise
+        with ExitStack() as lock:
+            lock.enter_context(folder.locked())
+            try:
+                folder.check((*REPORT_FILES, PREVIOUS))
+                folder.set_aside()
+                folder.list_files([*folder.owned(), FILE])
+            except OSError as exc:
+                raise ConfigurationError(
+                    f"{folder.path}: the folder cannot be written to ({exc.strerror or exc})"
+                ) from None
+            self._evals.services.push(lock.pop_all())
         self._output = folder
 
     def receive(self, payload: Payload) -> None:
@@ -77,7 +77,12 @@ class Recorder:
             if self._writer is None:
                 self.claim()
                 settings = self._evals.settings
-                run = new_run(settings.session, gates=settings.gates(), pytest=pytest.__version__)
+                run = new_run(
+                    settings.session,
+                    gates=settings.gates(),
+                    pytest=pytest.__version__,
+                    folder=self._evals.config.rootpath,
+                )
                 self._writer = RecordWriter(settings.output(), run)
             self._writer.forget(payload.nodeid)
             self._writer.extend(payload.tables())
@@ -97,12 +102,6 @@ class Recorder:
 
     def finish(self, session: pytest.Session, exitstatus: int) -> None:
         """Finish the record, build the report, and fail the session where a gate is not met."""
-        try:
-            self._finish(session, exitstatus)
-        finally:
-            self._lock.close()
-
-    def _finish(self, session: pytest.Session, exitstatus: int) -> None:
         if self._writer is None:
             self._restore()
             self._fail(session)
@@ -120,6 +119,7 @@ class Recorder:
         output = self._evals.settings.output()
         try:
             path = self._writer.finish(run)
+            self._compare(path)
             aggregates = aggregates_of(self._writer.run, self._evals.registry)
             self.report = build_report(
                 path,
@@ -128,10 +128,25 @@ class Recorder:
                 storage_mb=self._storage_mb(),
                 more={"conftest.py": self._contributed},
                 registry=self._evals.registry,
+                comparison=self.comparison,
             )
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         self._fail(session)
+
+    def _compare(self, record: Path) -> None:
+        baseline = self._evals.baseline
+        if baseline is None:
+            return
+        try:
+            self.comparison = baseline.compare(record)
+        except EvalStudioError as exc:
+            self._evals.warn(f"the run was not compared with its baseline: {exc}", record)
+
+    def _fails(self, comparison: Comparison) -> bool:
+        from pytest_evalstudio.plugin.baseline import fails
+
+        return fails(comparison, self._evals.settings)
 
     def _restore(self) -> None:
         """Put the earlier report back where no item has finished."""
@@ -145,8 +160,9 @@ class Recorder:
     def _fail(self, session: pytest.Session) -> None:
         """Fail a session that would pass, where a gate is not met or the report could not be written."""
         gates = self.report.analysis.gates if self.report is not None else ()
+        worse = self.comparison is not None and self._fails(self.comparison)
         passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if passing and (self._failure or any(not gate.met for gate in gates)):
+        if passing and (self._failure or worse or any(not gate.met for gate in gates)):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def summarise(self, terminal: Any) -> None:
@@ -160,13 +176,19 @@ class Recorder:
             write_summary(
                 terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath
             )
+            if self.comparison is not None:
+                from pytest_evalstudio.comparison.text import comparison_lines
+
+                terminal.section("comparison with the baseline")
+                for line in comparison_lines(self.comparison):
+                    terminal.write_line(line)
 
     def _contributed(self, analysis: Analysis) -> list[tuple[str, str]]:
         given = self._evals.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
         return [pair for pairs in given for pair in pairs or ()]
 
     def _storage_mb(self) -> float | None:
-        """Megabytes of cache and output, where the configuration limits them."""
+        """Return the megabytes of cache and output, None if the configuration does not limit them."""
         settings = self._evals.settings
         if settings.session.storage.max_mb is None:
             return None

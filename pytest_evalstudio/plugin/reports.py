@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.codes import ItemCode
-from pytest_evalstudio.engine.recording import ItemHead, evaluator_entry, file_entry, item_entry, model_entry
+from pytest_evalstudio.engine.recording import (
+    ItemHead,
+    attempt_of,
+    document_digests,
+    evaluator_entry,
+    file_entry,
+    item_entry,
+    model_entry,
+)
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
@@ -16,10 +24,10 @@ from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.plugin import PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import clean_report
-from pytest_evalstudio.plugin.items import EvalItem
+from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.workflows import WorkflowStep
-from pytest_evalstudio.record.schema import Tables, VerdictWord
+from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 
 LONGEST_REASON = 2000
 Checks = list[tuple[Result, ConfiguredEvaluator]]
@@ -87,10 +95,13 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
         code=ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE,
         reason=_reason(report),
         xfail=task.xfail,
+        attempts=_attempts(item),
     )
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item, verdicts, evals.announced)
-    return Payload.of(item.nodeid, tables, [item_entry(head, result, evals.run_wide)])
+    entry = item_entry(head, result, evals.run_wide)
+    item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))
+    return Payload.of(item.nodeid, tables, [entry])
 
 
 class Announced:
@@ -123,6 +134,11 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
             for selected in evaluators
             if announced.first("evaluators", selected.id)
         },
+        documents={
+            name: digest
+            for name, digest in document_digests(item.task.case).items()
+            if announced.first("documents", name)
+        },
     )
 
 
@@ -136,6 +152,7 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
     )
     items = []
     checks = item.stash[CHECKS]
+    attempts = _attempts(item)
     for part, (result, selected) in enumerate(checks):
         model = result.task.model
         head = ItemHead(
@@ -147,12 +164,17 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
             file=file,
             key=result.task.key,
             model_key=model.key,
+            attempts=attempts,
         )
         items.append(item_entry(head, result, evals.run_wide))
         if evals.announced.first("models", model.key):
             tables.models[model.key] = model_entry(model)
         if evals.announced.first("evaluators", selected.id):
             tables.evaluators[selected.id] = evaluator_entry(evals.run_wide.get(selected.id, selected))
+    attempt = Attempt(
+        verdict=_verdict(report), duration_s=round(report.duration, 6), reason=_headline(report)
+    )
+    item.stash.setdefault(ATTEMPTS, []).append(attempt)
     return Payload.of(item.nodeid, tables, items)
 
 
@@ -165,6 +187,18 @@ def _verdict_of_check(verdict: Verdict, *, passed: bool) -> VerdictWord:
     if not verdict.missed:
         return "passed"
     return "xfailed" if passed else "failed"
+
+
+def _attempts(item: pytest.Item) -> tuple[Attempt, ...]:
+    attempts = item.stash.setdefault(ATTEMPTS, [])
+    return tuple(attempts)
+
+
+def _headline(report: pytest.TestReport) -> str:
+    """Return the first line of a failure."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    message = crash.message if crash is not None else _reason(report)
+    return masked(message.partition("\n")[0])[:LONGEST_REASON] if report.failed else ""
 
 
 def _reason(report: pytest.TestReport) -> str:

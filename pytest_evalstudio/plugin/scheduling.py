@@ -1,5 +1,5 @@
-"""Under xdist: the items of a chunk stay on one worker, ordinary tests keep the distribution that `--dist`
-names.
+"""Scheduling under xdist: the items of a chunk stay on one worker; ordinary tests keep the distribution of
+`--dist`.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def _received(node: Any) -> WorkerPlan | None:
 
 
 def make_scheduler(config: pytest.Config, log: Any) -> ChunkedScheduler | None:
-    """The scheduler of a run, None to leave the choice to xdist."""
+    """Return the scheduler of a run, None to leave the choice to xdist."""
     mode = config.getvalue("dist")
     return ChunkedScheduler(config, log, mode) if mode in _STANDARD else None
 
 
 class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
-    """Hands out scopes: a chunk is one, and so is whatever `--dist` keeps together of the ordinary tests."""
+    """Scheduling by scopes: each chunk is one, and so are ordinary tests that `--dist` keeps together."""
 
     def __init__(self, config: pytest.Config, log: Any, mode: str, chunks: Mapping[str, str]) -> None:
         super().__init__(config, log)
@@ -97,8 +97,7 @@ class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ship
 
 
 class ChunkedScheduler:
-    """Waits for the first collection to see whether there are chunks, then stands aside for the scheduler it
-    needs.
+    """A scheduler that delegates to another one, chosen when the first collection shows if there are chunks.
 
     A run without eval items is scheduled by xdist's own scheduler for its `--dist`.
     """

@@ -1,10 +1,11 @@
-"""The evaluation side of a pytest session: what its eval files share."""
+"""The evaluation services of a pytest session, shared by its eval files."""
 
 from __future__ import annotations
 
 import functools
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,16 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
-from pytest_evalstudio.plugin.display import SafeTerminal, shown, usage_error
+from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.models import Models
+    from pytest_evalstudio.plugin.pacing import Pacing
     from pytest_evalstudio.plugin.plans import WorkerPlan
     from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.workflows import WorkflowStep
@@ -35,15 +38,19 @@ class EvalSession:
     """Configuration, registry, models, chunks and record of one pytest session.
 
     Attributes:
+        services: models, judges, caches and the lock of the output folder; closed when the session ends.
+        left_alone: near misses of evaluation files, for -v.
         workflows: those of which a step has run here, by file.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.settings = Settings(config)
+        self.services = ExitStack()
         self.usage_errors: list[str] = []
         self.broken_cases = 0
         self.collected_files = 0
+        self.left_alone: list[str] = []
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
@@ -53,59 +60,93 @@ class EvalSession:
 
     @functools.cached_property
     def registry(self) -> Registry:
-        """Evaluators and hosts of this session, those of its conftest.py files included."""
+        """Return the plugins of this session, those of its conftest.py files included."""
         registry = Registry()
         self.config.hook.pytest_evalstudio_register.call_historic(kwargs={"registry": registry})
         return registry
 
     @functools.cached_property
     def models(self) -> Models:
-        """The models that this session asks."""
+        """Return the models that this session asks."""
         from pytest_evalstudio.plugin.models import Models
 
         return Models(self)
 
     @functools.cached_property
     def provider(self) -> ModelProvider:
-        """Models and judges for the evaluators."""
-        return ModelProvider(
+        """Return the provider of models and judges for the evaluators."""
+        provider = ModelProvider(
             cache=self.settings.cache(),
             workers=self.workers,
             registry=self.registry,
             refresh=self.settings.refresh,
             run_id=str(getattr(self.config, "workerinput", {}).get("testrunuid", "")),
         )
+        self.services.callback(self._close_provider, provider)
+        return provider
+
+    def _close_provider(self, provider: ModelProvider) -> None:
+        for warning in provider.warnings():
+            self.warn(warning, self.settings.cache())
+        provider.close()
+
+    @functools.cached_property
+    def pacing(self) -> Pacing:
+        """Return the number of items that are evaluated together."""
+        from pytest_evalstudio.plugin.pacing import Pacing
+
+        return Pacing(self.config)
+
+    @functools.cached_property
+    def baseline(self) -> SessionBaseline | None:
+        """Return the baseline that the run is compared with, None for none.
+
+        Raises:
+            ConfigurationError: if the given one cannot be used.
+        """
+        path = self.settings.baseline()
+        if path is None:
+            return None
+        if not path.exists() and not self.config.option.evalstudio_baseline:
+            self.warn(
+                f"{path}: there is no baseline yet; save one with `evalstudio baseline save -o {path.name}`",
+                path,
+            )
+            return None
+        from pytest_evalstudio.plugin.baseline import SessionBaseline
+
+        return SessionBaseline(path, self.settings)
 
     @functools.cached_property
     def recorder(self) -> Recorder:
-        """Writes the record and builds the report; in one process only."""
+        """Return the writer of record and report, used in one process only."""
         from pytest_evalstudio.plugin.recorder import Recorder
 
         return Recorder(self)
 
     @functools.cached_property
     def run_wide(self) -> dict[str, ConfiguredEvaluator]:
-        """What the record's header says of each evaluator: as the run's own configuration has it.
+        """Return the evaluators of the record's header, as the run's own configuration defines them.
 
-        An evaluator that only other folders use stands there as the first of the collected items has it,
-        which is the same one in every worker.
+        An evaluator that only other folders use is taken from the first collected item that uses it, which
+        is the same one in every worker.
         """
-        found = {selected.id: selected for selected in self.plan(self.settings.session).selected}
+        evaluators = {selected.id: selected for selected in self.plan(self.settings.session).selected}
         for selected in self._used:
-            found.setdefault(selected.id, selected)
-        return found
+            evaluators.setdefault(selected.id, selected)
+        return evaluators
 
     @property
     def workers(self) -> int:
-        """Processes that share the run."""
+        """Return the number of processes that share the run."""
         return int(getattr(self.config, "workerinput", {}).get("workercount", 1))
 
     def configuration(self, folder: Path) -> Configuration:
-        """What applies to the files of a folder."""
+        """Return the configuration of a folder."""
         return self.settings.for_folder(folder)
 
     def plan(self, config: Configuration) -> Plan:
-        """The evaluators of a configuration, made once."""
+        """Return the evaluators of a configuration, made once."""
         if config not in self._plans:
             lacks = functools.partial(self.provider.lacks, config)
             plan = self._plans[config] = Plan(
@@ -116,10 +157,10 @@ class EvalSession:
         return self._plans[config]
 
     def perturber(self, config: Configuration) -> Perturber | None:
-        """What makes perturbed cases under a configuration; None where it asks for none.
+        """Return the maker of perturbed cases of a configuration, None if it asks for none.
 
         Raises:
-            ConfigurationError: if it asks for something that cannot be understood or had.
+            ConfigurationError: if a perturbation is malformed or not available.
         """
         wanted = config.perturbations
         chains = parse_perturbations(wanted.apply, self.registry, config.perturbator, folder=config.folder)
@@ -156,8 +197,9 @@ class EvalSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Check names, open the models, cut the chunks.
 
-        First of all, since under xdist the controller goes on as soon as a worker has told what it collected.
-        Where nothing but single test cases is broken, the others run; pytest alone would stop here.
+        This runs before other plugins, since under xdist the controller continues as soon as a worker has
+        reported its collection. If only single test cases are broken, the others run; pytest alone would
+        stop here.
         """
         from pytest_evalstudio.plugin.items import EvalItem
         from pytest_evalstudio.plugin.workflows import WorkflowStep
@@ -173,6 +215,12 @@ class EvalSession:
         if self.usage_errors:
             self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
 
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
+        if not self.left_alone or self.config.option.verbose < 1:
+            return []
+        return [shown_line(f"evalstudio: left alone: {', '.join(self.left_alone)}")]
+
     def _prepare(self, session: pytest.Session, items: list[EvalItem], steps: list[WorkflowStep]) -> None:
         if self.usage_errors:
             return
@@ -181,6 +229,10 @@ class EvalSession:
             self._check_gates()
         if session.config.option.collectonly:
             return
+        if items and self.baseline is not None:
+            self.baseline.check(items)
+            if self.settings.expects_known_failures:
+                self.baseline.expect_known_failures(items)
         self.models.open(items)
         for index, item in enumerate(session.items):
             item.stash[chunked.INDEX] = index
@@ -251,24 +303,19 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Close the models, write workflows' artifacts, finish the record, build the report, hold the gates
-        against it.
+        """Write workflows' artifacts, finish the record, build the report, check the gates, close all
+        services.
         """
-        if self.workflows:
-            self._write_artifacts()
-        if "models" in self.__dict__:
-            self.models.close()
-        if "provider" in self.__dict__:
-            for warning in self.provider.warnings():
-                self.warn(warning, self.settings.cache())
-            spent = self.provider.spent()
-            self.provider.close()
-            if spent and hasattr(self.config, "workeroutput"):
-                self.config.workeroutput[SPENT] = spent
-            elif spent:
-                self.recorder.add_judging(spent)
-        if "recorder" in self.__dict__:
-            self.recorder.finish(session, exitstatus)
+        with self.services:
+            if self.workflows:
+                self._write_artifacts()
+            if "provider" in self.__dict__ and (spent := self.provider.spent()):
+                if hasattr(self.config, "workeroutput"):
+                    self.config.workeroutput[SPENT] = spent
+                else:
+                    self.recorder.add_judging(spent)
+            if "recorder" in self.__dict__:
+                self.recorder.finish(session, exitstatus)
 
     def _write_artifacts(self) -> None:
         from pytest_evalstudio.report.workflow import write_workflow_artifacts
@@ -280,7 +327,7 @@ class EvalSession:
                 self.warn(f"{path}: the workflow's artifacts could not be written: {exc}", path)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what the run found, and where the report lies."""
+        """Write the results of the run and the path of the report."""
         if "recorder" in self.__dict__:
             self.recorder.summarise(SafeTerminal(terminalreporter))
         option = self.config.option

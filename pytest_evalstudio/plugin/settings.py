@@ -1,4 +1,4 @@
-"""What applies to a folder: the nearest configuration, with the command line on top."""
+"""Configuration of a folder: that of the nearest file, overridden by the command line."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import (
     Configuration,
     configuration,
-    find_configuration,
     load_configuration,
 )
+from pytest_evalstudio.formats.recognition import find_configuration
 
 DEFAULT_OUTPUT = "evalstudio-report"
 DEFAULT_CACHE = ".evalstudio"
@@ -35,6 +35,7 @@ class Settings:
         self._root = config.rootpath
         self._invocation = config.invocation_params.dir
         self._arguments = list(config.args)
+        self._ini_baseline = str(config.getini("evalstudio_baseline") or "")
         self._by_file: dict[Path | None, Configuration] = {}
         self._by_folder: dict[Path, Configuration] = {}
 
@@ -56,33 +57,72 @@ class Settings:
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
+        _ = self.renamed_models
         if self._option.evalstudio_config:
             self.for_folder(self._root)
 
     @property
     def thresholds(self) -> dict[str, float]:
-        """Thresholds of the command line: `ID` or `ID.METRIC` to value."""
+        """Return the thresholds of the command line: `ID` or `ID.METRIC` to value."""
         return dict(parse_threshold(text) for text in self._option.evalstudio_threshold)
 
     @property
     def model_names(self) -> list[str]:
-        """Models the command line asks for; [] for all."""
+        """Return the models that the command line selects, [] for all."""
         return list(self._option.evalstudio_model)
 
     @property
     def from_step(self) -> str:
-        """The step of a workflow that is to run anew, "" for none."""
+        """Return the step of a workflow that is to run again, "" for none."""
         return str(self._option.evalstudio_from or "")
 
     @property
     def of_suites(self) -> list[str]:
-        """Options that were given and that workflows, which say such things in their files, do not heed."""
+        """Return the given options that have no effect on workflows, whose files define these settings."""
         given = {
             "--evalstudio-threshold": self._option.evalstudio_threshold,
             "--evalstudio-model": self._option.evalstudio_model,
             "--evalstudio-perturb": self._option.evalstudio_perturb,
         }
         return [name for name, value in given.items() if value]
+
+    @property
+    def renamed_models(self) -> dict[str, str]:
+        """Return the name of a model in the baseline to its name in this run, where they differ.
+
+        Raises:
+            ConfigurationError: if an option is malformed.
+        """
+        names = {}
+        for option in self._option.evalstudio_baseline_model:
+            old, equals, new = option.partition("=")
+            if not (equals and old and new):
+                raise ConfigurationError(f"--evalstudio-baseline-model {option}: write OLD=NEW")
+            names[old] = new
+        return names
+
+    @property
+    def fail_on(self) -> str:
+        """Return what fails the session, "" where the command line does not say."""
+        return str(self._option.evalstudio_fail_on or "")
+
+    @property
+    def fail_on_inconclusive(self) -> bool:
+        return bool(self._option.evalstudio_fail_on_inconclusive)
+
+    @property
+    def expects_known_failures(self) -> bool:
+        """Return whether items that fail in the baseline too are expected to fail."""
+        return bool(self._option.evalstudio_known_failures == "xfail")
+
+    def baseline(self) -> Path | None:
+        """Return the baseline of the command line, of pytest's ini file or of the configuration."""
+        if self._option.evalstudio_baseline:
+            return self._invocation / str(self._option.evalstudio_baseline)
+        if self._ini_baseline:
+            return self._root / self._ini_baseline
+        config = self.session
+        return config.folder / config.baseline if config.baseline else None
 
     @property
     def refresh(self) -> bool:
@@ -95,13 +135,13 @@ class Settings:
 
     @property
     def session(self) -> Configuration:
-        """What applies to the run as a whole: the configuration nearest to the first argument."""
+        """Return the configuration of the run as a whole, the one nearest to the first argument."""
         first = (self._arguments or [str(self._root)])[0].split("::")[0]
         place = Path(os.path.normpath(self._invocation / first))
         return self.for_folder(place if os.path.isdir(place) else place.parent)
 
     def for_folder(self, folder: Path) -> Configuration:
-        """The configuration of a folder.
+        """Return the configuration of a folder.
 
         Raises:
             ConfigurationError: if its file is wrong.
@@ -117,21 +157,21 @@ class Settings:
         return self._by_folder[folder]
 
     def output(self) -> Path:
-        """The folder of the report."""
+        """Return the folder of the report."""
         if self._option.evalstudio_output:
             return self._invocation / str(self._option.evalstudio_output)
         config = self.session
         return config.folder / config.output if config.output else self._invocation / DEFAULT_OUTPUT
 
     def cache(self) -> Path:
-        """The folder of stored answers and downloads."""
+        """Return the folder of stored answers and downloads."""
         if self._option.evalstudio_cache:
             return self._invocation / str(self._option.evalstudio_cache)
         config = self.session
         return config.folder / config.cache if config.cache else self._root / DEFAULT_CACHE
 
     def gates(self) -> list[str]:
-        """Gates of configuration and command line."""
+        """Return the gates of configuration and command line."""
         return [*self.session.gate, *self._option.evalstudio_gate]
 
     def _with_options(self, config: Configuration) -> Configuration:

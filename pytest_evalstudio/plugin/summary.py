@@ -1,4 +1,4 @@
-"""The run's summary on the terminal: leaderboards, problems, flips, gates, and where the report lies."""
+"""The run's summary on the terminal: leaderboards, problems, flips, gates and the path of the report."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     """Write the summary below the test results.
 
     Args:
-        start: where pytest was started.
-        root: where the files of the run lie from.
+        start: folder that pytest was started in.
+        root: root folder of the run; paths of workflow reports are relative to it.
     """
     analysis = report.analysis
     terminal.ensure_newline()
@@ -47,6 +47,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in flip_lines(analysis):
         terminal.write_line(text)
+    for text in flaky_lines(analysis):
+        terminal.write_line(text, yellow=True)
     for gate in analysis.gates:
         terminal.write_line(f"gate {gate.text}", green=gate.met, red=not gate.met)
     for text in report.warnings:
@@ -57,7 +59,7 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
 
 
 def nothing_lines(analysis: Analysis) -> Iterator[str]:
-    """A warning where the run has cases and no evaluator gave a score or an error for any of them."""
+    """Yield a warning if the run has cases and no evaluator gave a score or an error for any of them."""
     cases = sum(analysis.verdicts.values())
     lines = [line for board in analysis.leaderboards.values() for line in board.standings]
     if (
@@ -73,7 +75,7 @@ def nothing_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
-    """A table per evaluator: models, best first."""
+    """Yield a table per evaluator: models, best first."""
     for board in analysis.leaderboards.values():
         if any(line.scored for line in board.standings):
             yield from _board(board)
@@ -112,8 +114,7 @@ def _fitted(text: str, width: int) -> str:
 
 
 def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
-    """How the answers get before people whose verdict a calibration leaves open: a command per evaluator that
-    has some.
+    """Yield a command per evaluator with uncertain verdicts, which starts their review by people.
 
     Args:
         folder: of the report.
@@ -133,9 +134,7 @@ def review_lines(analysis: Analysis, folder: str) -> Iterator[str]:
 
 
 def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
-    """How each workflow of the run stands: its steps in order, what they say of themselves or wait for, and
-    where its own report lies.
-    """
+    """Yield the status of each workflow of the run: its steps in order, and the path of its report."""
     by_file: dict[str, list[StepEntry]] = {}
     for step in analysis.run.steps.values():
         by_file.setdefault(step.file, []).append(step)
@@ -153,7 +152,7 @@ def workflow_lines(analysis: Analysis, root: Path) -> Iterator[str]:
 
 
 def judging_lines(analysis: Analysis) -> Iterator[str]:
-    """What judges were asked in this run, and what they could not be asked."""
+    """Yield the usage of judges in this run, and the judgements that the budget prevented."""
     spend = analysis.run.judging
     if spend is None and not analysis.judging:
         return
@@ -171,7 +170,7 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
 
 
 def problem_lines(analysis: Analysis) -> Iterator[str]:
-    """How many problems of which severity."""
+    """Yield the number of problems by severity."""
     counts = Counter(problem.severity for problem in analysis.problems)
     if not counts:
         yield "problems: none"
@@ -181,8 +180,17 @@ def problem_lines(analysis: Analysis) -> Iterator[str]:
         )
 
 
+def flaky_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the items that passed only when a plugin ran them again."""
+    if analysis.flaky:
+        names = [item.nodeid for item in analysis.reruns if item.flaky][:ROWS]
+        cases = "1 test case" if analysis.flaky == 1 else f"{analysis.flaky} test cases"
+        more = ", ..." if analysis.flaky > len(names) else ""
+        yield f"flaky: {cases} passed only after a rerun: {', '.join(names)}{more}"
+
+
 def flip_lines(analysis: Analysis) -> Iterator[str]:
-    """Flips of all, then of each perturbator; copies and what changes the meaning below them."""
+    """Yield the flips of all perturbators, then of each; copies and changes of the meaning come last."""
     every = next((rate for rate in analysis.flip_rates if rate.group == "all"), None)
     if every is not None:
         yield f"flips: {_share(every)}; {every.pass_to_fail} from pass to fail, {every.fail_to_pass} back"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def step_items(collector: EvalFileCollector, source: Source) -> Iterator[WorkflowStep]:
-    """An item for each step of a workflow, in order.
+    """Yield an item for each step of a workflow, in order.
 
     Raises:
         CollectionError: for the first thing that is wrong with the file.
@@ -64,9 +64,7 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
 
 
 class WorkflowStep(pytest.Item):
-    """A step: skipped where it waits or what it needs is not there, kept where nothing has changed, else
-    run.
-    """
+    """A step: skipped if it waits or lacks another step, kept if nothing has changed, else run."""
 
     def __init__(self, *, run: WorkflowRun, spec: StepSpec, evals: EvalSession, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -78,7 +76,7 @@ class WorkflowStep(pytest.Item):
 
     @property
     def chunk_name(self) -> str:
-        """Under xdist: the steps of a workflow stay on one worker."""
+        """Return the chunk that keeps the steps of a workflow on one xdist worker."""
         return f"{self.nodeid.partition('::')[0]}#workflow"
 
     def setup(self) -> None:

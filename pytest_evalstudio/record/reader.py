@@ -112,6 +112,7 @@ class RecordReader:
                 self.run.evaluators.update(line.evaluators)
                 self.run.models.update(line.models)
                 self.run.steps.update(line.steps)
+                self.run.documents.update(line.documents)
                 files.update(line.files)
         return completed(self.run, files)
 

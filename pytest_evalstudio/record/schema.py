@@ -123,6 +123,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
+        tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer, "" if there is an answer.
         is_rag: whether the model retrieves.
         outcomes: evaluator id to its outcome.
@@ -144,6 +145,7 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int
     error: str
     is_rag: bool
+    tool_calls: tuple[JsonObject, ...] = ()
     conversation: tuple[Message, ...] = ()
     expected_facts: tuple[str, ...] = ()
     guidelines: tuple[str, ...] = ()
@@ -212,6 +214,23 @@ class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     compared: tuple[str, ...] = ()
 
 
+class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An attempt at an item that was run again.
+
+    Attributes:
+        duration_s: seconds.
+        reason: headline of a failed or broken attempt.
+        answers: the model's answers, one per repeat; none where the item was not evaluated.
+        verdicts: by evaluator id.
+    """
+
+    verdict: VerdictWord
+    duration_s: float
+    reason: str = ""
+    answers: tuple[str, ...] = ()
+    verdicts: dict[str, ItemVerdict] = {}
+
+
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
     """Item: one test case for one model, or one check of a test written in Python.
 
@@ -225,6 +244,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         reason: headline of a failed or broken item.
         rows: one per repeat; none where the item was not evaluated.
         perturbed: None for an original.
+        attempts: earlier attempts, where a plugin has run the item again.
+        flaky: whether it passed after an attempt that did not.
     """
 
     index: int
@@ -243,6 +264,8 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     flips: tuple[ItemFlip, ...]
     perturbed: Perturbation | None = None
     xfail: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    flaky: bool = False
 
     @property
     def identity(self) -> str:
@@ -418,6 +441,18 @@ class JudgeSpend(Struct, frozen=True, kw_only=True):
     output_tokens: int = 0
 
 
+class Baseline(Struct, frozen=True, kw_only=True):
+    """Marks a record as a baseline that `evalstudio baseline` saved.
+
+    Attributes:
+        saved: ISO 8601 with time zone.
+        has_answers: False where answers, contexts and questions were left out.
+    """
+
+    saved: str
+    has_answers: bool = True
+
+
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
     """The header of a record.
 
@@ -428,6 +463,10 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         judging: None where no judge was asked.
+        commit, branch: of the tested project's repository, "" where they are not known.
+        documents: names of local documents, as rows name them, to the SHA-256 of their content in
+            hexadecimal.
+        baseline: None for the record of a run itself.
     """
 
     schema_version: int
@@ -446,6 +485,10 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     files: tuple[FileEntry, ...]
     steps: dict[str, StepEntry]
     judging: JudgeSpend | None = None
+    commit: str = ""
+    branch: str = ""
+    documents: dict[str, str] = {}
+    baseline: Baseline | None = None
 
     def model_name(self, key: str) -> str:
         """Return the label of a model for people, its key where it has none."""
@@ -460,9 +503,10 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     models: dict[str, ModelEntry] = {}
     files: dict[str, FileEntry] = {}
     steps: dict[str, StepEntry] = {}
+    documents: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.evaluators or self.models or self.files or self.steps)
+        return bool(self.evaluators or self.models or self.files or self.steps or self.documents)
 
 
 Line = Run | Item | Tables

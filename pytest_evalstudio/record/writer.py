@@ -14,7 +14,7 @@ from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import FileEntry, Item, Run, Tables
 
 FILE = "record.jsonl"
-TABLES = ("evaluators", "models", "files", "steps")
+TABLES = ("evaluators", "models", "files", "steps", "documents")
 """Parts of the header that grow during the run."""
 
 
@@ -68,12 +68,16 @@ class RecordWriter:
             models={key: entry for key, entry in tables.models.items() if key not in self.run.models},
             files={key: entry for key, entry in tables.files.items() if key not in self._files},
             steps={key: entry for key, entry in tables.steps.items() if key not in self.run.steps},
+            documents={
+                name: digest for name, digest in tables.documents.items() if name not in self.run.documents
+            },
         )
         if not new:
             return
         self.run.evaluators.update(new.evaluators)
         self.run.models.update(new.models)
         self.run.steps.update(new.steps)
+        self.run.documents.update(new.documents)
         self._files.update(new.files)
         self._write(encode_line(new))
 
@@ -123,6 +127,7 @@ def completed(run: Run, files: dict[str, FileEntry]) -> Run:
         evaluators=dict(sorted(run.evaluators.items())),
         models=dict(sorted(run.models.items())),
         steps=dict(sorted(run.steps.items())),
+        documents=dict(sorted(run.documents.items())),
         files=tuple(
             entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())
         ),

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.comparison.results import Comparison, as_json
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
@@ -33,6 +34,7 @@ from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, 
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
+COMPARISON = "comparison.json"
 ARCHIVE = "evalstudio-report.zip"
 Consumer = Callable[[Item], None]
 LARGE_PAGE = 2_000_000
@@ -64,6 +66,7 @@ def build_report(
     storage_mb: float | None = None,
     more: Mapping[str, More] = NOTHING,
     registry: Registry | None = None,
+    comparison: Comparison | None = None,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
 
@@ -78,6 +81,7 @@ def build_report(
         storage_mb: megabytes that cache and output take, for the setting `storage.max_mb`.
         more: contributors of further sections, by name.
         registry: known evaluators and sections; a fresh one where not given.
+        comparison: of the run with its baseline.
 
     Raises:
         DataError: if the file is not a record.
@@ -94,7 +98,15 @@ def build_report(
     _check_record(output, record, run)
     with target.building() as draft:
         analysis, warnings = _write_files(
-            draft, record, run, evaluators, aggregates, storage_mb=storage_mb, more=more, registry=known
+            draft,
+            record,
+            run,
+            evaluators,
+            aggregates,
+            storage_mb=storage_mb,
+            more=more,
+            registry=known,
+            comparison=comparison,
         )
         target.publish(draft)
     return Report(
@@ -133,6 +145,7 @@ def _write_files(
     storage_mb: float | None,
     more: Mapping[str, More],
     registry: Registry,
+    comparison: Comparison | None,
 ) -> tuple[Analysis, tuple[str, ...]]:
     """Write all files of a report into an empty folder.
 
@@ -154,7 +167,15 @@ def _write_files(
             }
             also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
             analysis = analyse(record, aggregates, storage_mb=storage_mb, also=also)
-        content = Content(analysis, failures, folders, data.columns, record, warnings=exports.warnings)
+        content = Content(
+            analysis,
+            failures,
+            folders,
+            data.columns,
+            record,
+            warnings=exports.warnings,
+            comparison=comparison,
+        )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
                 _write_explainer(content, folder, rows=results.rows[id])
@@ -163,8 +184,13 @@ def _write_files(
         with exports.of(SUMMARY, output / SUMMARY):
             _write_text(
                 output / SUMMARY,
-                markdown.summary(analysis, [data.columns.nodeid(place) for place in data.columns.failed()]),
+                markdown.summary(
+                    analysis, [data.columns.nodeid(place) for place in data.columns.failed()], comparison
+                ),
             )
+        if comparison is not None:
+            with exports.of(COMPARISON, output / COMPARISON):
+                _write_text(output / COMPARISON, as_json(comparison) + "\n")
         with exports.of(PAGE, output / PAGE), open_text(output / PAGE) as file:
             file.writelines(
                 page.page_pieces(
@@ -174,7 +200,7 @@ def _write_files(
         for folder in folders.values():
             for path in tree(folder.path):
                 archive.add(path, path.relative_to(output).as_posix())
-        for name in (PAGE, DATA, SUMMARY, *judged.files):
+        for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
             if (output / name).is_file():
                 archive.add(
                     output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.failures import FailureBook
@@ -22,6 +23,7 @@ class Content:
         record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by
             one.
         warnings: exporters that failed before the page was written, a line each.
+        comparison: with the baseline, None without one.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -31,4 +33,5 @@ class Content:
     columns: Columns
     record: Path
     warnings: Sequence[str] = ()
+    comparison: Comparison | None = None
     rendered: dict[str, Markup] = field(default_factory=dict)

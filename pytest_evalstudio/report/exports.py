@@ -69,7 +69,11 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
     run = msgspec.to_builtins(analysis.run)
     return {
         "schema_version": SCHEMA_VERSION,
-        "run": {**{key: run[key] for key in _OF_RUN}, "verdicts": dict(analysis.verdicts)},
+        "run": {
+            **{key: run[key] for key in _OF_RUN},
+            "verdicts": dict(analysis.verdicts),
+            **({"flaky": [item.nodeid for item in analysis.reruns if item.flaky]} if analysis.flaky else {}),
+        },
         "models": {
             figures.key: {**run["models"].get(figures.key, {}), "figures": asdict(figures)}
             for figures in analysis.models

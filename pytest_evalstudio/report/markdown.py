@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
+from pytest_evalstudio.comparison.markdown import comparison_markdown
+from pytest_evalstudio.comparison.results import Comparison
+from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.engine.analysis.aggregators import excerpt
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.wording import rounded
@@ -15,27 +15,14 @@ from pytest_evalstudio.report.commands import pytest_command
 
 PROBLEMS_SHOWN = 10
 FAILURES_SHOWN = 10
-_SPECIAL = re.compile(r"([\\`*_\[\]|~])")
 
 
-def escaped(text: str, limit: int = 400) -> str:
-    r"""Return a text as plain Markdown: no markup, HTML, links, mentions or hidden direction changes.
-
-    >>> escaped("a|b <script> @team [x](http://y)")
-    'a\\|b &lt;script> &#64;team \\[x\\](http&#58;//y)'
-    """
-    line = "".join(char for char in excerpt(text, limit) if unicodedata.category(char) not in ("Cc", "Cf"))
-    line = _SPECIAL.sub(r"\\\1", line.replace("&", "&amp;"))
-    return (
-        line.replace("<", "&lt;").replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
-    )
-
-
-def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
+def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparison | None = None) -> str:
     """Summarise the run on one screen.
 
     Args:
         failed: node ids of the items that failed or broke.
+        comparison: of the run with its baseline.
     """
     run = analysis.run
     lines = ["# Evaluation summary", ""]
@@ -48,6 +35,8 @@ def summary(analysis: Analysis, failed: Sequence[str] = ()) -> str:
     lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
     if run.interrupted:
         lines += ["", "The run was interrupted: the figures cover the finished items only."]
+    if comparison is not None:
+        lines += ["", comparison_markdown(comparison, level=2).rstrip()]
     if analysis.gates:
         lines += [
             "",
@@ -125,17 +114,6 @@ def _failures(failed: Sequence[str]) -> Iterator[str]:
         yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"
     if len(failed) > FAILURES_SHOWN:
         yield f"- … and {len(failed) - FAILURES_SHOWN} more, in interpretation.html"
-
-
-def code(text: str) -> str:
-    """Return a text on one line as code, whatever backticks it has.
-
-    >>> code("a`b")
-    '``a`b``'
-    """
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{space}{text}{space}{fence}"
 
 
 def _overview(analysis: Analysis) -> Iterator[str]:

@@ -75,7 +75,7 @@ def cluster_bootstrap_intervals(
     >>> cluster_bootstrap_intervals(np.ones((3, 2)), np.ones((3, 2)))
     [(1.0, 1.0), (1.0, 1.0)]
     """
-    means = _drawn_means(sums, counts, replicates, seed)
+    means = drawn_means(sums, counts, replicates, seed)
     tails = [50 * (1 - level), 50 * (1 + level)]
     filled = (counts > 0).sum(axis=0)
     intervals: list[Interval | None] = []
@@ -89,7 +89,7 @@ def cluster_bootstrap_intervals(
     return intervals
 
 
-def _drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
+def drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
     """Return the means of all draws, shape (replicates, means); NaN where a draw holds no value."""
     total, width = sums.shape
     rng = np.random.default_rng(seed)
@@ -98,7 +98,9 @@ def _drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Fl
     for start in range(0, replicates, block):
         size = min(block, replicates - start)
         drawn = rng.integers(0, total, size=(size, total), dtype=np.uint32)
-        weights = np.stack([np.bincount(row, minlength=total) for row in drawn]).astype(np.float64)
+        weights = np.empty((size, total))
+        for row, clusters in enumerate(drawn):
+            weights[row] = np.bincount(clusters, minlength=total)
         with np.errstate(invalid="ignore", divide="ignore"):
             means[start : start + size] = (weights @ sums) / (weights @ counts)
     return means

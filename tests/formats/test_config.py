@@ -6,9 +6,9 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import (
     Configuration,
     configuration,
-    find_configuration,
     load_configuration,
 )
+from pytest_evalstudio.formats.recognition import find_configuration
 
 
 def write(folder, text, name="evalstudio.toml"):

@@ -72,3 +72,37 @@ def test_paid_answers_are_asked_for_once_until_refreshed(
     assert (asked, again, len(service.requests)) == (2, 0, 3)
     written = [path.read_bytes() for path in project.folder.rglob("*") if path.is_file()]
     assert not any(b"key-that-must-not-be-seen" in content for content in written)
+
+
+def test_tool_calls_of_a_host_are_kept_with_the_answer(project: Project) -> None:
+    project.write(
+        "app.py",
+        "CALL = {'id': '1', 'function': {'name': 'add', 'arguments': '{\"a\": 2}'}}\n\n\n"
+        "def ask(prompt):\n"
+        "    return {'answer': '4' if prompt == '2+2?' else None, 'tool_calls': [CALL]}\n",
+    )
+    with (project.folder / "evalstudio.toml").open("a") as file:
+        file.write("cache = true\n")
+    project.suite(
+        {"key": "four", "prompt": "2+2?", "condition": '"4"'},
+        {"key": "none", "prompt": "3+3?", "condition": '"6"'},
+    )
+
+    for _ in range(2):  # asked, then out of the cache
+        project.run().assert_outcomes(passed=1, failed=1)  # an answer without text meets no condition
+
+        for item in project.record()[1].values():
+            (call,) = item["rows"][0]["tool_calls"]
+            assert call == {"id": "1", "function": {"name": "add", "arguments": '{"a": 2}'}}
+
+
+def test_tool_calls_that_are_no_json_objects_are_an_error(project: Project) -> None:
+    project.write(
+        "app.py", "def ask(prompt):\n    return {'answer': 'x', 'tool_calls': 'add' if prompt else 1}\n"
+    )
+    project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
+
+    result = project.run()
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*'tool_calls' as a str; make it a list of JSON objects*"])

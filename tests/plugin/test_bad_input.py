@@ -270,3 +270,23 @@ def test_files_are_utf_8_whatever_the_locale_says(project: Project, monkeypatch:
     project.write("g_suite.json", f'{{"tests": [{{"documents": ["fees.md"], "test_cases": [{case}]}}]}}')
 
     project.run("g_suite.json").assert_outcomes(passed=1)
+
+
+def test_a_link_to_a_row_that_is_not_there_is_a_warning_of_one_line(project: Project) -> None:
+    link = {"type": "perturbation_source", "target": "gone", "target_type": "test_case"}
+    project.lab(
+        {
+            "key": "q",
+            "input": "2+2?",
+            "output_condition": '"4"',
+            "actual_output": "4",
+            "relationships": [link],
+            "note": "TEXT OF THE LINE",
+        }
+    )
+
+    result = project.run()
+
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*answers_lab.json*'gone'*"])
+    assert "TEXT OF THE LINE" not in result.stdout.str()

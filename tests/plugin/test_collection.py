@@ -137,7 +137,7 @@ def test_suites_without_a_model_say_how_to_configure_one(project: Project) -> No
     project.write("evalstudio.toml", "")
     project.suite(FOUR)
 
-    result = project.run()
+    result = project.run("sums_suite.json")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(

@@ -184,7 +184,7 @@ def test_the_models_of_a_lab_are_asked_the_perturbed_questions(echoing: Project)
         "model_key": "m",
     }
     echoing.lab(row)
-    refused = echoing.run("--evalstudio-perturb", "comma:high")
+    refused = echoing.run("answers_lab.json", "--evalstudio-perturb", "comma:high")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
     refused.stderr.fnmatch_lines(
         ["*model 'm' of the lab is to be asked and is not configured. Add a [[][[]model]] with name = 'm'*"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
+from pytest_evalstudio.core.markdown import escaped
 from pytest_evalstudio.engine.analysis.analyse import analyse
-from pytest_evalstudio.report.markdown import escaped, leaderboard, summary
+from pytest_evalstudio.report.markdown import leaderboard, summary
 from tests.records import RecordBuilder, boolean_evaluator, evaluator, score
 
 

@@ -13,12 +13,14 @@ import msgspec
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.spools import Spool
 from pytest_evalstudio.engine.origins import SOURCE, Origin, origin
 from pytest_evalstudio.record.schema import CaseFinding, Item, ItemFlip, ItemVerdict, Row, RowOutcome, Run
 
-EXCERPT_CHARS = 200
+MAX_RERUNS = 100
+"""Items with earlier attempts that an analysis lists."""
 FIRST_KEYS = 10
 FIRST_TEXTS = 3
 LISTED = 1_000
@@ -210,6 +212,8 @@ class Aggregator:
         self.evaluators: dict[str, EvaluatorInfo] = evaluators_of(run)
         self.verdicts: Counter[str] = Counter()
         self.items = 0
+        self.flaky = 0
+        self.reruns: list[Item] = []
         self.cases = CaseBook()
         self.models: dict[str, ModelAggregator] = {}
         self.scores: dict[str, dict[str, ScoreAggregator]] = {id: {} for id in self.evaluators}
@@ -241,6 +245,8 @@ class Aggregator:
     def add(self, item: Item) -> None:
         """Take one finished item of the record."""
         self.items += 1
+        if item.attempts and item.part == 0:
+            self._rerun(item)
         self.verdicts[item.verdict] += 1
         model = self.models.setdefault(item.model_key, ModelAggregator())
         model.verdicts[item.verdict] += 1
@@ -252,6 +258,12 @@ class Aggregator:
             bits |= self._verdict(id, verdict, case, item.model_key)
         self.scored_bits[case, item.model_key] = bits
         self._flips(item, case)
+
+    def _rerun(self, item: Item) -> None:
+        self.flaky += item.flaky
+        if len(self.reruns) < MAX_RERUNS:
+            kept = msgspec.structs.replace(item, rows=(), verdicts={}, flips=())
+            self.reruns.append(kept)
 
     def model_scores(self, evaluator: str, model: str) -> ScoreAggregator:
         by_model = self.scores[evaluator]
@@ -435,16 +447,6 @@ def _origin(item: Item, categories: Iterable[str]) -> Origin:
     if item.flips:
         return Origin(item.flips[0].perturbators, item.flips[0].meaning_kept)
     return origin(categories)
-
-
-def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    r"""Return the beginning of a text on one line.
-
-    >>> excerpt("one\n two", 5)
-    'one …'
-    """
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1] + "…"
 
 
 def visible_categories(categories: Iterable[str]) -> list[str]:

@@ -103,6 +103,8 @@ class Analysis:
     Attributes:
         hardest: evaluator id to the prompts that the most models fail, the hardest first.
         verdicts: items by verdict, all verdicts present.
+        flaky: items that passed after an attempt that did not.
+        reruns: items that were run again, the first of the run; without rows and verdicts.
         judging: what judging took, by evaluator; none where no judge was asked.
     """
 
@@ -119,6 +121,8 @@ class Analysis:
     dataset: DatasetFigures
     hardest: Mapping[str, tuple[HardCase, ...]]
     judging: tuple[JudgingFigures, ...] = ()
+    flaky: int = 0
+    reruns: tuple[Item, ...] = ()
 
 
 def analyse(
@@ -173,6 +177,8 @@ def _analysis(aggregator: Aggregator, boards: Mapping[str, Leaderboard], storage
         dataset=_dataset(aggregator),
         hardest={id: _hardest(aggregator, info) for id, info in aggregator.evaluators.items()},
         judging=judging_figures(aggregator),
+        flaky=aggregator.flaky,
+        reruns=tuple(aggregator.reruns),
     )
 
 

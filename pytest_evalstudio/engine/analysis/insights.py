@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
-from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks, excerpt
+from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.engine.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks
 from pytest_evalstudio.engine.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem
-from pytest_evalstudio.engine.analysis.aggregators import Aggregator, CaseFlip, FaultKind, Sample, excerpt
+from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.engine.analysis.aggregators import Aggregator, CaseFlip, FaultKind, Sample
 from pytest_evalstudio.engine.analysis.judging import budget_problems
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.operations import operations

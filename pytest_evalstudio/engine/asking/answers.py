@@ -98,6 +98,7 @@ class AnswerCache:
                     **kept,
                     "context": tuple(kept["context"]),
                     "context_sources": tuple(kept["context_sources"]),
+                    "tool_calls": tuple(kept.get("tool_calls", ())),
                 }
             )
         except (ValueError, TypeError, KeyError):

@@ -129,12 +129,12 @@ def _opened(
             )
     except ConfigurationError as exc:
         raise ConfigurationError(secrets.mask_message(str(exc))) from exc
-    masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
+    identity = _identity(name, spec, secrets, expanded)
     return ModelSession(
         host,
         name=name,
-        key=str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, masked]))),
-        settings=masked,
+        key=identity.key,
+        settings=identity.settings,
         limits=limits,
         retrieves=given.retrieves(spec),
         secrets=secrets,
@@ -159,6 +159,40 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
         build(Limits, given.limits, "")
     except ConfigurationError as exc:
         raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelIdentity:
+    """The part of a model's session that is known before the model is opened.
+
+    Attributes:
+        key: of the session.
+        host: id of the host.
+        settings: the host's parameters, secrets masked.
+    """
+
+    key: str
+    host: str
+    settings: dict[str, Any]
+
+
+def model_identity(
+    name: str, settings: Mapping[str, Any], registry: Registry, *, env: Mapping[str, str] | None = None
+) -> ModelIdentity:
+    """Return the key and the settings that `open_model` gives a model.
+
+    Raises:
+        ConfigurationError: if the host or a variable of the environment is unknown.
+    """
+    _, spec = _host_of(settings, registry)
+    secrets = Secrets()
+    return _identity(name, spec, secrets, secrets.expand(settings, env=env))
+
+
+def _identity(name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any]) -> ModelIdentity:
+    masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
+    key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, masked])))
+    return ModelIdentity(key=key, host=spec.id, settings=masked)
 
 
 def _host_of(settings: Mapping[str, Any], registry: Registry) -> tuple[type[Host], HostSpec]:

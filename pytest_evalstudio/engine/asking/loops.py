@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 CLOSING_S = 10.0
@@ -39,6 +39,10 @@ class LoopThread:
             wait([asyncio.run_coroutine_threadsafe(_let_tasks_end(), loop)], timeout=CLOSING_S)
             raise
         return future.result()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine whose result is needed later."""
+        return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def stop(self) -> None:
         """End what is still running, then the thread."""

@@ -15,6 +15,7 @@ def prompt_of(
     run: int = 1,
     conversation: tuple[Turn, ...] = (),
     originals: Iterable[str] = (),
+    attempt: int = 1,
 ) -> Prompt:
     """Return the prompt with which a model is asked a question.
 
@@ -26,8 +27,9 @@ def prompt_of(
         originals: questions of the cases that this one is a perturbation of. If one of them is the same
             question, the case is an unchanged copy: the model is asked again, since its answer to the
             original says nothing of its noise.
+        attempt: number of the attempt at the test case, 1 for the first. The model is asked again for each,
+            since a test is run again to see another answer.
     """
     is_copy = any(original == question for original in originals)
-    return Prompt(
-        text=question, corpus=corpus, run=run, conversation=conversation, sample=key if is_copy else ""
-    )
+    parts = [*([key] if is_copy else []), *([f"attempt {attempt}"] if attempt > 1 else [])]
+    return Prompt(text=question, corpus=corpus, run=run, conversation=conversation, sample=" ".join(parts))

@@ -6,6 +6,7 @@ import asyncio
 import time
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -152,6 +153,10 @@ class ModelSession:
         if self._closed:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(prompts, progress))
+
+    def submit(self, prompt: Prompt) -> Future[Answer]:
+        """Ask a prompt whose answer is needed later; see `ask`."""
+        return self._thread.submit(self.answer(prompt))
 
     def close(self) -> None:
         """End connections and the background thread; a second call does nothing."""
@@ -358,6 +363,7 @@ class ModelSession:
             text=clean(answer.text),
             context=tuple(map(clean, answer.context)),
             context_sources=tuple(map(clean, answer.context_sources)),
+            tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
         )
 
     async def _closing(self) -> None:
@@ -375,6 +381,15 @@ class ModelSession:
 
 class _NotAdmitted(Exception):
     """A request that must not be made."""
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    """Return a JSON value with all its texts cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: _cleaned(item, clean) for key, item in value.items()}
+    return [_cleaned(item, clean) for item in value] if isinstance(value, list | tuple) else value
 
 
 async def _as_it_is(answer: Answer) -> Answer:

@@ -25,9 +25,9 @@ _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL 
 UNNAMED_MODEL = "dataset"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ModelInfo:
-    """A model as the record knows it.
+    """A model as the record knows it; it equals itself alone.
 
     Attributes:
         key: what results are grouped by.
@@ -44,8 +44,8 @@ class ModelInfo:
     description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def __post_init__(self) -> None:
-        self.key = safe_identifier(self.key)
-        self.label = safe_identifier(self.label)
+        object.__setattr__(self, "key", safe_identifier(self.key))
+        object.__setattr__(self, "label", safe_identifier(self.label))
 
 
 @dataclass(slots=True, eq=False)
@@ -59,6 +59,7 @@ class EvalTask:
         chosen: evaluators of the case's own; None for the run's choice.
         source: the original of a perturbed case, under the same model.
         related: by type of relationship, other cases under the same model that this one is linked to.
+        attempt: number of the attempt at the test case, 1 for the first.
     """
 
     name: str
@@ -71,6 +72,7 @@ class EvalTask:
     skip: str = ""
     source: EvalTask | None = None
     related: Mapping[str, EvalTask] = field(default_factory=lambda: NOTHING)
+    attempt: int = 1
 
     @property
     def key(self) -> str:

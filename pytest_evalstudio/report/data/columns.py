@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.aggregators import EXCERPT_CHARS, excerpt, visible_categories
+from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
+from pytest_evalstudio.engine.analysis.aggregators import visible_categories
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run

@@ -9,8 +9,8 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
-from pytest_evalstudio.engine.analysis.aggregators import excerpt
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_evalstudio.engine.analysis.aggregators import excerpt
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.mrm.data.categories import by_dimension
 from pytest_evalstudio.mrm.steps.failure_clustering.judged import Judged
 from pytest_evalstudio.mrm.steps.failure_clustering.method import LEAST, Grouping

@@ -1,0 +1,110 @@
+"""`evalstudio compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, say
+from pytest_evalstudio.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.comparison.results import Comparison
+    from pytest_evalstudio.comparison.sides import Side
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("compare", run, "Compare two runs, or two models of one run: is the second one worse?")
+    parser.add_argument("base", metavar="BASE", help="record, report folder, report ZIP or baseline")
+    parser.add_argument("new", metavar="NEW", nargs="?", help="the run that may be worse")
+    parser.add_argument(
+        "--models", nargs=2, metavar=("A", "B"), help="compare two models of one run: B with A"
+    )
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="name of a model in both runs; repeatable",
+    )
+    parser.add_argument(
+        "--allowed-drop",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="drop that is never worse, as a share of the metric's range (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.05,
+        metavar="SHARE",
+        help="drop that does not matter, as a share of the metric's range (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
+    parser.add_argument("-o", "--output", metavar="DIR", help="write comparison.json and comparison.md there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the comparison; 1 where the new run is worse."""
+    from pytest_evalstudio.comparison.compare import compare
+    from pytest_evalstudio.comparison.markdown import comparison_markdown
+    from pytest_evalstudio.comparison.metrics import Limits
+    from pytest_evalstudio.comparison.results import as_json
+    from pytest_evalstudio.comparison.text import comparison_lines
+    from pytest_evalstudio.core.display import visible_json
+    from pytest_evalstudio.core.writing import write_whole
+
+    limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
+    comparison: Comparison = compare(*_sides(arguments), limits=limits)
+    if arguments.json:
+        print(visible_json(as_json(comparison)))
+    else:
+        say(*comparison_lines(comparison))
+    if arguments.output:
+        folder = Path(arguments.output)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / "comparison.json", as_json(comparison).encode() + b"\n")
+        write_whole(folder / "comparison.md", comparison_markdown(comparison).encode())
+        say(f"wrote {folder / 'comparison.md'}", error=True)
+    return FINDINGS if comparison.is_worse else FINE
+
+
+def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
+    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.comparison.sides import of_model, read_side
+
+    if arguments.models:
+        if arguments.new is not None:
+            raise ConfigurationError("--models: compares two models of one run; give one record")
+        with opened(arguments.base) as reader:
+            side = read_side(reader.run, reader.items())
+        base, new = arguments.models
+        return of_model(side, base, new), of_model(side, new, new)
+    if arguments.new is None:
+        raise ConfigurationError("compare: give a base and a new run, or one run and --models A B")
+    if Path(arguments.base).resolve() == Path(arguments.new).resolve():
+        raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
+    with opened(arguments.base) as reader:
+        first = read_side(reader.run, reader.items(), models=renamed(arguments.model), answers_of=("passed",))
+    with opened(arguments.new) as reader:
+        return first, read_side(reader.run, reader.items(), answers_of=("failed",))
+
+
+def renamed(options: list[str]) -> dict[str, str]:
+    """Return old to new name of each `OLD=NEW`.
+
+    Raises:
+        ConfigurationError: for an option without an equals sign.
+    """
+    names = {}
+    for option in options:
+        old, equals, new = option.partition("=")
+        if not (equals and old and new):
+            raise ConfigurationError(f"--model {option}: write OLD=NEW")
+        names[old] = new
+    return names

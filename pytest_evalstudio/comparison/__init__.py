@@ -1,0 +1,1 @@
+"""Comparison of two runs: which cases changed their outcome, and whether the metrics are worse."""

@@ -1,0 +1,213 @@
+"""Compares two sides: classes of items, metrics, and what else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from pytest_evalstudio.comparison.metrics import Limits, compare_metrics, compare_operations, overall
+from pytest_evalstudio.comparison.results import (
+    ITEM_CLASSES,
+    PARTS,
+    Comparison,
+    ItemChange,
+    ItemClass,
+    Part,
+    ScoreChange,
+)
+from pytest_evalstudio.comparison.sides import Identity, Scores, Side, SideItem
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
+
+_SETTLED: Mapping[tuple[str, str], ItemClass] = {
+    ("passed", "failed"): "regressed",
+    ("failed", "passed"): "fixed",
+    ("failed", "failed"): "still_failing",
+    ("passed", "passed"): "still_passing",
+}
+
+
+def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Comparison:
+    """Return the comparison of two runs.
+
+    Args:
+        base: the run or baseline that is compared with.
+        new: the run that may be worse.
+        limits: of the verdicts on metrics.
+
+    Raises:
+        ConfigurationError: if the runs have no item in common.
+    """
+    matched = {
+        identity: (earlier, item)
+        for identity, item in new.items.items()
+        if (earlier := base.items.get(identity)) is not None
+        and "skipped" not in (earlier.outcome, item.outcome)
+    }
+    if not matched:
+        raise ConfigurationError(
+            f"the runs have no item in common: {len(base.items):,} items in the base run, {len(new.items):,}"
+            " in the new run, none of the same file, key and model; give runs of the same suites, and name"
+            " renamed models as OLD=NEW"
+        )
+    pairs: dict[str, list[tuple[SideItem, SideItem]]] = {}
+    for identity, pair in matched.items():
+        pairs.setdefault(identity[2], []).append(pair)
+    metrics = compare_metrics(pairs, new.run.evaluators, limits or Limits())
+    changes = sorted(_changes(base, new), key=lambda change: ITEM_CLASSES.index(change.item_class))
+    counts: dict[ItemClass, int] = dict.fromkeys(ITEM_CLASSES, 0)
+    for change in changes:
+        counts[change.item_class] += 1
+    documents = tuple(sorted(_changed_documents(base.run, new.run)))
+    cases = [identity[1] for identity, pair in matched.items() if pair[0].case != pair[1].case]
+    return Comparison(
+        verdict=overall(metrics),
+        base=base.label,
+        new=new.label,
+        items=counts,
+        metrics=tuple(metrics),
+        operations=tuple(compare_operations(pairs)),
+        changed=_changed_parts(base.run, new.run, cases=bool(cases), documents=bool(documents)),
+        changed_cases=tuple(dict.fromkeys(cases)),
+        changed_documents=documents,
+        document_cases=tuple(
+            dict.fromkeys(
+                identity[1]
+                for identity, pair in matched.items()
+                if not set(documents).isdisjoint(pair[1].documents)
+            )
+        ),
+        changes=tuple(change for change in changes if change.item_class != "still_passing"),
+        notes=tuple(_notes(base, new)),
+    )
+
+
+def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
+    """Return the class of an item, None if neither run evaluated it.
+
+    Args:
+        base: the item in the base run, None if it is not there.
+        new: the item in the new run, None if it is not there.
+    """
+    earlier = base.outcome if base is not None else "skipped"
+    outcome = new.outcome if new is not None else "skipped"
+    if earlier == outcome == "skipped":
+        return None
+    if outcome == "error":
+        return "error_now"
+    if earlier == "skipped":
+        return "new"
+    if outcome == "skipped":
+        return "gone"
+    return "error_then" if earlier == "error" else _SETTLED[earlier, outcome]
+
+
+def score_changes(
+    base: Scores, new: Scores, evaluators: Mapping[str, EvaluatorEntry]
+) -> Iterator[ScoreChange]:
+    """Yield the primary and asserted metrics whose score differs."""
+    for evaluator in evaluators.values():
+        for metric in evaluator.metrics:
+            name = (evaluator.id, metric.key)
+            earlier, now = base.get(name), new.get(name)
+            if earlier != now and (metric.primary or metric.asserted):
+                yield ScoreChange(evaluator=evaluator.id, metric=metric.key, base=earlier, new=now)
+
+
+def _changes(base: Side, new: Side) -> Iterator[ItemChange]:
+    for identity in dict.fromkeys([*new.items, *base.items]):
+        earlier, now = base.items.get(identity), new.items.get(identity)
+        kind = item_class(earlier, now)
+        if kind is not None:
+            yield _change(identity, kind, earlier, now, new.run.evaluators)
+
+
+def _change(
+    identity: Identity,
+    kind: ItemClass,
+    base: SideItem | None,
+    new: SideItem | None,
+    evaluators: Mapping[str, EvaluatorEntry],
+) -> ItemChange:
+    file, key, model, _ = identity
+    shown = new or base
+    assert shown is not None
+    if kind == "still_passing":
+        return ItemChange(item_class=kind, nodeid=shown.nodeid, file=file, key=key, model=model)
+    return ItemChange(
+        item_class=kind,
+        nodeid=shown.nodeid,
+        file=file,
+        key=key,
+        model=model,
+        flaky=base is not None and base.flaky,
+        scores=tuple(score_changes(base.scores, new.scores, evaluators)) if base and new else (),
+        reason=new.reason if new else "",
+        base_answer=base.answer if base else "",
+        answer=new.answer if new else "",
+    )
+
+
+def _changed_documents(base: Run, new: Run) -> Iterator[str]:
+    for name, digest in new.documents.items():
+        if name in base.documents and base.documents[name] != digest:
+            yield name
+
+
+def _changed_parts(base: Run, new: Run, *, cases: bool, documents: bool) -> tuple[Part, ...]:
+    shared = [(base.evaluators[id], entry) for id, entry in new.evaluators.items() if id in base.evaluators]
+    changed: dict[Part, bool] = {
+        "case": cases,
+        "documents": documents,
+        "model": _models(base) != _models(new),
+        "evaluator": any(_evaluator(earlier) != _evaluator(entry) for earlier, entry in shared)
+        or base.tool != new.tool,
+        "judge": any(earlier.judge != entry.judge for earlier, entry in shared),
+        "embedder": any(earlier.embedder != entry.embedder for earlier, entry in shared),
+    }
+    return tuple(part for part in PARTS if changed[part])
+
+
+def _models(run: Run) -> list[object]:
+    return sorted((_model(entry) for entry in run.models.values()), key=repr)
+
+
+def _model(entry: ModelEntry) -> tuple[object, ...]:
+    return (
+        entry.host,
+        entry.model_type,
+        entry.llm_model_name,
+        entry.connection,
+        entry.collection_name,
+        tuple(sorted((name, repr(value)) for name, value in entry.model_cfg.items())),
+    )
+
+
+def _evaluator(entry: EvaluatorEntry) -> tuple[object, ...]:
+    return entry.type, entry.parameters, entry.metrics, entry.calibration
+
+
+def _notes(base: Side, new: Side) -> Iterable[str]:
+    if not (base.label.has_answers and new.label.has_answers):
+        yield "a side was saved without answers: there are no word diffs, and it cannot be scored again"
+    missing = [id for id in base.run.evaluators if id not in new.run.evaluators]
+    if missing:
+        yield f"evaluators of the base run alone, not compared: {', '.join(missing)}"
+    added = [id for id in new.run.evaluators if id not in base.run.evaluators]
+    if added:
+        yield f"evaluators of the new run alone, not compared: {', '.join(added)}"
+    for id, entry in new.run.evaluators.items():
+        if id in base.run.evaluators:
+            yield from _threshold_notes(id, base.run.evaluators[id], entry)
+    if base.run.interrupted or new.run.interrupted:
+        yield "a run was interrupted: only the items that had finished are compared"
+
+
+def _threshold_notes(id: str, base: EvaluatorEntry, new: EvaluatorEntry) -> Iterator[str]:
+    earlier = {metric.key: metric.threshold for metric in base.metrics}
+    for metric in new.metrics:
+        before = earlier.get(metric.key, metric.threshold)
+        if before != metric.threshold and (metric.primary or metric.asserted):
+            yield (
+                f"the threshold of {id}.{metric.key} was {before:g} and is {metric.threshold:g}: the class of"
+                " an item may change although its score did not"
+            )

@@ -1,0 +1,191 @@
+"""One side of a comparison: the scores of a record's items, without the texts that are not shown."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from pytest_evalstudio.comparison.results import RunLabel
+from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.record.schema import Item, Row, Run
+
+MAX_ANSWER_CHARS = 4_000
+"""Characters of an answer that are kept for a word diff."""
+PERTURBATION_SOURCE = "perturbation_source"
+
+Identity = tuple[str, str, str, int]
+"""File, key, model and part of an item."""
+MetricName = tuple[str, str]
+"""Evaluator and metric."""
+Scores = Mapping[MetricName, float | None]
+"""Score of an item by metric, None where a metric was not scored."""
+
+
+class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a comparison needs of an item.
+
+    Attributes:
+        outcome: "passed", "failed", "error" or "skipped".
+        cluster: file and key of the original case, which perturbations and repeats belong to.
+        flaky: whether repeats or attempts disagree.
+        scores: by evaluator and metric, None where a metric was not scored.
+        case: digest of question and expectation.
+        documents: names of the documents that the item uses.
+    """
+
+    nodeid: str
+    outcome: str
+    cluster: tuple[str, str]
+    flaky: bool
+    scores: Scores
+    case: bytes
+    documents: tuple[str, ...]
+    duration_s: float | None
+    cost_usd: float | None
+    reason: str
+    answer: str
+
+
+@dataclass(slots=True)
+class Side:
+    """A run and its items by identity, in the order of the run.
+
+    Attributes:
+        model: the only model of the items, where two models of one run are compared.
+    """
+
+    run: Run
+    items: dict[Identity, SideItem] = field(default_factory=dict)
+    model: str = ""
+
+    @property
+    def label(self) -> RunLabel:
+        baseline = self.run.baseline
+        return RunLabel(
+            run_id=self.run.run_id,
+            created=self.run.created,
+            commit=self.run.commit,
+            items=len(self.items),
+            has_answers=baseline is None or baseline.has_answers,
+            model=self.model,
+        )
+
+
+_OUTCOMES = {
+    "passed": "passed",
+    "xpassed": "passed",
+    "failed": "failed",
+    "xfailed": "failed",
+    "error": "error",
+    "skipped": "skipped",
+}
+
+
+def read_side(
+    run: Run,
+    items: Iterable[Item],
+    *,
+    models: Mapping[str, str] | None = None,
+    answers_of: Collection[str] = ("passed", "failed", "error", "skipped"),
+) -> Side:
+    """Return a side of a comparison; the items are read once.
+
+    Args:
+        run: header of the record.
+        items: of the record.
+        models: label of a model in this run to its label in the other one, where they differ.
+        answers_of: outcomes of the items whose answers are kept; answers take most of the memory.
+    """
+    side = Side(run)
+    labels = _labels(run)
+    renamed = models or {}
+    names: dict[MetricName, MetricName] = {}  # one object for equal values, which thousands of items have
+    documents: dict[tuple[str, ...], tuple[str, ...]] = {}
+    files: dict[str, str] = {}
+    for item in items:
+        file = files.setdefault(item.file, item.file)
+        label = labels.get(item.model_key, item.model_key)
+        model = renamed.get(label, label)
+        row = item.rows[0] if item.rows else None
+        outcome = _OUTCOMES[item.verdict]
+        side.items[(file, item.key, model, item.part)] = SideItem(
+            nodeid=item.nodeid,
+            outcome=outcome,
+            cluster=(file, _original(row, item.key)),
+            flaky=is_flaky(item),
+            scores={
+                names.setdefault((evaluator, metric), (evaluator, metric)): value
+                for evaluator, verdict in item.verdicts.items()
+                for metric, value in verdict.scores.items()
+            },
+            case=case_digest(row),
+            documents=documents.setdefault(row.corpus, row.corpus) if row else (),
+            duration_s=_mean([each.actual_duration for each in item.rows if not each.error]),
+            cost_usd=_mean([each.cost for each in item.rows if each.cost is not None]),
+            reason=item.reason,
+            answer=row.actual_output[:MAX_ANSWER_CHARS] if row and outcome in answers_of else "",
+        )
+    return side
+
+
+def is_flaky(item: Item) -> bool:
+    """Return True if repeats or attempts of an item disagree."""
+    return item.flaky or any(
+        verdict.pass_k == 0.0 and verdict.passed is True for verdict in item.verdicts.values()
+    )
+
+
+def case_digest(row: Row | None) -> bytes:
+    """Return a digest of a case's question and expectation; b"" for an item without rows."""
+    if row is None:
+        return b""
+    parts = (
+        row.input,
+        row.conversation,
+        row.expected_output,
+        row.output_condition,
+        row.expected_facts,
+        row.guidelines,
+        row.expected_documents,
+    )
+    return hashlib.blake2b(msgspec.json.encode(parts), digest_size=12).digest()
+
+
+def _labels(run: Run) -> dict[str, str]:
+    """Return a label for each model that is the same in another run: its name if no other model has it."""
+    names = [entry.name for entry in run.models.values()]
+    return {
+        key: entry.name if entry.name and names.count(entry.name) == 1 else key
+        for key, entry in run.models.items()
+    }
+
+
+def _original(row: Row | None, key: str) -> str:
+    for link in row.relationships if row else ():
+        if link.type == PERTURBATION_SOURCE:
+            return link.target
+    return key
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def of_model(side: Side, model: str, name: str) -> Side:
+    """Return the items of one model under another name, so that two models can be compared.
+
+    Raises:
+        ConfigurationError: if the run has no such model.
+    """
+    names = list(dict.fromkeys(identity[2] for identity in side.items))
+    if model not in names:
+        raise unknown_name("model", model, names, f"The run has {', '.join(names)}.")
+    items = {
+        (file, key, name, part): item
+        for (file, key, label, part), item in side.items.items()
+        if label == model
+    }
+    return Side(side.run, items, model)

@@ -1,0 +1,148 @@
+"""Recognition of evaluation files among the files of others, for files that nobody has named.
+
+`likeness` decides from a file's bytes, cheaply; `missing_part` decides from its parsed content. The module
+imports the standard library only, since every pytest session may call `likeness`.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+HEAD_BYTES = 4096
+"""Bytes that are read first; a root key must begin in them, else the rest is not read."""
+CONFIGURATION_FILE = "evalstudio.toml"
+SHARED_FILE = "pyproject.toml"
+
+_TABLE = re.compile(r"^[ \t]*\[{1,2}[ \t]*tool[ \t]*\.[ \t]*evalstudio\b", re.MULTILINE)
+_PARTS: Mapping[bytes, bytes] = {
+    b"tests": b"test_cases",
+    b"inputs": b"actual_output",
+    b"dataset": b"models",
+    b"evalstudio_workflow": b"evalstudio_workflow",
+}
+"""Root key of each format to another key that it must have somewhere."""
+_OBJECT = rb"\s*:\s*(?:\{|\Z)|\s*\Z"
+_OBJECTS = rb"\s*:\s*(?:\[\s*(?:\{|\Z)|\Z)|\s*\Z"
+_OF_LISTS = re.compile(rb'"(tests|inputs)"(?:' + _OBJECTS + rb")")
+_OF_OBJECTS = re.compile(rb'"(evalstudio_workflow|dataset|raw_dataset)"(?:' + _OBJECT + rb")")
+_BEFORE_ROOTS = re.compile(rb'"(?:description|models|\$schema)"')
+"""Other root keys of our formats, behind which the head may end."""
+_ROOTS = re.compile(b'"(?:' + b"|".join(_PARTS) + b')"')
+_ANY_KEY = re.compile(
+    rb'"(?:tests|inputs|evalstudio_workflow|dataset|raw_dataset|description|models|\$schema)"'
+)
+_SCHEMA = re.compile(r"(?:\A|/)(suite|lab|dataset|workflow)\.schema\.json\Z")
+
+
+class Likeness(enum.Enum):
+    """Resemblance of a file to an evaluation file, judged by its bytes."""
+
+    NONE = enum.auto()
+    NEAR = enum.auto()
+    """It has the root key of a format, and lacks what else the format needs."""
+    LIKELY = enum.auto()
+
+
+def likeness(path: Path) -> Likeness:
+    """Judge a JSON, YAML or CSV file by its bytes.
+
+    Of a JSON file only the head is read if that shows that the file is none of ours; of a CSV file only the
+    head is ever read. A file that cannot be read is none of ours.
+    """
+    suffix = os.path.splitext(path.name)[1].lower()
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return Likeness.NONE
+    try:
+        head = os.read(file, HEAD_BYTES)
+        if suffix == ".csv":
+            columns = head.split(b"\n", 1)[0]
+            return Likeness.LIKELY if b"actual_output" in columns else Likeness.NONE
+        if suffix == ".json" and not (_is_object(head) and _ANY_KEY.search(head)):
+            return Likeness.NONE
+        roots = _announced(head) if suffix == ".json" else tuple(_PARTS)
+        if not roots:
+            return Likeness.NEAR if _ROOTS.search(head) else Likeness.NONE
+        with open(file, "rb", closefd=False) as rest:
+            content = head + rest.read()
+    except OSError:
+        return Likeness.NONE
+    finally:
+        os.close(file)
+    present = [root for root in roots if root in content]
+    if any(_PARTS[root] in content for root in present):
+        return Likeness.LIKELY
+    if not present:
+        return Likeness.NONE
+    return Likeness.LIKELY if b".schema.json" in head else Likeness.NEAR
+
+
+def _is_object(head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+
+
+def _announced(head: bytes) -> tuple[bytes, ...]:
+    """Return the root keys that a JSON file with that head may have as one of our formats."""
+    if _BEFORE_ROOTS.search(head):
+        return tuple(_PARTS)
+    keys = [*_OF_LISTS.findall(head), *_OF_OBJECTS.findall(head)]
+    return tuple(dict.fromkeys(key.removeprefix(b"raw_") for key in keys))
+
+
+def missing_part(data: Any) -> str | None:
+    """Return what parsed content lacks to be surely an evaluation file.
+
+    Returns:
+        "" if it is one; None if it has not even the root key of one; else the fact for people.
+    """
+    if not isinstance(data, Mapping):
+        return None
+    if "evalstudio_workflow" in data or _names_schema(data):
+        return ""
+    if "tests" in data:
+        has_cases = any("test_cases" in test for test in _objects(data["tests"]))
+        return "" if has_cases else "`tests` without `test_cases`"
+    if "dataset" in data and "models" in data:
+        rows = isinstance(data["dataset"], Mapping) and "inputs" in data["dataset"]
+        return "" if rows else "`dataset` without `inputs`"
+    if "inputs" in data:
+        has_answers = any("actual_output" in row for row in _objects(data["inputs"]))
+        return "" if has_answers else "`inputs` without `actual_output`"
+    return None
+
+
+def _names_schema(data: Mapping[str, Any]) -> bool:
+    """Return whether `$schema` names one of our schemas and the content has the root key of that format."""
+    named = _SCHEMA.search(str(data.get("$schema", "")))
+    root_keys = {"suite": "tests", "lab": "dataset", "dataset": "inputs", "workflow": "evalstudio_workflow"}
+    return named is not None and root_keys[named[1]] in data
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(value, Sequence):
+        return []
+    return [item for item in value if isinstance(item, Mapping)]
+
+
+def find_configuration(start: Path, stop: Path) -> Path | None:
+    """Return the nearest configuration file in a folder or above it.
+
+    Args:
+        start: folder to begin with.
+        stop: the last folder to look in; beyond it nothing is read.
+    """
+    for folder in (start, *start.parents):
+        if os.path.isfile(folder / CONFIGURATION_FILE):  # unlike Path.is_file it takes any name
+            return folder / CONFIGURATION_FILE
+        shared = folder / SHARED_FILE
+        if os.path.isfile(shared) and _TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
+            return shared
+        if folder == stop:
+            break
+    return None

@@ -1,0 +1,131 @@
+"""Comparison of a session's run with a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_evalstudio.comparison.baseline import opened
+from pytest_evalstudio.comparison.compare import compare, score_changes
+from pytest_evalstudio.comparison.metrics import Limits
+from pytest_evalstudio.comparison.results import Comparison, ItemChange
+from pytest_evalstudio.comparison.sides import Side, SideItem, read_side
+from pytest_evalstudio.comparison.text import regression_headline, word_diff
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, ThresholdMissed
+from pytest_evalstudio.engine.recording import evaluator_entry, item_scores
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.record.reader import RecordReader
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.results import Result
+    from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.settings import Settings
+
+KNOWN_FAILURE = "fails in the baseline too"
+
+
+class SessionBaseline:
+    """The baseline of a session, read once in each process that needs it.
+
+    Args:
+        path: record, report folder, report archive or saved baseline.
+        settings: of the session.
+
+    Raises:
+        ConfigurationError: if the path means the output of this run, or holds no baseline.
+    """
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        output = settings.output().resolve()
+        if path.resolve() == output or output in path.resolve().parents:
+            raise ConfigurationError(
+                f"{path}: the baseline lies in the output folder of this run, which replaces it; save it with"
+                " `evalstudio baseline save`"
+            )
+        try:
+            with opened(path) as reader:
+                self.side: Side = read_side(
+                    reader.run, reader.items(), models=settings.renamed_models, answers_of=("passed",)
+                )
+        except EvalStudioError as exc:
+            raise ConfigurationError(str(exc)) from None
+        self._settings = settings
+        self._label = self.side.label
+
+    def check(self, items: Sequence[EvalItem]) -> None:
+        """Refuse a baseline that has none of the collected items.
+
+        Raises:
+            ConfigurationError: if there is no item in common.
+        """
+        if items and not any(self._earlier(item) for item in items):
+            raise ConfigurationError(
+                f"the baseline {self._label} has none of the {len(items)} collected items: the same file, key"
+                " and model are needed; name renamed models by --evalstudio-baseline-model OLD=NEW"
+            )
+
+    def expect_known_failures(self, items: Sequence[EvalItem]) -> None:
+        """Mark the items that fail in the baseline as expected failures."""
+        for item in items:
+            earlier = self._earlier(item)
+            if earlier is not None and earlier.outcome == "failed" and not item.task.xfail:
+                item.add_marker(pytest.mark.xfail(reason=KNOWN_FAILURE, raises=ThresholdMissed, strict=False))
+
+    def explained(self, item: EvalItem, result: Result, message: str) -> str:
+        """Return the message of a failing item; of a regressed one it begins with what has changed."""
+        earlier = self._earlier(item)
+        if earlier is None or earlier.outcome != "passed":
+            return message
+        entries = {selected.id: evaluator_entry(selected) for selected in result.verdicts}
+        answer = masked(result.answers[0].actual_output) if result.answers else ""
+        change = ItemChange(
+            item_class="regressed",
+            nodeid=item.nodeid,
+            file=item.file.nodeid,
+            key=item.task.key,
+            model=item.task.model.label,
+            scores=tuple(score_changes(earlier.scores, item_scores(result), entries)),
+        )
+        lines = [regression_headline(change, self._label)]
+        if earlier.answer and answer and earlier.answer != answer:
+            lines.append(f"answer by words: {' '.join(word_diff(earlier.answer, answer).split())}")
+        return "\n".join([*lines, message])
+
+    def compare(self, record: Path) -> Comparison:
+        """Return the comparison of a finished run with the baseline.
+
+        Raises:
+            ConfigurationError: if the runs have no item in common.
+        """
+        reader = RecordReader(record)
+        table = self._settings.session.comparison
+        limits = Limits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
+        return compare(
+            self.side, read_side(reader.run, reader.items(), answers_of=("failed",)), limits=limits
+        )
+
+    def _earlier(self, item: EvalItem) -> SideItem | None:
+        model = item.task.model
+        key = safe_identifier(item.task.key)
+        for name in (model.label, model.key):
+            if (earlier := self.side.items.get((item.file.nodeid, key, name, 0))) is not None:
+                return earlier
+        return None
+
+
+def fails(comparison: Comparison, settings: Settings) -> bool:
+    """Return True if a comparison fails the session, as the settings ask."""
+    table = settings.session.comparison
+    if settings.fail_on_inconclusive and comparison.verdict == "inconclusive":
+        return True
+    match settings.fail_on or table.fail_on:
+        case "case":
+            return any(change.item_class == "regressed" and not change.flaky for change in comparison.changes)
+        case "mean":
+            return comparison.verdict == "worse"
+        case _:
+            return False

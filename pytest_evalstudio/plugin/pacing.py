@@ -1,0 +1,122 @@
+"""Size of the steps in which a run evaluates its chunks."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+
+import pytest
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.pipeline import Progress
+
+
+class Pacing:
+    """Number of items that are evaluated together.
+
+    All items of a chunk are, unless each of them must be able to end the run (`-x`, `--maxfail`,
+    `--stepwise`): then steps grow from one item, and begin with one again after a failure. Under
+    pytest-timeout each item is evaluated by itself, so that it is charged its own time; the answers of a step
+    are still requested together.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.option
+        self._config = config
+        self._grows = bool(option.maxfail or getattr(option, "stepwise", False))
+        self._size = 1
+        self._has_timeout = config.pluginmanager.hasplugin("timeout") and _timeout_of_session(config)
+
+    @property
+    def grows(self) -> bool:
+        """Return whether an item may end the run."""
+        return self._grows
+
+    def size(self) -> int | None:
+        """Return the number of items of the next step, None for all of the chunk."""
+        return self._size if self._grows else None
+
+    def done(self, *, failed: bool) -> None:
+        """Adapt the size to a finished step."""
+        self._size = 1 if failed else 2 * self._size
+
+    def is_timed(self, item: pytest.Item) -> bool:
+        """Return whether a timeout ends an item that takes too long."""
+        if not self._config.pluginmanager.hasplugin("timeout"):
+            return False
+        return self._has_timeout or item.get_closest_marker("timeout") is not None
+
+
+def _timeout_of_session(config: pytest.Config) -> bool:
+    """Return whether pytest-timeout has a limit for every item."""
+    try:
+        limits = (config.getoption("timeout", None), config.getini("timeout"))
+    except (ValueError, KeyError):
+        return False
+    return any(float(limit or 0) > 0 for limit in (*limits, os.environ.get("PYTEST_TIMEOUT")))
+
+
+class AskedAhead:
+    """A model whose answers can be requested before they are needed."""
+
+    def __init__(self, session: ModelSession) -> None:
+        self._session = session
+        self._requested: dict[Prompt, deque[Future[Answer]]] = {}
+
+    @property
+    def key(self) -> str:
+        return self._session.key
+
+    @property
+    def retrieves(self) -> bool | None:
+        return self._session.retrieves
+
+    def peek(self, prompts: Sequence[Prompt]) -> list[Answer | None]:
+        """Return stored answers, None where there is none."""
+        return self._session.peek(prompts)
+
+    def request(self, prompts: Iterable[Prompt]) -> None:
+        """Ask prompts without waiting for the answers; a stored question is asked once."""
+        for prompt in prompts:
+            waiting = self._requested.setdefault(prompt, deque())
+            shared = waiting[0] if waiting and self._session.stores else None
+            waiting.append(shared or self._session.submit(prompt))
+
+    def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
+        """Return the answers, in order; those that were requested are waited for."""
+        futures = [self._taken(prompt) for prompt in prompts]
+        try:
+            arrived: Mapping[int, Answer] = {
+                index: answer
+                for index, future in enumerate(futures)
+                if future is not None and (answer := _answer(future)) is not None
+            }
+        except BaseException:
+            for future in futures:
+                if future is not None:
+                    future.cancel()
+            raise
+        rest = [index for index in range(len(prompts)) if index not in arrived]
+        asked = self._session.ask([prompts[index] for index in rest], progress=progress) if rest else []
+        answers = {**arrived, **dict(zip(rest, asked, strict=True))}
+        return [answers[index] for index in range(len(prompts))]
+
+    def _taken(self, prompt: Prompt) -> Future[Answer] | None:
+        waiting = self._requested.get(prompt)
+        if not waiting:
+            return None
+        future = waiting.popleft()
+        if not waiting:
+            del self._requested[prompt]
+        return future
+
+
+def _answer(future: Future[Answer]) -> Answer | None:
+    """Wait for an answer; None if the request was cancelled with another item."""
+    try:
+        return future.result()
+    except CancelledError:
+        return None

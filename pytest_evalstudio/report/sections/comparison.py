@@ -1,0 +1,36 @@
+"""Comparison of the run with its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.comparison.results import ITEM_CLASSES, ItemChange
+from pytest_evalstudio.comparison.text import word_diff
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.sections import section
+
+CHANGES_SHOWN = 100
+_SHOWN = ("regressed", "error_now", "fixed", "new", "gone")
+
+
+@section("comparison", title="Comparison with the baseline", order=5)
+def comparison(content: Content) -> Mapping[str, Any] | None:
+    """Show verdict, counts, changed items and metrics; nothing without a baseline."""
+    result = content.comparison
+    if result is None:
+        return None
+    changes = [change for change in result.changes if change.item_class in _SHOWN]
+    return {
+        "comparison": result,
+        "counts": [(name.replace("_", " "), result.items[name]) for name in ITEM_CLASSES],
+        "changes": [(change, _diff(change)) for change in changes[:CHANGES_SHOWN]],
+        "left_out": max(0, len(changes) - CHANGES_SHOWN),
+        "metrics": [metric for metric in result.metrics if metric.decides],
+    }
+
+
+def _diff(change: ItemChange) -> str:
+    if not change.base_answer or change.base_answer == change.answer:
+        return ""
+    return word_diff(change.base_answer, change.answer)

@@ -1,0 +1,135 @@
+"""`evalstudio compare` and `evalstudio baseline`."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from records import RecordBuilder, evaluator, score
+from support.command import evalstudio
+
+ANSWER = "The fee is 5 EUR."
+
+
+def record(folder: Path, *values: float, answer: str = ANSWER) -> Path:
+    builder = RecordBuilder(evaluator("quality"))
+    for number, value in enumerate(values):
+        row = {"outcomes": {"quality": score(value)}, "actual_output": answer}
+        builder.add(f"k{number}", "one", row)
+    folder.mkdir(parents=True, exist_ok=True)
+    builder.write(folder)
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    record(tmp_path / "evalstudio-report", 1.0, 1.0, 0.0)
+    record(tmp_path / "new", 1.0, 0.0, 0.0, answer="The fee is 7 EUR.")
+    return tmp_path
+
+
+def test_the_status_is_1_for_a_regressed_item_and_0_without(runs: Path) -> None:
+    worse = evalstudio("compare", "evalstudio-report", "new", folder=runs)
+    same = evalstudio("compare", "evalstudio-report", str(record(runs / "same", 1.0, 1.0, 0.0)), folder=runs)
+
+    assert (worse.returncode, same.returncode) == (1, 0)
+    assert "items: 1 regressed, 1 still failing, 1 still passing" in worse.stdout
+    assert "regressed: suite.json::k1[one]: quality: score 1 -> 0" in worse.stdout
+    assert "compared with 0000 (2026-11-20): not worse" in same.stdout
+
+
+def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
+    done = evalstudio("compare", "evalstudio-report", "new", "--json", folder=runs)
+
+    result = json.loads(done.stdout)
+    assert result["verdict"] == "inconclusive"
+    assert result["items"] == {
+        "regressed": 1,
+        "fixed": 0,
+        "still_failing": 1,
+        "still_passing": 1,
+        "new": 0,
+        "gone": 0,
+        "error_now": 0,
+        "error_then": 0,
+    }
+    (metric,) = result["metrics"]
+    assert {"evaluator", "metric", "model", "n", "base", "new", "difference", "low", "high"} <= set(metric)
+    assert {"p", "p_adjusted", "smallest_detectable", "verdict"} <= set(metric)
+    assert result["changed"] == []
+    assert result["changes"][0]["class"] == "regressed"
+
+
+def test_the_files_show_what_changed_in_the_answer(runs: Path) -> None:
+    evalstudio("compare", "evalstudio-report", "new", "-o", "out", folder=runs)
+
+    text = (runs / "out" / "comparison.md").read_text()
+    assert "[-5-]{+7+}" in text
+    assert "**regressed** suite.json::k1\\[one\\]" in text
+    assert json.loads((runs / "out" / "comparison.json").read_text())["items"]["regressed"] == 1
+
+
+def test_a_baseline_is_saved_once_and_replaced_only_by_accept(runs: Path) -> None:
+    file = runs / "evalstudio-baseline.jsonl"
+
+    saved = evalstudio("baseline", "save", folder=runs)
+    again = evalstudio("baseline", "save", "new", folder=runs)
+    kept = file.read_bytes()
+    accepted = evalstudio("baseline", "accept", "new", folder=runs)
+
+    assert (saved.returncode, again.returncode, accepted.returncode) == (0, 2, 0)
+    assert "replace it by `evalstudio baseline accept`" in again.stderr
+    assert "1 regressed" in accepted.stdout
+    assert file.read_bytes() != kept
+    assert evalstudio("compare", file.name, "new", folder=runs).returncode == 0
+
+
+def test_a_baseline_without_answers_says_so(runs: Path) -> None:
+    evalstudio("baseline", "save", "--no-answers", folder=runs)
+
+    shown = evalstudio("baseline", "show", folder=runs)
+    done = evalstudio("compare", "evalstudio-baseline.jsonl", "new", folder=runs)
+
+    assert "answers: left out" in shown.stdout
+    assert "items: 2 passed, 1 failed" in shown.stdout
+    assert ANSWER not in (runs / "evalstudio-baseline.jsonl").read_text()
+    assert "note: a side was saved without answers" in done.stdout
+
+
+def test_the_archive_of_a_report_is_a_side_too(runs: Path) -> None:
+    with zipfile.ZipFile(runs / "report.zip", "w") as archive:
+        archive.write(runs / "evalstudio-report" / "record.jsonl", "record.jsonl")
+
+    assert evalstudio("compare", "report.zip", "new", folder=runs).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evalstudio-report"], "give a base and a new run, or one run and --models A B"),
+        (["evalstudio-report", "evalstudio-report"], "is the base run itself"),
+        (["evalstudio-report", "new", "--models", "a", "b"], "give one record"),
+        (["evalstudio-report", "--models", "one", "tow"], "no model named 'tow'"),
+        (["evalstudio-report", "new", "--model", "one"], "write OLD=NEW"),
+        (["evalstudio-report", "new", "--model", "one=two"], "no item in common"),
+        (["nowhere", "new"], "there is no record here"),
+        (["broken.zip", "new"], "holds no record.jsonl"),
+        (["cut.jsonl", "new"], "is not a line of a record"),
+        (["later.jsonl", "new"], "is a record of version 99"),
+    ],
+)
+def test_faults_of_the_user_are_sentences(runs: Path, arguments: list[str], message: str) -> None:
+    with zipfile.ZipFile(runs / "broken.zip", "w") as archive:
+        archive.writestr("other.txt", "x")
+    whole = (runs / "new" / "record.jsonl").read_text()
+    (runs / "cut.jsonl").write_text(whole[:-40])
+    (runs / "later.jsonl").write_text(whole.replace('"schema_version": 1', '"schema_version": 99', 1))
+
+    done = evalstudio("compare", *arguments, folder=runs)
+
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

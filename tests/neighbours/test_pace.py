@@ -1,0 +1,168 @@
+"""Timeouts, `-x` and reruns: each item is charged its own time, and a rerun asks again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from project import Project
+
+SLOW = """
+import time
+
+
+def ask(prompt):
+    with open("asked.txt", "a") as file:
+        file.write(prompt + "\\n")
+    time.sleep(60 if prompt == "hang" else 0.3)
+    return "4"
+"""
+ONE_AT_A_TIME = """
+evaluators = ["text_matching"]
+
+[[model]]
+name = "app"
+host = "python"
+target = "app:ask"
+concurrency = 1
+"""
+UNSTEADY = """
+def ask(prompt):
+    with open("asked.txt", "a") as file:
+        file.write(prompt + "\\n")
+    attempts = open("asked.txt").read().split().count(prompt)
+    return "4" if prompt == "steady" or attempts > 2 else "5"
+"""
+
+
+def cases(*prompts: str) -> list[dict[str, Any]]:
+    return [{"key": f"k{n}", "prompt": prompt, "condition": '"4"'} for n, prompt in enumerate(prompts)]
+
+
+def asked(project: Project) -> list[str]:
+    return (project.folder / "asked.txt").read_text().split()
+
+
+@pytest.mark.neighbours("pytest_timeout")
+def test_a_timeout_is_per_case(project: Project) -> None:
+    project.write("app.py", SLOW)
+    project.write("evalstudio.toml", ONE_AT_A_TIME)
+    project.suite(*cases(*(f"q{n}" for n in range(8))))
+
+    project.run("--timeout=1.5").assert_outcomes(passed=8)
+
+    durations = [item["duration_s"] for item in project.record()[1].values()]
+    assert max(durations) < 1.5
+
+
+@pytest.mark.neighbours("pytest_timeout")
+def test_a_hung_host_is_one_timed_out_item(project: Project) -> None:
+    project.write("app.py", SLOW)
+    project.suite(*cases("a", "hang", "b", "c"))
+
+    result = project.run("--timeout=2", "--timeout-method=signal")
+
+    result.assert_outcomes(passed=3, errors=1)
+    verdicts = {key: item["verdict"] for key, item in project.record()[1].items()}
+    assert verdicts == {"k0[app]": "passed", "k1[app]": "error", "k2[app]": "passed", "k3[app]": "passed"}
+    assert sorted(asked(project)) == ["a", "b", "c", "hang"]
+
+
+@pytest.mark.neighbours("pytest_timeout")
+def test_answers_arrive_together_under_a_timeout(project: Project) -> None:
+    project.write("app.py", SLOW)
+    project.suite(*cases(*(f"q{n}" for n in range(8))))
+
+    result = project.run("--timeout=60")
+
+    result.assert_outcomes(passed=8)
+    durations = [item["duration_s"] for item in project.record()[1].values()]
+    assert sum(durations) < 8 * 0.3
+
+
+@pytest.mark.parametrize(("option", "count"), [("-x", 1), ("--maxfail=2", 2), ("--sw", 1)])
+def test_a_run_that_stops_asks_only_what_it_must(project: Project, option: str, count: int) -> None:
+    project.write("app.py", UNSTEADY)
+    project.suite(*cases(*(f"q{n}" for n in range(12))))
+
+    project.run_with_cache(option).assert_outcomes(failed=count)
+
+    assert len(asked(project)) == count
+
+
+def test_steps_grow_while_nothing_fails(project: Project) -> None:
+    project.write("app.py", UNSTEADY)
+    steady = [{**case, "prompt": "steady"} for case in cases(*"abcdefgh")]
+    project.suite(*steady, {"key": "last", "prompt": "other", "condition": '"4"'})
+    with (project.folder / "evalstudio.toml").open("a") as file:
+        file.write("cache = false\n")
+
+    project.run("-x").assert_outcomes(passed=8, failed=1)
+
+    assert len(asked(project)) == 9
+
+
+def test_perturbed_cases_flip_as_in_a_plain_run_when_steps_are_small(project: Project) -> None:
+    project.suite(
+        {"key": "o", "prompt": "2+2?", "condition": '"4"'},
+        {
+            "key": "p",
+            "prompt": "2 + 2?",
+            "condition": '"4"',
+            "categories": ["perturbed_by:comma:MEDIUM"],
+            "relationships": [{"type": "perturbation_source", "target": "o", "target_type": "test_case"}],
+        },
+    )
+    with (project.folder / "evalstudio.toml").open("a") as file:
+        file.write("cache = false\n")
+
+    project.run("-x").assert_outcomes(passed=1, failed=1)
+
+    flips = project.record()[1]["p[app]"]["flips"]
+    assert [flip["source"] for flip in flips] == ["o"]
+
+
+@pytest.mark.neighbours("pytest_rerunfailures")
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_rerun_asks_again_and_the_item_is_flaky(project: Project, workers: tuple[str, ...]) -> None:
+    project.write("app.py", UNSTEADY)
+    project.suite(*cases("steady", "unsteady"))
+    with (project.folder / "evalstudio.toml").open("a") as file:
+        file.write("cache = true\n")
+
+    result = project.run("--reruns", "3", *workers)
+
+    assert result.ret == 0
+    assert result.parseoutcomes() == {"passed": 2, "rerun": 2}
+    assert sorted(asked(project)) == ["steady", *["unsteady"] * 3]
+    item = project.record()[1]["k1[app]"]
+    assert item["flaky"] is True
+    assert [attempt["verdict"] for attempt in item["attempts"]] == ["failed", "failed"]
+    assert [attempt["answers"] for attempt in item["attempts"]] == [["5"], ["5"]]
+    assert "flaky" not in project.record()[1]["k0[app]"]
+    result.stdout.fnmatch_lines(["flaky: 1 test case passed only after a rerun: *::k1[[]app]"])
+    page = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text())
+    assert page["run"]["flaky"] == ["sums_suite.json::k1[app]"]
+
+    # Each attempt has an answer of its own in the cache: the second run asks nothing and is the same.
+    assert project.run("--reruns", "3", *workers).parseoutcomes() == {"passed": 2, "rerun": 2}
+    assert len(asked(project)) == 4
+
+
+@pytest.mark.neighbours("pytest_rerunfailures")
+def test_a_flaky_test_in_python_is_flaky_in_the_record(project: Project) -> None:
+    project.write(
+        "test_answers.py",
+        "ANSWERS = ['5', '4']\n\n\n"
+        "def test_answer(eval_text_matching, eval_case):\n"
+        "    eval_text_matching.check(eval_case('2+2?', ANSWERS.pop(0), condition='\"4\"'))\n",
+    )
+
+    result = project.run("--reruns", "1")
+
+    assert result.parseoutcomes() == {"passed": 1, "rerun": 1}
+    (item,) = project.record()[1].values()
+    assert item["flaky"] is True
+    assert "model_passes" in item["attempts"][0]["reason"]

@@ -1,0 +1,226 @@
+"""A run compared with a baseline: messages, exit status, record, summary and page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from project import Project
+from support.command import evalstudio
+
+BETTER = """
+ANSWERS = {"2+2?": "It is 4.", "3+3?": "It is 6.", "4+4?": "It is 9."}
+
+
+def ask(prompt):
+    return ANSWERS[prompt]
+"""
+WORSE = BETTER.replace("It is 6.", "It is about 7.")
+
+
+def case(key: str, prompt: str, condition: str, **more: object) -> dict[str, object]:
+    return {"key": key, "prompt": prompt, "condition": condition, **more}
+
+
+@pytest.fixture
+def baseline(project: Project) -> Project:
+    """A project whose application became worse after a baseline was saved."""
+    project.write("app.py", BETTER)
+    project.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"'), case("eight", "4+4?", '"8"'))
+    project.run()
+    assert evalstudio("baseline", "save", folder=project.folder).returncode == 0
+    project.write("app.py", WORSE)
+    return project
+
+
+def compared(project: Project, *arguments: str) -> pytest.RunResult:
+    return project.run("--evalstudio-baseline", "evalstudio-baseline.jsonl", *arguments)
+
+
+def results(project: Project) -> dict[str, object]:
+    content: dict[str, object] = json.loads(
+        (project.folder / "evalstudio-report" / "comparison.json").read_text(encoding="utf-8")
+    )
+    return content
+
+
+def test_the_failure_of_a_regressed_item_begins_with_what_has_changed(baseline: Project) -> None:
+    result = compared(baseline)
+
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*regressed since baseline ???? (20*): text_matching: model_passes 1 -> 0",
+            "*answer by words: It is *-6-*+about 7+*",
+            "*= comparison with the baseline =*",
+            "compared with ???? (20*): inconclusive",
+            "items: 1 regressed, 1 still failing, 1 still passing",
+            "  regressed: sums_suite.json::six*: text_matching: model_passes 1 -> 0",
+        ]
+    )
+
+
+def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None:
+    compared(baseline)
+
+    report = baseline.folder / "evalstudio-report"
+    summary = (report / "summary.md").read_text(encoding="utf-8")
+    page = (report / "interpretation.html").read_text(encoding="utf-8")
+    assert "## Compared with" in summary
+    assert "**regressed** sums\\_suite.json::six" in summary
+    assert "{+about 7+}" in summary
+    assert "Comparison with the baseline" in page
+    assert results(baseline)["items"] == {
+        "regressed": 1,
+        "fixed": 0,
+        "still_failing": 1,
+        "still_passing": 1,
+        "new": 0,
+        "gone": 0,
+        "error_now": 0,
+        "error_then": 0,
+    }
+
+
+def test_with_two_workers_the_comparison_is_the_same(baseline: Project) -> None:
+    compared(baseline)
+    alone = results(baseline)
+    result = compared(baseline, "-n", "2")
+    shared = results(baseline)
+
+    result.assert_outcomes(passed=1, failed=2)
+    assert {**shared, "new": None, "operations": None} == {**alone, "new": None, "operations": None}
+    result.stdout.fnmatch_lines(["*regressed since baseline*"])
+
+
+def test_known_failures_can_be_expected(baseline: Project) -> None:
+    baseline.write("app.py", BETTER)
+
+    result = compared(baseline, "--evalstudio-known-failures", "xfail", "-rx")
+
+    result.assert_outcomes(passed=2, xfailed=1)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["XFAIL*eight*fails in the baseline too*"])
+
+
+@pytest.mark.parametrize(("fail_on", "status"), [("case", 1), ("mean", 0), ("none", 0)])
+def test_a_regressed_item_that_is_expected_to_fail_fails_the_session_where_asked(
+    baseline: Project, fail_on: str, status: int
+) -> None:
+    baseline.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"', xfail="The new model rounds."))
+
+    result = compared(baseline, "--evalstudio-fail-on", fail_on)
+
+    result.assert_outcomes(passed=1, xfailed=1)
+    assert result.ret == status
+
+
+def test_a_mean_that_is_worse_fails_the_session_although_each_item_passes(project: Project) -> None:
+    project.write(
+        "evalstudio.toml",
+        project.folder.joinpath("evalstudio.toml").read_text().replace("text_matching", "rouge"),
+    )
+    answers = {f"q{number}": "the fee is five euros a month" for number in range(8)}
+    project.write("app.py", f"ANSWERS = {answers!r}\n\n\ndef ask(prompt):\n    return ANSWERS[prompt]\n")
+    cases = [
+        {"key": key, "prompt": key, "expected_output": text, "evaluators": {"rouge": {"threshold": 0.1}}}
+        for key, text in answers.items()
+    ]
+    project.suite(*cases)
+    project.run().assert_outcomes(passed=8)
+    evalstudio("baseline", "save", folder=project.folder)
+    project.write("app.py", "def ask(prompt):\n    return 'the fee is five'\n")
+
+    by_case = compared(project)
+    by_mean = compared(project, "--evalstudio-fail-on", "mean")
+
+    by_case.assert_outcomes(passed=8)
+    assert (by_case.ret, by_mean.ret) == (0, 1)
+    by_mean.stdout.fnmatch_lines(
+        ["compared with ????*: worse", "*worse: rouge.rouge_l of app: 1.0000 -> 0.*"]
+    )
+
+
+def test_an_inconclusive_comparison_fails_only_where_asked(baseline: Project) -> None:
+    baseline.write("app.py", WORSE.replace('"about 7."', '"7."'))
+    baseline.suite(case("six", "3+3?", '"6"', xfail="known"))
+
+    plain = compared(baseline, "--evalstudio-fail-on", "none")
+    strict = compared(baseline, "--evalstudio-fail-on", "none", "--evalstudio-fail-on-inconclusive")
+
+    assert (plain.ret, strict.ret) == (0, 1)
+
+
+def test_the_configuration_names_the_baseline(baseline: Project) -> None:
+    baseline.write(
+        "evalstudio.toml",
+        'baseline = "evalstudio-baseline.jsonl"\n' + (baseline.folder / "evalstudio.toml").read_text(),
+    )
+
+    baseline.run().stdout.fnmatch_lines(["items: 1 regressed*"])
+
+
+def test_a_configured_baseline_that_does_not_exist_yet_is_a_warning(project: Project) -> None:
+    project.write(
+        "evalstudio.toml", 'baseline = "later.jsonl"\n' + (project.folder / "evalstudio.toml").read_text()
+    )
+    project.suite(case("four", "2+2?", '"4"'))
+
+    result = project.run()
+
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(
+        ["*there is no baseline yet; save one with `evalstudio baseline save -o later.jsonl`*"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("baseline_file", "message"),
+    [
+        ("nowhere.jsonl", "*nowhere.jsonl: there is no record here*"),
+        ("evalstudio-report", "*lies in the output folder of this run*evalstudio baseline save*"),
+        ("cut.jsonl", "*is not a line of a record*"),
+        ("other.jsonl", "*has none of the 3 collected items*"),
+    ],
+)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_a_baseline_that_cannot_be_used_is_a_usage_error(
+    baseline: Project, baseline_file: str, message: str, workers: tuple[str, ...]
+) -> None:
+    saved = (baseline.folder / "evalstudio-baseline.jsonl").read_text(encoding="utf-8")
+    baseline.write("cut.jsonl", saved[:-30])
+    baseline.write("other.jsonl", saved.replace("sums_suite.json", "others_suite.json"))
+
+    result = baseline.run("--evalstudio-baseline", baseline_file, *workers)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+
+
+def test_a_changed_document_is_named_with_the_cases_that_use_it(project: Project) -> None:
+    project.write("fees.md", "The fee is 5 EUR.\n")
+    project.write("terms.md", "Terms.\n")
+    tests = [
+        {"key": "a", "documents": ["fees.md"], "test_cases": [case("four", "2+2?", '"4"')]},
+        {"key": "b", "documents": ["terms.md"], "test_cases": [case("six", "3+3?", '"6"')]},
+    ]
+    project.write("sums_suite.json", json.dumps({"name": "Sums", "tests": tests}))
+    project.run()
+    evalstudio("baseline", "save", folder=project.folder)
+    project.write("fees.md", "The fee is 6 EUR.\n")
+
+    result = compared(project)
+
+    result.stdout.fnmatch_lines(["changed: documents", "  documents: fees.md", "  cases that use them: four"])
+
+
+def test_the_record_names_the_commit(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_SHA", "0123456789abcdef0123456789abcdef01234567")
+    monkeypatch.setenv("GITHUB_REF_NAME", "main")
+    project.suite(case("four", "2+2?", '"4"'))
+
+    project.run()
+
+    header, _ = project.record()
+    assert (header["commit"][:7], header["branch"]) == ("0123456", "main")

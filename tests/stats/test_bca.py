@@ -1,0 +1,51 @@
+"""BCa intervals of clustered means against scipy, and their coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_evalstudio.stats.bca import cluster_bca_intervals
+
+
+@pytest.mark.parametrize("skew", [False, True])
+def test_clusters_of_one_have_the_interval_of_scipy(skew: bool) -> None:
+    rng = np.random.default_rng(3)
+    values = rng.exponential(1.0, 60) if skew else rng.normal(0.0, 1.0, 60)
+    expected = stats.bootstrap(
+        (values,), np.mean, method="BCa", n_resamples=20_000, rng=np.random.default_rng(4)
+    ).confidence_interval
+
+    (interval,) = cluster_bca_intervals(values[:, None], np.ones((60, 1)), replicates=20_000)
+
+    assert interval == pytest.approx((expected.low, expected.high), abs=0.02)
+
+
+def test_pairs_that_repeat_each_other_do_not_narrow_the_interval() -> None:
+    values = np.random.default_rng(5).normal(0.0, 1.0, (40, 1))
+
+    (single,) = cluster_bca_intervals(values, np.ones((40, 1)))
+    (repeated,) = cluster_bca_intervals(5 * values, 5 * np.ones((40, 1)))
+
+    assert single is not None
+    assert repeated == pytest.approx(single)
+
+
+def test_nineteen_of_twenty_intervals_hold_the_mean() -> None:
+    rng = np.random.default_rng(11)
+    inside = 0
+    for _ in range(200):
+        (interval,) = cluster_bca_intervals(rng.exponential(1.0, (80, 1)), np.ones((80, 1)), replicates=500)
+        assert interval is not None
+        inside += interval[0] <= 1.0 <= interval[1]
+    assert inside / 200 >= 0.9
+
+
+def test_columns_without_values_in_two_clusters_have_no_interval() -> None:
+    sums, counts = np.array([[1.0, 0.0], [0.0, 0.5]]), np.array([[1.0, 0.0], [1.0, 1.0]])
+
+    first, second = cluster_bca_intervals(sums, counts)
+
+    assert first is not None
+    assert second is None

@@ -1,0 +1,50 @@
+"""The sign-flip test against scipy, and its promise on data without an effect."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_evalstudio.stats.sign_flip import sign_flip_drop
+
+
+@pytest.mark.parametrize(("falls", "rises"), [(6, 2), (0, 5), (12, 0), (900, 800)])
+def test_differences_of_one_size_have_the_exact_test_of_mcnemar(falls: int, rises: int) -> None:
+    differences = np.array([-1.0] * falls + [1.0] * rises + [0.0] * 7)
+    expected = stats.binomtest(falls, falls + rises, alternative="greater").pvalue
+    assert sign_flip_drop(differences) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [5, 12, 16])
+def test_few_differences_have_the_exact_permutation_test_of_scipy(size: int) -> None:
+    differences = np.random.default_rng(size).normal(-0.2, 1.0, size)
+    expected = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", alternative="less", n_resamples=np.inf
+    ).pvalue
+    assert sign_flip_drop(differences) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [60, 3_000])
+def test_many_differences_come_near_to_the_test_of_scipy(size: int) -> None:
+    differences = np.random.default_rng(size).normal(-0.15 * (60 / size) ** 0.5, 1.0, size)
+    expected = stats.permutation_test(
+        (differences,),
+        np.mean,
+        permutation_type="samples",
+        alternative="less",
+        n_resamples=4_000,
+        rng=np.random.default_rng(1),
+        batch=200,
+    ).pvalue
+    assert sign_flip_drop(differences) == pytest.approx(expected, abs=0.02)
+
+
+def test_without_an_effect_at_most_five_of_a_hundred_are_found() -> None:
+    rng = np.random.default_rng(7)
+    found = [sign_flip_drop(rng.normal(0, 1, 12)) <= 0.05 for _ in range(1_000)]
+    assert np.mean(found) <= 0.05 + 3 * (0.05 * 0.95 / 1_000) ** 0.5
+
+
+def test_equal_pairs_show_nothing() -> None:
+    assert sign_flip_drop(np.zeros(4)) == 1.0
