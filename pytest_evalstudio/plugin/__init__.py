@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
+SCORE = "evalstudio_score"
+"""Attribute of a test report with the primary scores in words, for -v."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 
@@ -167,6 +170,18 @@ class Watch:
 
             eval_session(self.config).recorder.receive(Payload.received(payload))
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Generator[None, Any, Any]:
+        """Add the primary scores to the word that -v shows."""
+        status = yield
+        score = getattr(report, SCORE, "")
+        if not score or not status or report.when != "call" or self.config.option.verbose < 1:
+            return status
+        category, letter, word = status
+        if isinstance(word, tuple):
+            return category, letter, (f"{word[0]} ({score})", word[1])
+        return category, letter, f"{word} ({score})"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -27,6 +27,7 @@ from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_pa
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
+from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.marks import mark_named
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
 from pytest_evalstudio.record.schema import Attempt
@@ -267,6 +268,7 @@ class EvalItem(FixtureItem):
         if attempt := len(self.stash.get(ATTEMPTS, ())):
             self.task = dataclasses.replace(self.planned, attempt=attempt + 1)
         result = self.chunk.result(self)
+        set_properties(self, [(result, result.verdicts)])
         if result.errors:
             raise EvaluationError(explain(result))
         if not result.applicable:

@@ -275,6 +275,15 @@ class EvalSession:
         amend_report(item, call, report)  # type: ignore[arg-type]
         return report
 
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
+        """Explain a failed comparison of two outcomes by the fields that differ."""
+        from pytest_evalstudio.core.outcomes import Outcome
+        from pytest_evalstudio.plugin.comparisons import differences
+
+        if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
+            return [shown_line(line) for line in differences(left, right)]
+        return None
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write workflows' artifacts, finish the record, build the report, check the gates, close all
