@@ -29,7 +29,7 @@ from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.asking.resolve import ModelSession
+    from pytest_evalstudio.plugin.pacing import AskedAhead
     from pytest_evalstudio.plugin.session import EvalSession
 
 
@@ -139,7 +139,7 @@ def _refuse_coroutines(fixture: str, cases: object) -> None:
 class AskedModel:
     """A configured model in a test."""
 
-    def __init__(self, info: ModelInfo, session: ModelSession) -> None:
+    def __init__(self, info: ModelInfo, session: AskedAhead) -> None:
         self._info = info
         self._session = session
 
@@ -215,7 +215,8 @@ def _model_fixture(evals: EvalSession) -> Any:
             except ConfigurationError as exc:
                 raise usage_error(exc) from None
             if fixture := evals.models.fixture_of(info):
-                evals.models.bind(info, request.getfixturevalue(fixture))
+                value = request.getfixturevalue(fixture)
+                evals.models.bind(info, value, request.fixturenames)
             return AskedModel(info, session)
 
         return named

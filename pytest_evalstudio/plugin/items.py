@@ -242,7 +242,9 @@ class EvalItem(FixtureItem):
         self.task = self.planned = task
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
+            self.add_marker(pytest.mark.usefixtures(self.host_fixture))
             self.enable_fixtures()
+            self.file.evals.host_fixtures.update(self.fixture_closure)
         if task.skip:
             self.add_marker(pytest.mark.skip(reason=task.skip))
         if task.xfail:
@@ -260,7 +262,8 @@ class EvalItem(FixtureItem):
 
     def setup(self) -> None:
         if self.host_fixture:
-            self.file.evals.models.bind(self.task.model, self.fixture_value(self.host_fixture))
+            value = self.fixture_value(self.host_fixture)
+            self.file.evals.models.bind(self.task.model, value, self.fixture_closure)
         if (
             self.config.option.setuponly
         ):  # also set by --setup-plan: nothing is executed, so no model is asked

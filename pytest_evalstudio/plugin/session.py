@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from pytest_evalstudio.plugin.settings import Settings
 if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.loops import FixtureLoops
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.pacing import Pacing
     from pytest_evalstudio.plugin.plans import WorkerPlan
@@ -38,6 +39,7 @@ class EvalSession:
 
     Attributes:
         services: models, judges, caches and the lock of the output folder; closed when the session ends.
+        host_fixtures: names of fixtures that answer for models, and of those that they depend on.
         left_alone: near misses of evaluation files, for -v.
         workflows: those of which a step has run here, by file.
     """
@@ -50,6 +52,7 @@ class EvalSession:
         self.broken_cases = 0
         self.collected_files = 0
         self.left_alone: list[str] = []
+        self.host_fixtures: set[str] = set()
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
@@ -87,6 +90,13 @@ class EvalSession:
         for warning in provider.warnings():
             self.warn(warning, self.settings.cache())
         provider.close()
+
+    @functools.cached_property
+    def fixture_loops(self) -> FixtureLoops:
+        """Return the event loops of asynchronous fixtures."""
+        from pytest_evalstudio.plugin.loops import FixtureLoops
+
+        return FixtureLoops()
 
     @functools.cached_property
     def pacing(self) -> Pacing:
@@ -262,6 +272,15 @@ class EvalSession:
             send_plan(self.config, WorkerPlan(usage_error=shown(message)))
             return
         raise usage_error(message)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """Note the event loop of a fixture that may answer for a model."""
+        if fixturedef.argname in self.host_fixtures or "eval_model" in request.fixturenames:
+            return (yield from self.fixture_loops.watched(fixturedef))
+        return (yield)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
