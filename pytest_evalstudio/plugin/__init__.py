@@ -147,6 +147,7 @@ class Watch:
         return EvalFileCollector.from_parent(
             parent,
             path=file_path,
+            nodeid=self._nodeid(file_path),
             evals=eval_session(self.config),
             named=named,
             configured=named or self.is_configured(file_path.parent),
@@ -208,6 +209,18 @@ class Watch:
         spent = getattr(node, "workeroutput", {}).get(SPENT)
         if spent:
             eval_session(self.config).recorder.add_judging(spent)
+
+    def _nodeid(self, path: Path) -> str | None:
+        """Return the node id of a file outside the root folder, None to leave the choice to pytest.
+
+        pytest takes such a path relative to the argument that led to it, which may be the same for two files.
+        """
+        if path.is_relative_to(self.config.rootpath):
+            return None
+        try:
+            return Path(os.path.relpath(path, self.config.rootpath)).as_posix()
+        except ValueError:  # another drive
+            return path.as_posix()
 
     def _is_looked_at(self, path: Path) -> bool:
         """Return whether the name of a file is one that is looked at while a folder is walked."""

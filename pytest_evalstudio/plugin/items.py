@@ -288,4 +288,4 @@ class EvalItem(FixtureItem):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, self.name
+        return self.path, max(0, self.task.case.line - 1), self.name

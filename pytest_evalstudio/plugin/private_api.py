@@ -75,6 +75,7 @@ class FixtureItem(pytest.Item):
         shown = excinfo.getrepr(style="value")
         if shown.reprcrash is not None:
             shown.reprcrash.path = str(self.path)
+            shown.reprcrash.lineno = (self.reportinfo()[1] or 0) + 1
             shown.reprcrash.message = str(excinfo.value).splitlines()[0]
         return shown
 
