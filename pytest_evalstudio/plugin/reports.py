@@ -48,13 +48,17 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             show_figures(report, item.config, _result(item))
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
-        if report.when == "teardown" and hasattr(item, "chunk"):
-            item.chunk.release(item)
     elif isinstance(item, WorkflowStep):
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, item.payload(report).plain())
     elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
         setattr(report, PAYLOAD, _payload_of_checks(item, report).plain())
+
+
+def finish_item(item: pytest.Item) -> None:
+    """Release the result of an item of which no further attempt follows."""
+    if isinstance(item, EvalItem) and hasattr(item, "chunk"):
+        item.chunk.release(item)
 
 
 def _shorten(call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:

@@ -20,7 +20,7 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
-from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt
+from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt, finish_item
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
@@ -281,6 +281,14 @@ class EvalSession:
         if fixturedef.argname in self.host_fixtures or "eval_model" in request.fixturenames:
             return (yield from self.fixture_loops.watched(fixturedef))
         return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Release the result of a finished item; plugins that run it again do so within this hook."""
+        try:
+            return (yield)
+        finally:
+            finish_item(item)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
