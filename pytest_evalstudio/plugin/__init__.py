@@ -130,6 +130,7 @@ class Watch:
         self._looked_at: re.Pattern[str] | None = None
         self._patterns: list[str] = []
         self._configured: dict[Path, bool] = {}
+        self._logged: pytest.TestReport | None = None
         if config.option.showfixtures or any(
             _wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()
         ):
@@ -163,7 +164,8 @@ class Watch:
         if not self.fixtures_offered and _wants_fixtures(plugin):
             self._offer_fixtures()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Put a finished item into the record; reports of workers carry theirs."""
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
@@ -171,13 +173,18 @@ class Watch:
 
             eval_session(self.config).recorder.receive(Payload.received(payload))
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+        self._logged = report
+        try:
+            yield
+        finally:
+            self._logged = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Generator[None, Any, Any]:
-        """Add the primary scores to the word that -v shows."""
+        """Add the primary scores to the word that -v shows; the short summary keeps the bare word."""
         status = yield
         score = getattr(report, SCORE, "")
-        if not score or not status or report.when != "call" or self.config.option.verbose < 1:
+        if not score or not status or report is not self._logged or self.config.option.verbose < 1:
             return status
         category, letter, word = status
         if isinstance(word, tuple):

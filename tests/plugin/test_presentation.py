@@ -85,6 +85,7 @@ def test_v_shows_the_primary_score_behind_the_outcome(project: Project) -> None:
         [
             "sums_suite.json::four[[]app[]] PASSED (text_matching 1)*",
             "sums_suite.json::six[[]app[]] FAILED (text_matching 0)*",
+            "FAILED sums_suite.json::six[[]app[]] - text_matching*",
         ]
     )
     assert "(text_matching" not in project.run().stdout.str()
