@@ -43,6 +43,7 @@ class Case:
         is_rag: whether the model retrieves, so that its context is to be judged too.
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
+        line: line of its file, from 1; 0 where that is not known. A perturbed case has that of its original.
         cost_usd: None where the host does not say.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer, "" if there is an answer.
@@ -68,6 +69,7 @@ class Case:
     is_rag: bool = False
     run: int = 1
     position: int = 0
+    line: int = 0
     duration_s: float = 0.0
     cost_usd: float | None = None
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)

@@ -228,7 +228,12 @@ def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[i
         source.warnings += misspelt(Row, item, f"{source.name} {pointer(*at, index)}")
     complete_row_keys(list(rows.values()))
     source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
-    return _unique(source, rows, at, errors), errors
+    kept = _unique(source, rows, at, errors)
+    if at[0] != "raw_dataset" and (lines := source.element_lines(*map(str, at), "*")):
+        source.lines = {
+            (row.key, row.model_key, row.run or 1): lines[pointer(*at, index)] for index, row in kept.items()
+        }
+    return kept, errors
 
 
 def _dangling(rows: dict[int, Row], place: str) -> list[str]:

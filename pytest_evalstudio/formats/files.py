@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +11,15 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.dataset import LlmDataset, parse_csv, read_dataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.lab import TestLab, read_lab
-from pytest_evalstudio.formats.source import CSV_SUFFIXES, SUFFIXES, YAML_SUFFIXES, Source, parse, read_text
+from pytest_evalstudio.formats.source import (
+    CSV_SUFFIXES,
+    SUFFIXES,
+    YAML_SUFFIXES,
+    CaseIdentity,
+    Source,
+    parse,
+    read_text,
+)
 from pytest_evalstudio.formats.suite import TestSuite, read_suite
 
 EXPECTED = "a test suite has `tests`, a test lab `dataset` and `models`, an LLM data set `inputs`"
@@ -27,12 +36,14 @@ class EvalFile:
         content: the sound part.
         errors: one for each test case or row that is left out.
         warnings: repairs, and keys that look misspelt.
+        lines: of its test cases or rows; see `Source.lines`.
     """
 
     kind: str
     content: TestSuite | TestLab | LlmDataset
     errors: list[DataError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    lines: Mapping[CaseIdentity, int] = field(default_factory=dict)
 
 
 def kind_of(data: Any) -> str:
@@ -73,13 +84,13 @@ def read(source: Source) -> EvalFile:
     kind = kind_of(source.data)
     if kind == "suite":
         suite, errors = read_suite(source)
-        return EvalFile(kind, suite, errors, source.warnings)
+        return EvalFile(kind, suite, errors, source.warnings, source.lines)
     if kind == "lab":
         lab, errors = read_lab(source)
-        return EvalFile(kind, lab, errors, source.warnings)
+        return EvalFile(kind, lab, errors, source.warnings, source.lines)
     if kind == "dataset":
         dataset, errors = read_dataset(source)
-        return EvalFile(kind, dataset, errors, source.warnings)
+        return EvalFile(kind, dataset, errors, source.warnings, source.lines)
     fault = "is a workflow, which has no test cases" if kind == "workflow" else "has no supported format"
     raise DataError(f"{fault}: {EXPECTED}", source=source.name)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate
+from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines
 
 JSON_SUFFIXES = (".json",)
 YAML_SUFFIXES = (".yaml", ".yml")
@@ -31,6 +32,10 @@ _CONSTANTS = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN', re.DOTALL)
 _TRAILING_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 
 
+CaseIdentity: TypeAlias = tuple[str, str, int]
+"""Key, model key ("" in a suite) and number of the repeat of a test case or row."""
+
+
 @dataclass(slots=True)
 class Source:
     """A parsed file.
@@ -40,6 +45,7 @@ class Source:
         text: its text, for places in messages.
         data: the parsed value.
         warnings: repairs of the text.
+        lines: (key, model key, repeat) of each test case or row to its line, from 1; filled by the readers.
     """
 
     name: str
@@ -47,6 +53,7 @@ class Source:
     data: Any
     yaml: bool = False
     warnings: list[str] = field(default_factory=list)
+    lines: dict[CaseIdentity, int] = field(default_factory=dict)
     _located: int = field(default=0, init=False, repr=False)
     _root: Any = field(default=None, init=False, repr=False)
 
@@ -66,6 +73,29 @@ class Source:
         if self._root is None:
             self._root = compose(self.text)
         return locate(self._root, steps)
+
+    def element_lines(self, *steps: str) -> dict[str, int]:
+        """Return the lines of all values below a path, in one pass over the text.
+
+        Args:
+            steps: names of members; "*" stands for each element of an array.
+
+        Returns:
+            JSON pointer to line, from 1; {} for a text without places, such as CSV.
+        """
+        if not self.text:
+            return {}
+        if self.yaml:
+            if self._root is None:
+                self._root = compose(self.text)
+            return {pointer(*at): line for at, line in node_lines(self._root, steps)}
+        lines: dict[str, int] = {}
+        line, last = 1, 0
+        for at, index in _positions(self.text, _skip(self.text, 0), steps):
+            line += self.text.count("\n", last, index)
+            last = index
+            lines[pointer(*at)] = line
+        return lines
 
 
 def pointer(*steps: object) -> str:
@@ -204,6 +234,29 @@ def _locate_json(text: str, steps: list[str]) -> int:
             break
         index = child
     return index
+
+
+def _positions(
+    text: str, index: int, steps: Sequence[str], at: tuple[object, ...] = ()
+) -> Iterator[tuple[tuple[object, ...], int]]:
+    """Yield path and position of all values that match the steps below the value at an index."""
+    if not steps:
+        yield at, index
+        return
+    first, rest = steps[0], steps[1:]
+    if first != "*":
+        child = _member(text, index, first) if text[index : index + 1] == "{" else None
+        if child is not None:
+            yield from _positions(text, child, rest, (*at, first))
+        return
+    if text[index : index + 1] != "[":
+        return
+    index = _skip(text, index + 1)
+    number = 0
+    while text[index : index + 1] not in ("]", ""):
+        yield from _positions(text, index, rest, (*at, number))
+        index = _next(text, index)
+        number += 1
 
 
 def _member(text: str, index: int, name: str) -> int | None:

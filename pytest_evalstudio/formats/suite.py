@@ -180,6 +180,9 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
         except DataError as exc:
             errors.append(exc)
     complete_keys(head)
+    lines = source.element_lines("tests", "*", "test_cases", "*")
+    if lines:
+        source.lines = {(case.key, "", 1): lines[places.of_cases[id(case)]] for _, case in head.cases()}
     _check_links(source, head, places, errors)
     return head, errors
 

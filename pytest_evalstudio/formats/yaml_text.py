@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.errors import DataError
@@ -82,6 +83,23 @@ def locate(root: Any, steps: list[str]) -> tuple[int, int]:
             break
         node = child
     return (node.start_mark.line + 1, node.start_mark.column + 1) if node is not None else (0, 0)
+
+
+def node_lines(
+    node: Any, steps: Sequence[str], at: tuple[object, ...] = ()
+) -> Iterator[tuple[tuple[object, ...], int]]:
+    """Yield path and line, from 1, of all values below a node that match the steps; "*" is each element."""
+    import yaml
+
+    if not steps:
+        yield at, node.start_mark.line + 1
+    elif steps[0] == "*" and isinstance(node, yaml.SequenceNode):
+        for number, child in enumerate(node.value):
+            yield from node_lines(child, steps[1:], (*at, number))
+    elif steps[0] != "*" and isinstance(node, yaml.MappingNode):
+        child = next((value for key, value in node.value if key.value == steps[0]), None)
+        if child is not None:
+            yield from node_lines(child, steps[1:], (*at, steps[0]))
 
 
 def _loader(name: str) -> Any:

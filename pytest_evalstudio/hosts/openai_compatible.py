@@ -192,7 +192,7 @@ class OpenAICompatible:
                     "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
                 )
             usage["cut_at_length"] = 1
-        calls = _tool_calls(message)
+        calls = _tool_calls(reply.choices[0].message)
         if not isinstance(text, str) and not calls:
             raise HostFault(
                 f"the reply has no text: choices[0].message.content is null (finish_reason {finish!r})"

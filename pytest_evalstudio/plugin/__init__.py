@@ -8,6 +8,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ PAYLOAD = "evalstudio"
 """Attribute of a test report in which a finished item's entries travel."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
+SCORE = "evalstudio_score"
+"""Attribute of a test report with the primary scores in words, for -v."""
 PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 
@@ -151,6 +154,7 @@ class Watch:
         self._looked_at: re.Pattern[str] | None = None
         self._patterns: list[str] = []
         self._configured: dict[Path, bool] = {}
+        self._logged: pytest.TestReport | None = None
         if config.option.showfixtures or any(
             _wants_fixtures(plugin) for plugin in config.pluginmanager.get_plugins()
         ):
@@ -168,6 +172,7 @@ class Watch:
         return EvalFileCollector.from_parent(
             parent,
             path=file_path,
+            nodeid=self._nodeid(file_path),
             evals=eval_session(self.config),
             named=named,
             configured=named or self.is_configured(file_path.parent),
@@ -183,7 +188,8 @@ class Watch:
         if not self.fixtures_offered and _wants_fixtures(plugin):
             self._offer_fixtures()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Put a finished item into the record; reports of workers carry theirs."""
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
@@ -191,6 +197,23 @@ class Watch:
 
             eval_session(self.config).recorder.receive(Payload.received(payload))
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
+        self._logged = report
+        try:
+            yield
+        finally:
+            self._logged = None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Generator[None, Any, Any]:
+        """Add the primary scores to the word that -v shows; the short summary keeps the bare word."""
+        status = yield
+        score = getattr(report, SCORE, "")
+        if not score or not status or report is not self._logged or self.config.option.verbose < 1:
+            return status
+        category, letter, word = status
+        if isinstance(word, tuple):
+            return category, letter, (f"{word[0]} ({score})", word[1])
+        return category, letter, f"{word} ({score})"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -217,6 +240,18 @@ class Watch:
         spent = getattr(node, "workeroutput", {}).get(SPENT)
         if spent:
             eval_session(self.config).recorder.add_judging(spent)
+
+    def _nodeid(self, path: Path) -> str | None:
+        """Return the node id of a file outside the root folder, None to leave the choice to pytest.
+
+        pytest takes such a path relative to the argument that led to it, which may be the same for two files.
+        """
+        if path.is_relative_to(self.config.rootpath):
+            return None
+        try:
+            return Path(os.path.relpath(path, self.config.rootpath)).as_posix()
+        except ValueError:  # another drive
+            return path.as_posix()
 
     def _is_looked_at(self, path: Path) -> bool:
         """Return whether the name of a file is one that is looked at while a folder is walked."""

@@ -83,7 +83,7 @@ class Chunk:
         return result if result is not None and result.task.attempt == item.task.attempt else None
 
     def release(self, item: EvalItem) -> None:
-        """Drop an item's result once it has been reported and no waiting item is compared with it."""
+        """Drop an item's result once all attempts are reported and no waiting item is compared with it."""
         self._waiting.pop(item.planned, None)
         if not self._waiting:
             self._results.clear()
@@ -92,7 +92,7 @@ class Chunk:
 
     def _evaluate(self, item: EvalItem) -> None:
         items = self._step(item)
-        if self._evals.pacing.is_timed(item) and item.planned in self._waiting:
+        if self._evals.pacing.is_timed(item) and item.task.attempt == 1:
             self._request(items)
             items = self._inseparable(item)
         tasks = [member.task for member in items]
@@ -103,7 +103,7 @@ class Chunk:
 
     def _step(self, item: EvalItem) -> list[EvalItem]:
         """Return the items that are evaluated now: the given one, and following ones as the pace allows."""
-        if item.planned not in self._waiting:
+        if item.task.attempt > 1:
             return [item]
         size = self._evals.pacing.size()
         if size is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import pytest
 
@@ -24,11 +25,30 @@ from pytest_evalstudio.formats.files import read, read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.asking.resolve import ModelSession
+    from pytest_evalstudio.plugin.pacing import AskedAhead
     from pytest_evalstudio.plugin.session import EvalSession
+
+
+class EvalCase(Protocol):
+    """Type of the fixture `eval_case`: makes a case by hand."""
+
+    def __call__(self, question: str = "", actual_output: str = "", **fields: Any) -> Case: ...
+
+
+class EvalModel(Protocol):
+    """Type of the fixture `eval_model`: returns a configured model."""
+
+    def __call__(self, name: str, /) -> AskedModel: ...
+
+
+class EvalSuite(Protocol):
+    """Type of the fixture `eval_suite`: reads a suite, lab or data set."""
+
+    def __call__(self, path: str, /) -> TestSuite | TestLab | LlmDataset: ...
 
 
 class Check:
@@ -44,10 +64,12 @@ class Check:
 
     def score(self, case: Case) -> Outcome:
         """Return the evaluator's outcome for a case; nothing is asserted."""
+        __tracebackhide__ = True
         return self.score_all([case])[0]
 
     def score_all(self, cases: Sequence[Case]) -> list[Outcome]:
         """Return the outcomes of several cases, in one batch; nothing is asserted."""
+        __tracebackhide__ = True
         return [result.outcomes[0][self._selected] for result in self._results(cases, {})]
 
     def check(self, case: Case, **options: Any) -> Outcome:
@@ -60,6 +82,7 @@ class Check:
             ThresholdMissed: if it does not; the test fails.
             EvaluationError: if there is no verdict; the failure is headed "evaluation error:".
         """
+        __tracebackhide__ = True
         return self.check_all([case], **options)[0]
 
     def check_all(self, cases: Sequence[Case], **options: Any) -> list[Outcome]:
@@ -81,17 +104,42 @@ class Check:
         return [result.outcomes[0][selected] for result in results]
 
     def _results(self, cases: Sequence[Case], options: Mapping[str, Any]) -> list[Result]:
+        __tracebackhide__ = True
+        _refuse_coroutines(f"eval_{self._selected.id}", cases)
         plan = self._pipeline.plan
         selected = plan.alone(self._selected.id, options) if options else self._selected
         results = self._pipeline.evaluate([answered_task(case, selected) for case in cases])
-        self._node.stash.setdefault(CHECKS, []).extend((result, selected) for result in results)
+        checks = self._node.stash.setdefault(CHECKS, [])
+        checks.extend((result, selected) for result in results)
+        set_properties(self._node, [(result, [evaluator]) for result, evaluator in checks])
         return results
+
+
+def _refuse_coroutines(fixture: str, cases: object) -> None:
+    """Refuse cases that are, or hold, coroutines: a forgotten `await`.
+
+    Raises:
+        TypeError: for the first of them.
+    """
+    __tracebackhide__ = True
+    places: list[tuple[str, object]] = [("the case", cases)]
+    for case in cases if isinstance(cases, Sequence) else ():
+        places.append(("the case", case))
+        if isinstance(case, Case):
+            places += [
+                (name, getattr(case, name)) for name in ("question", "actual_output", "expected_output")
+            ]
+    for name, value in places:
+        if inspect.isawaitable(value):
+            if inspect.iscoroutine(value):
+                value.close()
+            raise TypeError(f"{fixture}: {name} is a coroutine that was not awaited; write `await` before it")
 
 
 class AskedModel:
     """A configured model in a test."""
 
-    def __init__(self, info: ModelInfo, session: ModelSession) -> None:
+    def __init__(self, info: ModelInfo, session: AskedAhead) -> None:
         self._info = info
         self._session = session
 
@@ -147,7 +195,7 @@ def _check_fixture(evals: EvalSession, id: str) -> Any:
 
 def _case_fixture() -> Any:
     @pytest.fixture
-    def eval_case() -> Callable[..., Case]:
+    def eval_case() -> EvalCase:
         """Makes a case by hand: eval_case("What is the fee?", actual_output="5 USD", expected_output="5")."""
         return make_case
 
@@ -156,7 +204,7 @@ def _case_fixture() -> Any:
 
 def _model_fixture(evals: EvalSession) -> Any:
     @pytest.fixture
-    def eval_model(request: pytest.FixtureRequest) -> Callable[[str], AskedModel]:
+    def eval_model(request: pytest.FixtureRequest) -> EvalModel:
         """A configured model by name: eval_model("gpt").ask("What is the fee?") gives a case with its
         answer.
         """
@@ -167,7 +215,8 @@ def _model_fixture(evals: EvalSession) -> Any:
             except ConfigurationError as exc:
                 raise usage_error(exc) from None
             if fixture := evals.models.fixture_of(info):
-                evals.models.bind(info, request.getfixturevalue(fixture))
+                value = request.getfixturevalue(fixture)
+                evals.models.bind(info, value, request.fixturenames)
             return AskedModel(info, session)
 
         return named
@@ -177,7 +226,7 @@ def _model_fixture(evals: EvalSession) -> Any:
 
 def _suite_fixture() -> Any:
     @pytest.fixture
-    def eval_suite(request: pytest.FixtureRequest) -> Callable[[str], TestSuite | TestLab | LlmDataset]:
+    def eval_suite(request: pytest.FixtureRequest) -> EvalSuite:
         """Reads a suite, lab or data set; a relative path starts at the test's folder."""
 
         def load(path: str) -> TestSuite | TestLab | LlmDataset:

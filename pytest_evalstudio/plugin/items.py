@@ -27,6 +27,7 @@ from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_pa
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
+from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.marks import mark_named
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr
 from pytest_evalstudio.record.schema import Attempt
@@ -241,7 +242,9 @@ class EvalItem(FixtureItem):
         self.task = self.planned = task
         self.host_fixture = "" if task.answered else self.file.evals.models.fixture_of(task.model)
         if self.host_fixture:
+            self.add_marker(pytest.mark.usefixtures(self.host_fixture))
             self.enable_fixtures()
+            self.file.evals.host_fixtures.update(self.fixture_closure)
         if task.skip:
             self.add_marker(pytest.mark.skip(reason=task.skip))
         if task.xfail:
@@ -259,7 +262,8 @@ class EvalItem(FixtureItem):
 
     def setup(self) -> None:
         if self.host_fixture:
-            self.file.evals.models.bind(self.task.model, self.fixture_value(self.host_fixture))
+            value = self.fixture_value(self.host_fixture)
+            self.file.evals.models.bind(self.task.model, value, self.fixture_closure)
         if (
             self.config.option.setuponly
         ):  # also set by --setup-plan: nothing is executed, so no model is asked
@@ -267,6 +271,7 @@ class EvalItem(FixtureItem):
         if attempt := len(self.stash.get(ATTEMPTS, ())):
             self.task = dataclasses.replace(self.planned, attempt=attempt + 1)
         result = self.chunk.result(self)
+        set_properties(self, [(result, result.verdicts)])
         if result.errors:
             raise EvaluationError(explain(result))
         if not result.applicable:
@@ -285,4 +290,4 @@ class EvalItem(FixtureItem):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, self.name
+        return self.path, max(0, self.task.case.line - 1), self.name

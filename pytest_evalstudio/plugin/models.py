@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
+from pytest_evalstudio.plugin.loops import on_loop
 from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
 
@@ -154,7 +155,7 @@ class Models:
                 )
         return self._sessions[info]
 
-    def named(self, name: str, config: Configuration) -> tuple[ModelInfo, ModelSession]:
+    def named(self, name: str, config: Configuration) -> tuple[ModelInfo, AskedAhead]:
         """Return a configured model by its name, for tests written in Python.
 
         Raises:
@@ -164,22 +165,28 @@ class Models:
         if name not in tables:
             raise unknown_name("model", name, tables, "Add it as [[model]] to evalstudio.toml.")
         info = self._info(config, tables[name])
-        return info, self.session_of(info)
+        self.session_of(info)
+        return info, self.asked[info.key]
 
     def fixture_of(self, info: ModelInfo) -> str:
         """Return the name of the fixture that answers for a model, "" for a model of another host."""
         table = self._configured[info].table
         return str(table.settings.get("fixture", "")) if table.host == "fixture" else ""
 
-    def bind(self, info: ModelInfo, value: object) -> None:
+    def bind(self, info: ModelInfo, value: object, closure: Iterable[str]) -> None:
         """Give a fixture's value to the model it answers for.
+
+        Args:
+            closure: names of the fixtures that the fixture depends on.
 
         Raises:
             ConfigurationError: if it cannot be called.
         """
         host = self.session_of(info).host
         if isinstance(host, FixtureCallable):
-            host.bind(value)
+            loop = self._evals.fixture_loops.loop_of(host.fixture, closure)
+            self.asked[info.key].loop = loop
+            host.bind(value if loop is None else on_loop(value, loop))
 
     @functools.cached_property
     def _cache(self) -> AnswerCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.pipeline import Progress
+from pytest_evalstudio.plugin.loops import run_until_done
 
 
 class Pacing:
@@ -60,11 +62,16 @@ def _timeout_of_session(config: pytest.Config) -> bool:
 
 
 class AskedAhead:
-    """A model whose answers can be requested before they are needed."""
+    """A model whose answers can be requested before they are needed.
+
+    Attributes:
+        loop: of the fixture that answers for the model; None for other models and synchronous fixtures.
+    """
 
     def __init__(self, session: ModelSession) -> None:
         self._session = session
         self._requested: dict[Prompt, deque[Future[Answer]]] = {}
+        self.loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def key(self) -> str:
@@ -87,8 +94,12 @@ class AskedAhead:
 
     def ask(self, prompts: Sequence[Prompt], *, progress: Progress | None = None) -> list[Answer]:
         """Return the answers, in order; those that were requested are waited for."""
+        if self.loop is not None:
+            self.request(prompt for prompt in prompts if prompt not in self._requested)
         futures = [self._taken(prompt) for prompt in prompts]
         try:
+            if self.loop is not None:
+                run_until_done(self.loop, [future for future in futures if future is not None])
             arrived: Mapping[int, Answer] = {
                 index: answer
                 for index, future in enumerate(futures)

@@ -50,6 +50,11 @@ class FixtureItem(pytest.Item):
         """Prepare the item for `fixture_value`, while it is collected."""
         self._initrequest()
 
+    @property
+    def fixture_closure(self) -> tuple[str, ...]:
+        """Return the names of the fixtures that the item uses, with those that they depend on."""
+        return tuple(self.fixturenames)
+
     def fixture_value(self, name: str) -> object:
         """Return the value of a fixture, in `setup`."""
         return self._request.getfixturevalue(name)
@@ -58,6 +63,7 @@ class FixtureItem(pytest.Item):
         """pytest calls this method again for each attempt of pytest-rerunfailures."""
         self.funcargs: dict[str, object] = {}
         self._fixtureinfo = self.session._fixturemanager.getfixtureinfo(node=self, func=None, cls=None)
+        self.fixturenames = self._fixtureinfo.names_closure
         self._request = TopRequest(self, _ispytest=True)  # type: ignore[arg-type]
 
     def _repr_failure_py(
@@ -69,6 +75,7 @@ class FixtureItem(pytest.Item):
         shown = excinfo.getrepr(style="value")
         if shown.reprcrash is not None:
             shown.reprcrash.path = str(self.path)
+            shown.reprcrash.lineno = (self.reportinfo()[1] or 0) + 1
             shown.reprcrash.message = str(excinfo.value).splitlines()[0]
         return shown
 

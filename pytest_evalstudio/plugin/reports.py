@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.codes import ItemCode
+from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.engine.recording import (
     ItemHead,
     attempt_of,
@@ -23,7 +24,8 @@ from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
 from pytest_evalstudio.plugin import PAYLOAD, eval_session
 from pytest_evalstudio.plugin.chunked import INDEX
-from pytest_evalstudio.plugin.display import clean_report
+from pytest_evalstudio.plugin.display import clean_report, shown_line
+from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.workflows import WorkflowStep
@@ -39,17 +41,36 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
     if isinstance(item, EvalItem | WorkflowStep):
         clean_report(report)
+    else:
+        _shorten(call, report)
     if isinstance(item, EvalItem):
         _share_time(item, call, report)
+        if report.when == "call":
+            show_figures(report, item.config, _result(item))
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
-        if report.when == "teardown" and hasattr(item, "chunk"):
-            item.chunk.release(item)
     elif isinstance(item, WorkflowStep):
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, item.payload(report).plain())
     elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
         setattr(report, PAYLOAD, _payload_of_checks(item, report).plain())
+
+
+def finish_item(item: pytest.Item) -> None:
+    """Release the result of an item of which no further attempt follows."""
+    if isinstance(item, EvalItem) and hasattr(item, "chunk"):
+        item.chunk.release(item)
+
+
+def _shorten(call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
+    """Name the missed threshold first where pytest shows a failure on one line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if (
+        crash is not None
+        and call.excinfo is not None
+        and isinstance(call.excinfo.value, ThresholdMissed | EvaluationError)
+    ):
+        crash.message = shown_line(str(call.excinfo.value).partition("\n")[0])
 
 
 def begin_attempt(item: pytest.Item) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
-from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt
+from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt, finish_item
 from pytest_evalstudio.plugin.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_evalstudio.mrm.workflow.run import WorkflowRun
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.plugin.loops import FixtureLoops
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.pacing import Pacing
     from pytest_evalstudio.plugin.plans import WorkerPlan
@@ -39,6 +40,7 @@ class EvalSession:
 
     Attributes:
         services: models, judges, caches and the lock of the output folder; closed when the session ends.
+        host_fixtures: names of fixtures that answer for models, and of those that they depend on.
         left_alone: near misses of evaluation files, for -v.
         workflows: those of which a step has run here, by file.
     """
@@ -51,6 +53,7 @@ class EvalSession:
         self.broken_cases = 0
         self.collected_files = 0
         self.left_alone: list[str] = []
+        self.host_fixtures: set[str] = set()
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
@@ -89,6 +92,13 @@ class EvalSession:
         for warning in provider.warnings():
             self.warn(warning, self.settings.cache())
         provider.close()
+
+    @functools.cached_property
+    def fixture_loops(self) -> FixtureLoops:
+        """Return the event loops of asynchronous fixtures."""
+        from pytest_evalstudio.plugin.loops import FixtureLoops
+
+        return FixtureLoops()
 
     @functools.cached_property
     def pacing(self) -> Pacing:
@@ -289,6 +299,23 @@ class EvalSession:
             return
         raise usage_error(message)
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """Note the event loop of a fixture that may answer for a model."""
+        if fixturedef.argname in self.host_fixtures or "eval_model" in request.fixturenames:
+            return (yield from self.fixture_loops.watched(fixturedef))
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Release the result of a finished item; plugins that run it again do so within this hook."""
+        try:
+            return (yield)
+        finally:
+            finish_item(item)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin an attempt at an item."""
@@ -300,6 +327,15 @@ class EvalSession:
         report = yield
         amend_report(item, call, report)  # type: ignore[arg-type]
         return report
+
+    def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
+        """Explain a failed comparison of two outcomes by the fields that differ."""
+        from pytest_evalstudio.core.outcomes import Outcome
+        from pytest_evalstudio.plugin.comparisons import differences
+
+        if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
+            return [shown_line(line) for line in differences(left, right)]
+        return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

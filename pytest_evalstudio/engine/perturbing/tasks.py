@@ -60,6 +60,7 @@ def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
             cost_usd=None,
             usage=NOTHING,
             retries=0,
+            tool_calls=(),
             error="",
         )
         for variant in perturber.variants(case.question, case.key)

@@ -18,6 +18,7 @@ from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
+from pytest_evalstudio.formats.source import CaseIdentity
 from pytest_evalstudio.formats.suite import TestSuite
 
 _NOT_IN_NAMES = re.compile(rf"[\[\]/\s{UNSAFE}]|::|##+")
@@ -111,18 +112,20 @@ def tasks(
     """
     content = file.content
     if isinstance(content, TestSuite):
-        found = _of_suite(content, str(folder), models)
+        found = _of_suite(content, str(folder), models, file.lines)
     elif isinstance(content, TestLab):
-        found = _of_rows(content.dataset.inputs, str(folder), _lab_models(content))
+        found = _of_rows(content.dataset.inputs, str(folder), _lab_models(content), file.lines)
     else:
-        found = _of_rows(content.inputs, str(folder), _dataset_models(content))
+        found = _of_rows(content.inputs, str(folder), _dataset_models(content), file.lines)
     if more is not None:
         found += more(found)
     _link(found)
     return _named(_families_together(found))
 
 
-def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> list[EvalTask]:
+def _of_suite(
+    suite: TestSuite, folder: str, models: Sequence[ModelInfo], lines: Mapping[CaseIdentity, int]
+) -> list[EvalTask]:
     made = []
     for position, (test, item) in enumerate(suite.cases(), 1):
         case = Case(
@@ -137,6 +140,7 @@ def _of_suite(suite: TestSuite, folder: str, models: Sequence[ModelInfo]) -> lis
             corpus=tuple(resolved(document, folder) for document in test.documents),
             test_key=safe_identifier(test.key),
             position=position,
+            line=lines.get((item.key, "", 1), 0),
             expected_documents=tuple(item.expected_documents),
             expected_facts=tuple(item.expected_facts),
             guidelines=tuple(item.guidelines),
@@ -163,7 +167,9 @@ def resolved(document: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, document))
 
 
-def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) -> list[EvalTask]:
+def _of_rows(
+    rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo], lines: Mapping[CaseIdentity, int]
+) -> list[EvalTask]:
     by_model: dict[str, dict[str, list[Row]]] = {key: {} for key in models}
     for row in rows:
         by_model[row.model_key].setdefault(row.key, []).append(row)
@@ -172,7 +178,12 @@ def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) 
         model = models[model_key]
         for position, repeats in enumerate(by_key.values(), 1):
             repeats.sort(key=lambda row: row.run or 1)
-            answers = tuple(row_case(row, model, folder, position) for row in repeats)
+            answers = tuple(
+                row_case(
+                    row, model, folder, position, line=lines.get((row.key, row.model_key, row.run or 1), 0)
+                )
+                for row in repeats
+            )
             first = repeats[0]
             found.append(
                 EvalTask(
@@ -188,7 +199,7 @@ def _of_rows(rows: Iterable[Row], folder: str, models: Mapping[str, ModelInfo]) 
     return found
 
 
-def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case:
+def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: int = 0) -> Case:
     """Return the case of a row; error answers of the reference engine become errors."""
     error = row.error
     if not error and "INTERNAL ERROR" in row.actual_output and _ERROR_ANSWER.search(row.actual_output):
@@ -210,6 +221,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0) -> Case
         is_rag=is_rag(model.retrieves, row.context),
         run=row.run or 1,
         position=position,
+        line=line,
         duration_s=row.actual_duration,
         cost_usd=row.cost,
         usage=row.usage or NOTHING,

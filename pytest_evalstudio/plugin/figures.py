@@ -1,0 +1,86 @@
+"""Scores of an item for other plugins and the terminal: properties, extras of pytest-html, words of -v."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.engine.scoring.results import Result
+from pytest_evalstudio.engine.scoring.verdicts import number
+from pytest_evalstudio.plugin import SCORE
+from pytest_evalstudio.plugin.display import shown_line
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
+
+PREFIX = "evalstudio"
+EXTRAS = "extras"
+"""Attribute of a report that pytest-html shows."""
+
+
+def set_properties(
+    item: pytest.Item, results: Iterable[tuple[Result, Iterable[ConfiguredEvaluator]]]
+) -> None:
+    """Replace our user properties of an item, which JUnit files and other plugins show.
+
+    Args:
+        results: each with the evaluators to show.
+    """
+    others = [pair for pair in item.user_properties if not pair[0].startswith(f"{PREFIX}.")]
+    ours = [pair for result, evaluators in results for pair in _properties(result, evaluators)]
+    item.user_properties[:] = [*others, *ours]
+
+
+def _properties(
+    result: Result, evaluators: Iterable[ConfiguredEvaluator]
+) -> Iterator[tuple[str, str | float]]:
+    task = result.task
+    yield f"{PREFIX}.case", shown_line(task.key)
+    yield f"{PREFIX}.model", shown_line(task.model.label)
+    for selected in evaluators:
+        verdict = result.verdicts[selected]
+        if verdict.status != "score":
+            yield f"{PREFIX}.{selected.id}.status", verdict.status
+        for metric, value in verdict.scores.items():
+            if value is not None:
+                yield f"{PREFIX}.{selected.id}.{metric}", value
+        for metric in sorted(selected.asserted):
+            yield f"{PREFIX}.{selected.id}.{metric}.threshold", selected.thresholds[metric]
+
+
+def primary_scores(result: Result) -> str:
+    """Return the primary scores of a result on one line, "" if nothing was scored."""
+    parts = []
+    for selected, verdict in result.verdicts.items():
+        value = verdict.scores.get(selected.spec.primary.key) if verdict.status == "score" else None
+        if value is not None:
+            parts.append(f"{selected.id} {number(value)}")
+    return ", ".join(parts)
+
+
+def show_figures(report: pytest.TestReport, config: pytest.Config, result: Result | None) -> None:
+    """Attach the scores for `-v` and pytest-html to a report."""
+    if result is None:
+        return
+    setattr(report, SCORE, primary_scores(result))
+    if config.pluginmanager.hasplugin("html"):
+        own = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]
+        setattr(report, EXTRAS, [*getattr(report, EXTRAS, []), _table(own)])
+
+
+def _table(properties: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an extra of pytest-html."""
+    rows = "".join(
+        f"<tr><th>{html.escape(str(name))}</th><td>{html.escape(str(value))}</td></tr>"
+        for name, value in properties
+    )
+    return {
+        "name": PREFIX,
+        "format_type": "html",
+        "content": f"<table>{rows}</table>",
+        "mime_type": None,
+        "extension": None,
+    }
