@@ -105,6 +105,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("xfail",),
         help="xfail: items that fail in the baseline too are expected failures",
     )
+    add(
+        "--evalstudio-github",
+        choices=("yes", "no"),
+        help="annotations and job summary of GitHub Actions (default: yes where GITHUB_ACTIONS is true)",
+    )
+    add(
+        "--evalstudio-code-quality", metavar="FILE", help="write the failures as GitLab's code quality report"
+    )
+    add("--evalstudio-sarif", metavar="FILE", help="write the failures as SARIF")
     parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
     parser.addini(
         "evalstudio_files",
@@ -195,7 +204,9 @@ class Watch:
         if payload is not None and not hasattr(self.config, "workerinput"):
             from pytest_evalstudio.plugin.payload import Payload
 
-            eval_session(self.config).recorder.receive(Payload.received(payload))
+            recorder = eval_session(self.config).recorder
+            recorder.receive(Payload.received(payload))
+            recorder.ci_output.note(report)
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
         self._logged = report
         try:

@@ -47,7 +47,7 @@ class SafeTerminal:
     """
 
     def __init__(self, reporter: Any) -> None:
-        self._reporter = reporter
+        self.reporter = self._reporter = reporter
 
     def ensure_newline(self) -> None:
         self._reporter.ensure_newline()

@@ -14,6 +14,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
 from pytest_evalstudio.engine.recording import finished_run, new_run
+from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.record.schema import JudgeSpend
 from pytest_evalstudio.record.writer import FILE, RecordWriter
@@ -40,6 +41,7 @@ class Recorder:
         self._output: OutputFolder | None = None
         self.report: Report | None = None
         self.comparison: Comparison | None = None
+        self.ci_output = CiOutput(evals.config)
 
     @property
     def has_items(self) -> bool:
@@ -130,6 +132,7 @@ class Recorder:
                 registry=self._evals.registry,
                 comparison=self.comparison,
             )
+            self.ci_output.write(path, self.report.summary)
         except (OSError, EvalStudioError) as exc:
             self._failure = f"the report cannot be written: {exc}"
         self._fail(session)
@@ -176,6 +179,7 @@ class Recorder:
             write_summary(
                 terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath
             )
+            self.ci_output.annotate(terminal.reporter)
             if self.comparison is not None:
                 from pytest_evalstudio.comparison.text import comparison_lines
 

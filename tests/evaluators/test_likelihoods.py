@@ -115,12 +115,15 @@ def test_an_answer_of_which_no_token_is_known_is_an_error(id: str) -> None:
 def test_a_text_that_was_cut_is_told(id: str) -> None:
     long = Case(key="c", question="Q " * 50, actual_output="yes " * 50, expected_output="five " * 50)
     assert outcome(id).reason == ""
-    assert "the beginning of the preceding text was left out" in outcome(id, long, tools(WordLanguageModel(context=20))).reason
+    assert (
+        "the beginning of the preceding text was left out"
+        in outcome(id, long, tools(WordLanguageModel(context=20))).reason
+    )
 
 
 @pytest.mark.parametrize("id", [*ON_LANGUAGE_MODELS, "bertscore"])
 def test_without_its_model_it_says_so(id: str) -> None:
-    with pytest.raises(EvaluationError, match="no .+ is configured"):
+    with pytest.raises(EvaluationError, match=r"no .+ is configured"):
         outcome(id, provided=Tools(split_sentences=split_sentences))
 
 

@@ -1,0 +1,76 @@
+"""Failed items for CI services, written at the end of a session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.report.ci_output import Failure, code_quality, failures_of, github_lines, sarif
+
+
+class CiOutput:
+    """Formats of CI services that a session writes.
+
+    Args:
+        config: of the session; its options name the formats.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        option = config.option
+        self._start = config.invocation_params.dir
+        self._root = config.rootpath
+        self._code_quality: str | None = option.evalstudio_code_quality
+        self._sarif: str | None = option.evalstudio_sarif
+        in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
+        self._github = option.evalstudio_github == "yes" or (option.evalstudio_github is None and in_actions)
+        self._places: dict[str, tuple[str, int]] = {}
+        self._failures: list[Failure] = []
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether any format is written."""
+        return self._github or bool(self._code_quality or self._sarif)
+
+    def note(self, report: pytest.TestReport) -> None:
+        """Remember the line of an item."""
+        if self.is_wanted:
+            path, line, _ = report.location
+            self._places[report.nodeid] = (path, (line or 0) + 1)
+
+    def write(self, record: Path, summary: Path) -> None:
+        """Write the files, and the job summary of GitHub Actions.
+
+        Raises:
+            OSError: if a file cannot be written.
+        """
+        if not self.is_wanted:
+            return
+        reader = RecordReader(record)
+        self._failures = list(failures_of(reader.items(), self._places))
+        if self._code_quality:
+            self._write(self._code_quality, code_quality(self._failures))
+        if self._sarif:
+            names = {id: entry.name for id, entry in reader.run.evaluators.items()}
+            tool = reader.run.tool
+            self._write(self._sarif, sarif(self._failures, tool=tool.name, version=tool.version, names=names))
+        job_summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        if self._github and job_summary and summary.is_file():
+            with open(job_summary, "a", encoding="utf-8") as file:
+                file.write(summary.read_text(encoding="utf-8"))
+
+    def annotate(self, terminal: Any) -> None:
+        """Write the annotations of GitHub Actions; their texts are escaped as workflow commands ask."""
+        if self._github:
+            for line in github_lines(self._failures):
+                terminal.write_line(line)
+
+    def _write(self, file: str, content: object) -> None:
+        target = self._start / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n")
