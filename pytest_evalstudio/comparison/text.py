@@ -46,6 +46,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         moved = sum(metric.difference != 0 for metric in fine)
         yield f"  not worse: {len(fine)} of {len(deciding)} metrics, of which {moved} changed"
     for operation in comparison.operations:
+        if not operation.difference:
+            continue
         unit = "s" if operation.quantity == "duration_s" else "USD"
         interval = _interval(operation.low, operation.high)
         yield (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_evalstudio.comparison.results import ITEM_CLASSES, ItemChange
+from pytest_evalstudio.comparison.results import ITEM_CLASSES, VERDICTS, ItemChange
 from pytest_evalstudio.comparison.text import word_diff
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
@@ -20,13 +20,20 @@ def comparison(content: Content) -> Mapping[str, Any] | None:
     result = content.comparison
     if result is None:
         return None
+    deciding = [metric for metric in result.metrics if metric.decides]
     changes = [change for change in result.changes if change.item_class in _SHOWN]
     return {
         "comparison": result,
-        "counts": [(name.replace("_", " "), result.items[name]) for name in ITEM_CLASSES],
+        "counts": [
+            f"{result.items[name]:,} {name.replace('_', ' ')}" for name in ITEM_CLASSES if result.items[name]
+        ],
         "changes": [(change, _diff(change)) for change in changes[:CHANGES_SHOWN]],
         "left_out": max(0, len(changes) - CHANGES_SHOWN),
-        "metrics": [metric for metric in result.metrics if metric.decides],
+        "metrics": sorted(
+            (metric for metric in deciding if metric.difference),
+            key=lambda metric: VERDICTS.index(metric.verdict),
+        ),
+        "unchanged": sum(not metric.difference for metric in deciding),
     }
 
 
