@@ -278,9 +278,9 @@ def _key(text: str) -> None:
 
 @measured("config.find")
 def _config(text: str) -> None:
-    from pytest_evalstudio.formats.config import _OUR_TABLE
+    from pytest_evalstudio.formats.recognition import _TABLE
 
-    _OUR_TABLE.search(text)
+    _TABLE.search(text)
 
 
 @measured("gates.parse")

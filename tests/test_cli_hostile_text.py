@@ -90,10 +90,13 @@ COMMANDS = {
         ["broken.json", "-o", "x.json"],
     ],
     "judge-check": [["labels.csv"], [NASTY]],
+    "judge-tune": [["labels.csv"], [NASTY]],
     "calibrate": [[NASTY], ["run", "--labels", "labels.csv"]],
     "weakness": [[NASTY], ["run"]],
     "mrm": [["workflow.json"], [NASTY]],
     "review": [["workflow.json"], [NASTY], ["run", "--import", "labels.csv"]],
+    "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
+    "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],
 }

@@ -90,7 +90,17 @@ def cluster_bootstrap_intervals(
 
 
 def drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
-    """Return the means of all draws, shape (replicates, means); NaN where a draw holds no value."""
+    """Return the means of all draws of clusters, shape (replicates, means).
+
+    Args:
+        sums, counts, replicates, seed: as in `cluster_bootstrap_intervals`.
+
+    Returns:
+        NaN where a draw holds no value.
+
+    >>> drawn_means(np.ones((3, 1)), np.ones((3, 1)), 2, 0).tolist()
+    [[1.0], [1.0]]
+    """
     total, width = sums.shape
     rng = np.random.default_rng(seed)
     means = np.empty((replicates, width))

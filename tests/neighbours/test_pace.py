@@ -29,10 +29,13 @@ target = "app:ask"
 concurrency = 1
 """
 UNSTEADY = """
+from pathlib import Path
+
+
 def ask(prompt):
     with open("asked.txt", "a") as file:
         file.write(prompt + "\\n")
-    attempts = open("asked.txt").read().split().count(prompt)
+    attempts = Path("asked.txt").read_text().split().count(prompt)
     return "4" if prompt == "steady" or attempts > 2 else "5"
 """
 

@@ -74,7 +74,7 @@ def test_without_wordnet_one_line_says_how_to_get_it(monkeypatch, tmp_path):
     )
     assert "\n" not in str(told.value)
     with pytest.raises(
-        ConfigurationError, match=r"there is no WordNet in it; the folder must hold data\.noun"
+        ConfigurationError, match=r"does not contain WordNet; the folder must contain data\.noun"
     ):
         parse_perturbations("antonym:low", Registry(), {"antonym": {"wordnet": str(tmp_path)}})
 

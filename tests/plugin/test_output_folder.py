@@ -229,7 +229,7 @@ def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another
     assert (foreign.returncode, mine.read_text()) == (2, "mine")
     assert "no earlier run wrote it" in foreign.stderr
     assert other.returncode == 2
-    assert "holds the record of another run" in other.stderr
+    assert "contains the record of another run" in other.stderr
     assert (same.returncode, new.returncode) == (0, 0), same.stderr + new.stderr
 
 

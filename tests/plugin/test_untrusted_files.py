@@ -82,7 +82,7 @@ SHELL = {"model_type": "python", "model_cfg": {"target": "subprocess:getoutput"}
 )
 def test_a_lab_cannot_name_code(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("theirs_lab.json", lab_of(SHELL))
-    result = project.run(*arguments)
+    result = project.run("theirs_lab.json", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         ["*model 'gpt' of the lab*is not configured*host 'python' runs code, which a lab may not name*"]
@@ -94,7 +94,7 @@ def test_a_lab_cannot_name_a_fixture(project: Project) -> None:
     project.write(
         "theirs_lab.json", lab_of({"model_type": "fixture", "model_cfg": {"fixture": "tmp_path_factory"}})
     )
-    result = project.run(*PERTURB, "--evalstudio-trust-lab")
+    result = project.run("theirs_lab.json", *PERTURB, "--evalstudio-trust-lab")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*host 'fixture' runs code*"])
 
@@ -103,7 +103,7 @@ def test_perturbations_of_the_users_own_configuration_do_not_make_a_lab_trusted(
     text = (project.folder / "evalstudio.toml").read_text(encoding="utf-8")
     project.write("evalstudio.toml", text + '[perturbations]\napply = "copy"\n')
     project.write("theirs_lab.json", lab_of(SHELL))
-    assert project.run().ret == pytest.ExitCode.USAGE_ERROR
+    assert project.run("theirs_lab.json").ret == pytest.ExitCode.USAGE_ERROR
     assert not (project.folder / "pwned").exists()
 
 
@@ -116,7 +116,7 @@ def described(service: Service) -> dict[str, Any]:
 
 def test_a_lab_chooses_no_address_unless_it_is_trusted(project: Project, service: Service) -> None:
     project.write("theirs_lab.json", lab_of(described(service)))
-    result = project.run(*PERTURB)
+    result = project.run("theirs_lab.json", *PERTURB)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*pass --evalstudio-trust-lab to use the lab's own description*"])
     assert service.requests == []
@@ -127,7 +127,7 @@ def test_a_trusted_lab_still_reads_no_environment_variable(
 ) -> None:
     monkeypatch.setenv("STRANGERS_WISH", "a-secret-of-the-user")
     project.write("theirs_lab.json", lab_of(described(service)))
-    project.run(*PERTURB, "--evalstudio-trust-lab").assert_outcomes(passed=2)
+    project.run("theirs_lab.json", *PERTURB, "--evalstudio-trust-lab").assert_outcomes(passed=2)
     assert [authorization for authorization, _ in service.requests] == ["Bearer ${STRANGERS_WISH}"]
 
 
@@ -184,7 +184,7 @@ def test_a_case_chooses_no_model_and_no_file(
     project: Project, evaluator: str, options: dict[str, Any], fault: str
 ) -> None:
     project.suite({"key": "k", "prompt": "2+2?", "expected_output": "4", "evaluators": {evaluator: options}})
-    result = project.run()
+    result = project.run("sums_suite.json")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*sums_suite.json::k*evaluator {evaluator}*{fault}"])
 
