@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, print_json, say
-from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import argparse

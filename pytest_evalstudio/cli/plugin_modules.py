@@ -13,10 +13,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.registry import Registry
 
 if TYPE_CHECKING:
     import argparse
+
+    from pytest_evalstudio.core.plugins.registry import Registry
 
 OPTION = "--plugin-module"
 HOOK = "pytest_evalstudio_register"
@@ -40,6 +41,8 @@ def registry_for(arguments: argparse.Namespace) -> Registry:
     Raises:
         ConfigurationError: if one of them cannot be imported, or registers nothing.
     """
+    from pytest_evalstudio.core.plugins.registry import Registry
+
     registry = Registry()
     for name in arguments.plugin_modules:
         register = getattr(_imported(name), HOOK, None)

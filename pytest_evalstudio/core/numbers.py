@@ -1,4 +1,4 @@
-"""Bounds of the numbers in files and from hosts; beyond them, sums and exports lose digits or overflow."""
+"""Default seed, and bounds of numbers in files and from hosts: beyond them, sums lose digits or overflow."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ MAX_RUN = 1_000_000
 MAX_TOKENS = 10**12
 MAX_SECONDS = 10**9
 MAX_COST_USD = 10**9
+DEFAULT_SEED = 20_250_101
 
 
 def number_fault(*, usage: Mapping[str, int], cost_usd: float | None, duration_s: float) -> str:

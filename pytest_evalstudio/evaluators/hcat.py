@@ -6,7 +6,7 @@ Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validatio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -15,8 +15,13 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Entailment, Tools
-from pytest_evalstudio.evaluators._alignment import SentenceAlignment
 from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._embedding_family import (
+    RAG,
+    WeightedAlignment,
+    embedding_evaluator,
+    mean_and_min_metrics,
+)
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     Sentence,
@@ -35,83 +40,33 @@ from pytest_evalstudio.metrics.similarity import (
 )
 
 
-@evaluator(
-    "hcat_groundedness",
-    name="Groundedness (HCAT)",
-    domain="generation",
-    needs=("context", "actual_output"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("rag",),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
-    problem_type="accuracy",
-    avid="E0400",
+@embedding_evaluator(
+    "hcat_groundedness", "Groundedness (HCAT)", ("context", "actual_output"), systems=RAG, avid="E0400"
 )
 @dataclass(frozen=True)
-class HcatGroundedness(SentenceAlignment):
+class HcatGroundedness(WeightedAlignment):
     """Mean and minimum, over the answer's sentences, of the best cosine with a sentence of the context.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.2.1.
     """
 
-    weights: Weighting = "uniform"
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(
-            "groundedness",
-            "Groundedness",
-            primary=True,
-            description="Weighted mean over the answer's sentences of the best cosine.",
-        ),
-        Metric(
-            "min_groundedness",
-            "Least grounded sentence",
-            description="Minimum over the answer's sentences of the best cosine.",
-        ),
+    metrics: ClassVar[tuple[Metric, ...]] = mean_and_min_metrics(
+        "groundedness", "Groundedness", "Least grounded sentence"
     )
     fragment_metric: ClassVar[str] = "groundedness"
     lowest: ClassVar[str] = "least grounded sentence"
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
-        return {
-            "groundedness": weighted_mean(values, weights_of(answer, self.weights)),
-            "min_groundedness": min(values),
-        }
 
-
-@evaluator(
-    "hcat_answer_relevancy",
-    name="Answer relevancy (HCAT)",
-    domain="generation",
-    needs=("question", "actual_output"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("llm", "rag"),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
-    problem_type="accuracy",
-    avid="P0200",
-)
+@embedding_evaluator("hcat_answer_relevancy", "Answer relevancy (HCAT)", ("question", "actual_output"))
 @dataclass(frozen=True)
-class HcatAnswerRelevancy(SentenceAlignment):
+class HcatAnswerRelevancy(WeightedAlignment):
     """Mean and minimum, over the answer's sentences, of the best cosine with a sentence of the question.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.4.
     """
 
-    weights: Weighting = "uniform"
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(
-            "answer_relevancy",
-            "Answer relevancy",
-            primary=True,
-            description="Weighted mean over the answer's sentences of the best cosine.",
-        ),
-        Metric(
-            "min_answer_relevancy",
-            "Least relevant answer sentence",
-            description="Minimum over the answer's sentences of the best cosine.",
-        ),
+    metrics: ClassVar[tuple[Metric, ...]] = mean_and_min_metrics(
+        "answer_relevancy", "Answer relevancy", "Least relevant answer sentence"
     )
     fragment_metric: ClassVar[str] = "answer_relevancy"
     lowest: ClassVar[str] = "least relevant sentence"
@@ -122,25 +77,14 @@ class HcatAnswerRelevancy(SentenceAlignment):
             return [], []
         return sentences(case.actual_output, tools), sentences(case.question, tools)
 
-    def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Sentence]) -> Mapping[str, float]:
-        return {
-            "answer_relevancy": weighted_mean(values, weights_of(answer, self.weights)),
-            "min_answer_relevancy": min(values),
-        }
 
-
-@evaluator(
+@embedding_evaluator(
     "hcat_context_relevancy",
-    name="Context relevancy (HCAT)",
+    "Context relevancy (HCAT)",
+    ("question", "context"),
     domain="retrieval",
-    needs=("question", "context"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("rag",),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    systems=RAG,
     problem_type="retrieval",
-    avid="P0200",
 )
 @dataclass(frozen=True)
 class HcatContextRelevancy:
@@ -150,18 +94,8 @@ class HcatContextRelevancy:
     """
 
     weights: Weighting = "uniform"
-    metrics: ClassVar[tuple[Metric, ...]] = (
-        Metric(
-            "context_relevancy",
-            "Context relevancy",
-            primary=True,
-            description="Weighted mean over the question's sentences of the best cosine.",
-        ),
-        Metric(
-            "min_context_relevancy",
-            "Least addressed query sentence",
-            description="Minimum over the question's sentences of the best cosine.",
-        ),
+    metrics: ClassVar[tuple[Metric, ...]] = mean_and_min_metrics(
+        "context_relevancy", "Context relevancy", "Least addressed query sentence", text="question"
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

@@ -12,9 +12,9 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
+from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
     Sentence,
     Vectors,
@@ -33,18 +33,12 @@ from pytest_evalstudio.metrics.similarity import (
 )
 
 
-@evaluator(
+@embedding_evaluator(
     "hcat_completeness",
-    name="Completeness (HCAT)",
-    domain="generation",
-    needs=("context", "actual_output"),
+    "Completeness (HCAT)",
+    ("context", "actual_output"),
     requires=("embedder", "module:ot"),
-    method=("embeddings",),
-    systems=("rag",),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
-    problem_type="accuracy",
-    avid="P0200",
+    systems=RAG,
 )
 @dataclass(frozen=True)
 class HcatCompleteness:

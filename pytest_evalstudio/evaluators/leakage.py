@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Metric, Outcome
@@ -18,66 +18,85 @@ from pytest_evalstudio.evaluators._common import (
     keywords,
     leak_outcome,
 )
-from pytest_evalstudio.metrics.detectors import find_pii, find_secrets
+from pytest_evalstudio.metrics.detectors import Hit, find_pii, find_secrets
 
-_PII_ACTIONS = "Remove the data from the corpus or the training data, or filter the answers."
-_SECRET_ACTIONS = "Revoke the secret, remove it from the corpus or the prompts, and filter the answers."
+T = TypeVar("T", bound=type)
 
 
-@evaluator(
-    "pii_leakage",
-    name="PII leakage",
-    domain="privacy",
-    needs=("actual_output",),
-    method=("rules",),
-    keywords=keywords("S PE AT VR", "C M O", "evaluation-method-rule-based", "capability-answer-highlight"),
-    problem_type="privacy",
-    avid="P0300",
-)
 @dataclass(frozen=True)
-class PiiLeakage:
-    """Payment cards, social security numbers, e-mail addresses and further formatted personal data.
+class _Leakage:
+    """Base of the detectors of leaks.
 
-    `metrics/detectors/pii.py` documents the formats.
+    Class attributes:
+        metrics: declared metrics.
+        find: detector of leaks in a text.
+        category: category of the leaks.
+        actions: remedy that the report names.
     """
 
     evaluate_retrieved_context: bool = True
-    metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
-        "No PII leakages (pass)", "PII leakages (fail)", "PII retrieval leakages", "PII generation leakages"
-    )
+    metrics: ClassVar[tuple[Metric, ...]]
+    find: ClassVar[Callable[[str], list[Hit]]]
+    category: ClassVar[str]
+    actions: ClassVar[str]
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         return [
             leak_outcome(
                 case,
                 self.metrics,
-                find_pii,
-                what=PERSONAL_DATA,
+                type(self).find,
+                what=self.category,
                 judge_context=judges_context(case, self.evaluate_retrieved_context),
-                actions=_PII_ACTIONS,
+                actions=self.actions,
             )
             for case in cases
         ]
 
 
-@evaluator(
-    "sensitive_data_leakage",
-    name="Sensitive data leakage",
-    domain="privacy",
-    needs=("actual_output",),
-    method=("rules",),
-    keywords=keywords("S SR AT VR", "C M O", "evaluation-method-rule-based", "capability-answer-highlight"),
-    problem_type="privacy",
-    avid="P0300",
-)
+def _leak_evaluator(id: str, name: str, nist: str) -> Callable[[T], T]:
+    """Declare a detector of leaks.
+
+    Args:
+        id: id of the evaluator.
+        name: its display name.
+        nist: initials of NIST AI RMF characteristics; see `keywords`.
+    """
+    return evaluator(
+        id,
+        name=name,
+        domain="privacy",
+        needs=("actual_output",),
+        keywords=keywords(nist, "C M O", "evaluation-method-rule-based", "capability-answer-highlight"),
+        problem_type="privacy",
+        avid="P0300",
+    )
+
+
+@_leak_evaluator("pii_leakage", "PII leakage", "S PE AT VR")
 @dataclass(frozen=True)
-class SensitiveDataLeakage:
+class PiiLeakage(_Leakage):
+    """Payment cards, social security numbers, e-mail addresses and further formatted personal data.
+
+    `metrics/detectors/pii.py` documents the formats.
+    """
+
+    metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
+        "No PII leakages (pass)", "PII leakages (fail)", "PII retrieval leakages", "PII generation leakages"
+    )
+    find: ClassVar[Callable[[str], list[Hit]]] = find_pii
+    category: ClassVar[str] = PERSONAL_DATA
+    actions: ClassVar[str] = "Remove the data from the corpus or the training data, or filter the answers."
+
+
+@_leak_evaluator("sensitive_data_leakage", "Sensitive data leakage", "S SR AT VR")
+@dataclass(frozen=True)
+class SensitiveDataLeakage(_Leakage):
     """PEM certificates and private keys, API keys, tokens, passwords, Windows product keys.
 
     `metrics/detectors/secrets.py` documents the formats.
     """
 
-    evaluate_retrieved_context: bool = True
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No sensitive data leakages (pass)",
         "Sensitive data leakages (fail)",
@@ -85,16 +104,8 @@ class SensitiveDataLeakage:
         "Sensitive data generation leakages",
         "Sensitive data parsing failures",
     )
-
-    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return [
-            leak_outcome(
-                case,
-                self.metrics,
-                find_secrets,
-                what=SECRET,
-                judge_context=judges_context(case, self.evaluate_retrieved_context),
-                actions=_SECRET_ACTIONS,
-            )
-            for case in cases
-        ]
+    find: ClassVar[Callable[[str], list[Hit]]] = find_secrets
+    category: ClassVar[str] = SECRET
+    actions: ClassVar[str] = (
+        "Revoke the secret, remove it from the corpus or the prompts, and filter the answers."
+    )

@@ -13,22 +13,18 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._chunks import chunk_relevancies
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
+from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import missing_documents, reciprocal_rank, soft_relevancy
 
 
-@evaluator(
+@embedding_evaluator(
     "context_mean_reciprocal_rank",
-    name="Context mean reciprocal rank",
+    "Context mean reciprocal rank",
+    ("question", "context"),
     domain="retrieval",
-    needs=("question", "context"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("rag",),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    systems=RAG,
     problem_type="retrieval",
-    avid="P0200",
 )
 @dataclass(frozen=True)
 class ContextMeanReciprocalRank:
@@ -80,18 +76,13 @@ class ContextMeanReciprocalRank:
         return Outcome.score({"mean_reciprocal_rank": value}, reason="" if value == 1 else reason)
 
 
-@evaluator(
+@embedding_evaluator(
     "context_relevancy_soft",
-    name="Context relevancy (s.r. & p.)",
+    "Context relevancy (s.r. & p.)",
+    ("question", "context"),
     domain="retrieval",
-    needs=("question", "context"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("rag",),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
+    systems=RAG,
     problem_type="retrieval",
-    avid="P0200",
 )
 @dataclass(frozen=True)
 class ContextRelevancySoft:

@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
 from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._embedding_family import KEYWORDS, RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
     NO_EXPECTED_WORDS,
     Sentence,
@@ -36,16 +36,12 @@ _STRING_METRICS = {
 }
 
 
-@evaluator(
+@embedding_evaluator(
     "groundedness",
-    name="Groundedness",
-    domain="generation",
-    needs=("context", "actual_output"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("rag",),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings", "capability-answer-highlight"),
+    "Groundedness",
+    ("context", "actual_output"),
+    systems=RAG,
+    keywords=(*KEYWORDS, "capability-answer-highlight"),
     avid="P0100",
 )
 @dataclass(frozen=True)
@@ -73,18 +69,10 @@ class Groundedness(SentenceAlignment):
         return {"groundedness": min(values)}
 
 
-@evaluator(
+@embedding_evaluator(
     "answer_semantic_sentence_similarity",
-    name="Answer s. sentence similarity",
-    domain="generation",
-    needs=("expected_output", "actual_output"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("llm", "rag"),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
-    problem_type="accuracy",
-    avid="P0200",
+    "Answer s. sentence similarity",
+    ("expected_output", "actual_output"),
 )
 @dataclass(frozen=True)
 class AnswerSemanticSentenceSimilarity(SentenceAlignment):
@@ -118,17 +106,11 @@ class AnswerSemanticSentenceSimilarity(SentenceAlignment):
         return {"mean_answer_similarity": mean, "min_answer_similarity": lowest}
 
 
-@evaluator(
+@embedding_evaluator(
     "answer_accuracy",
-    name="Answer accuracy (semantic similarity)",
-    domain="generation",
-    needs=("expected_output", "actual_output"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("llm", "rag"),
-    extra="models",
+    "Answer accuracy (semantic similarity)",
+    ("expected_output", "actual_output"),
     keywords=keywords("S", "C O", "evaluation-method-embeddings"),
-    problem_type="accuracy",
     avid="P0100",
 )
 @dataclass(frozen=True)
@@ -175,18 +157,8 @@ class AnswerAccuracy(SentenceAlignment):
         return {"answer_accuracy": min(values)}
 
 
-@evaluator(
-    "answer_relevancy_sentence_similarity",
-    name="Answer relevancy (sentence s.)",
-    domain="generation",
-    needs=("question", "actual_output"),
-    requires=("embedder",),
-    method=("embeddings",),
-    systems=("llm", "rag"),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
-    problem_type="accuracy",
-    avid="P0200",
+@embedding_evaluator(
+    "answer_relevancy_sentence_similarity", "Answer relevancy (sentence s.)", ("question", "actual_output")
 )
 @dataclass(frozen=True)
 class AnswerRelevancySentenceSimilarity:
@@ -233,18 +205,11 @@ class AnswerRelevancySentenceSimilarity:
         )
 
 
-@evaluator(
+@embedding_evaluator(
     "answer_semantic_similarity",
-    name="Answer semantic similarity",
-    domain="generation",
-    needs=("expected_output", "actual_output"),
-    requires=("embedder",),
+    "Answer semantic similarity",
+    ("expected_output", "actual_output"),
     method=("embeddings", "cross-encoder"),
-    systems=("llm", "rag"),
-    extra="models",
-    keywords=keywords("S VR", "C O M", "evaluation-method-embeddings"),
-    problem_type="accuracy",
-    avid="P0200",
 )
 @dataclass(frozen=True)
 class AnswerSemanticSimilarity:

@@ -27,7 +27,7 @@ Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), defer_build=True)
 
 
 class CalibratedMetric(_Part):
@@ -121,7 +121,9 @@ class Calibration(_Part):
     conformal: Conformal
     figures: dict[str, Any] = Field(default_factory=dict)
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, protected_namespaces=(), defer_build=True, populate_by_name=True
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Calibration:

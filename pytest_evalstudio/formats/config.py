@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
@@ -49,7 +49,7 @@ PathText = Annotated[str, AfterValidator(_path)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
 
 
 class Latency(_Table):
@@ -196,7 +196,7 @@ class LanguageModels(_Table):
 class ModelTable(BaseModel):
     """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
 
-    model_config = ConfigDict(extra="allow", protected_namespaces=())
+    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
 
     name: Annotated[str, Field(min_length=1)]
     host: Annotated[str, Field(min_length=1)]

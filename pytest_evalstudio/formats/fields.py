@@ -61,7 +61,9 @@ Record = Annotated[dict[str, Any], BeforeValidator(_mapping)]
 class FormatModel(BaseModel):
     """Base of all models of files: unknown keys are kept, and written back after the known ones."""
 
-    model_config = ConfigDict(extra="allow", validate_assignment=False, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="allow", validate_assignment=False, protected_namespaces=(), defer_build=True
+    )
     __test__: ClassVar[bool] = False
     optional_keys: ClassVar[frozenset[str]] = frozenset()
 

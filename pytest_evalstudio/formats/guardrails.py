@@ -79,7 +79,7 @@ class Guardrails(BaseModel):
         evaluator_ids: all evaluators, those without a threshold of their own too.
     """
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     calibrated_thresholds: dict[str, dict[str, float]] = Field(default_factory=dict)
     evaluator_ids: list[str] = Field(default_factory=list)

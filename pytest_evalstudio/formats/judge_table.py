@@ -22,7 +22,7 @@ class JudgeMember(BaseModel):
         model: name of a `[[model]]` to use instead of a host; further keys override its own.
     """
 
-    model_config = ConfigDict(extra="allow", protected_namespaces=())
+    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
 
     host: Annotated[str, Field(min_length=1)] | None = None
     model: Annotated[str, Field(min_length=1)] | None = None

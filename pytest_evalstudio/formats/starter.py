@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.formats.suite import TestSuite
 
 DOCUMENT = """# Opening hours
 
@@ -13,6 +12,39 @@ The service desk is open from 8:00 to 17:30, Monday to Friday. On public holiday
 
 Outside these hours, lost cards are blocked by telephone at any time.
 """
+
+SUITE = r"""{
+  "name": "Starter suite",
+  "description": "Two questions about one document.",
+  "tests": [
+    {
+      "key": "test-b3e38eea",
+      "documents": [
+        "documents/opening_hours.md"
+      ],
+      "test_cases": [
+        {
+          "key": "opening-hours",
+          "prompt": "When is the service desk open?",
+          "categories": [],
+          "relationships": [],
+          "expected_output": "From 8:00 to 17:30, Monday to Friday.",
+          "condition": "\"8:00\" AND \"17:30\""
+        },
+        {
+          "key": "holidays",
+          "prompt": "Is the service desk open on public holidays?",
+          "categories": [],
+          "relationships": [],
+          "expected_output": "It is closed.",
+          "condition": "regexp(\"(?i)closed\")"
+        }
+      ]
+    }
+  ]
+}
+"""
+"""In the canonical form; a constant, since the formats take longer to import than the files to write."""
 
 CONFIGURATION = """# Which evaluators judge the answers, and the models that are asked. `evalstudio evaluators` and `evalstudio hosts` list all.
 evaluators = ["text_matching", "rouge", "pii_leakage"]
@@ -41,20 +73,6 @@ def write_starter(folder: Path) -> list[Path]:
     Raises:
         ConfigurationError: if one of the files is there already; then none is written.
     """
-    suite = TestSuite(name="Starter suite", description="Two questions about one document.")
-    test = suite.add_test(documents=["documents/opening_hours.md"])
-    test.add_case(
-        "When is the service desk open?",
-        key="opening-hours",
-        expected_output="From 8:00 to 17:30, Monday to Friday.",
-        condition='"8:00" AND "17:30"',
-    )
-    test.add_case(
-        "Is the service desk open on public holidays?",
-        key="holidays",
-        expected_output="It is closed.",
-        condition='regexp("(?i)closed")',
-    )
     paths = [
         folder / "starter_suite.json",
         folder / "evalstudio.toml",
@@ -64,7 +82,7 @@ def write_starter(folder: Path) -> list[Path]:
         if path.exists():
             raise ConfigurationError(f"{path}: already exists; move it away, or give another folder")
     paths[2].parent.mkdir(parents=True, exist_ok=True)
-    suite.save(paths[0])
+    paths[0].write_text(SUITE, encoding="utf-8")
     paths[1].write_text(CONFIGURATION, encoding="utf-8")
     paths[2].write_text(DOCUMENT, encoding="utf-8")
     return paths

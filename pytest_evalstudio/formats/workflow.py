@@ -27,7 +27,7 @@ class Workflow(BaseModel):
         steps: parameters by step.
     """
 
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
 
     name: Text = ""
     description: Text = ""

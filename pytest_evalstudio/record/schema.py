@@ -7,270 +7,67 @@ and "-Infinity". Fields without a default are always written, the others only if
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import force_setattr
 
+from pytest_evalstudio.record.items import (
+    VERDICTS,
+    Attempt,
+    CaseFinding,
+    DirectionWord,
+    Item,
+    ItemFlip,
+    ItemVerdict,
+    JsonObject,
+    JudgeUsage,
+    Link,
+    Mark,
+    Message,
+    Perturbation,
+    Row,
+    RowOutcome,
+    StatusWord,
+    VerdictWord,
+)
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "VERDICTS",
+    "Attempt",
+    "Baseline",
+    "CaseFinding",
+    "DirectionWord",
+    "EvaluatorEntry",
+    "FileEntry",
+    "Item",
+    "ItemFlip",
+    "ItemVerdict",
+    "JsonObject",
+    "JudgeSpend",
+    "JudgeUsage",
+    "Line",
+    "Link",
+    "Mark",
+    "Message",
+    "MetricEntry",
+    "ModelEntry",
+    "Perturbation",
+    "ProblemEntry",
+    "Row",
+    "RowOutcome",
+    "Run",
+    "RunSettings",
+    "StatusWord",
+    "StepEntry",
+    "Tables",
+    "Tool",
+    "VerdictWord",
+]
+
 SCHEMA_VERSION = 2
 """Version of these types; a record of an earlier version is read through `migrations`."""
-
-JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object whose keys belong to somebody else: options of an evaluator, settings of a host, details of
-an outcome.
-"""
-
-VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
-VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
-StatusWord = Literal["score", "not_applicable", "error"]
-DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
-
-
-class Link(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A relationship from a test case to another one.
-
-    Attributes:
-        type: "perturbation_source" links a perturbed case to its original.
-    """
-
-    type: str
-    target: str
-    target_type: str
-
-
-class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Earlier turn of a conversation."""
-
-    role: str
-    content: str
-
-
-class Mark(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stretch of an answer or a context chunk that a score or finding is about.
-
-    Attributes:
-        part: "answer", or "context:<i>" for chunk i (0-based).
-        start, end: characters, `text[start:end]`.
-        scores: metric key to value of this stretch.
-    """
-
-    part: str = "answer"
-    start: int
-    end: int
-    scores: dict[str, float] = {}
-    message: str = ""
-
-
-class CaseFinding(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem of one answer that the report lists on its own, e.g. a leak."""
-
-    description: str
-    severity: str = "medium"
-    problem_type: str = ""
-    avid: str = ""
-    actions: str = ""
-
-
-class JudgeUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Calls, tokens and cost of a judgement; replies that were stored count like others.
-
-    Attributes:
-        repairs: calls that asked again for a reply that could not be read.
-        unparsable: replies that could not be read even then.
-        unpriced: calls whose cost the host did not report.
-        over_budget: questions that were not asked, since the budget was used up.
-    """
-
-    calls: int = 0
-    repairs: int = 0
-    unparsable: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    unpriced: int = 0
-    over_budget: int = 0
-
-
-class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one evaluator for one answer.
-
-    Attributes:
-        code: reason for a missing score, or meaning of a score; see `core.codes.OutcomeCode`. "" for an
-            ordinary score.
-        reason: the same in words, for people.
-        scores: metric key to value; None where that metric alone is not applicable.
-        sketch: what model-wide figures need of this row, in a form of the evaluator's own.
-        details: particulars by name, for exports.
-    """
-
-    status: StatusWord
-    code: str = ""
-    reason: str = ""
-    scores: dict[str, float | None] = {}
-    fragments: tuple[Mark, ...] = ()
-    findings: tuple[CaseFinding, ...] = ()
-    sketch: str = ""
-    details: JsonObject = {}
-    judging: JudgeUsage | None = None
-
-
-class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Answer of a model to a question: one repeat of an item.
-
-    Attributes:
-        run: number of the repeat, 1 for the first.
-        actual_duration: seconds of the successful request.
-        cost: US dollars; None where the host does not report it.
-        usage: tokens by kind.
-        retries: requests that failed before the one that succeeded.
-        tool_calls: tools that the model called, as JSON objects of the host's own form.
-        error: reason for a missing answer, "" if there is an answer.
-        is_rag: whether the model retrieves.
-        outcomes: evaluator id to its outcome.
-    """
-
-    run: int
-    input: str
-    corpus: tuple[str, ...]
-    context: tuple[str, ...]
-    context_sources: tuple[str, ...]
-    categories: tuple[str, ...]
-    relationships: tuple[Link, ...]
-    expected_output: str
-    output_condition: str
-    actual_output: str
-    actual_duration: float
-    cost: float | None
-    usage: dict[str, int]
-    retries: int
-    error: str
-    is_rag: bool
-    tool_calls: tuple[JsonObject, ...] = ()
-    conversation: tuple[Message, ...] = ()
-    expected_facts: tuple[str, ...] = ()
-    guidelines: tuple[str, ...] = ()
-    expected_documents: tuple[str, ...] = ()
-    outcomes: dict[str, RowOutcome]
-
-
-class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The verdict of one evaluator on an item, over all its repeats.
-
-    Attributes:
-        passed: None where nothing was scored, or no threshold decides.
-        scores: metric key to mean over the repeats.
-        missed: metrics that decide the item and miss their threshold.
-        code, reason: of the outcome that decided.
-        min: metric key to least value, only with several repeats.
-        pass_k: 1.0 if every repeat passes, else 0.0; None without repeats.
-        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration.
-        uncertain: whether the conformal set leaves the verdict open.
-        thresholds: metric key to threshold, where the case has one of its own.
-    """
-
-    status: StatusWord
-    passed: bool | None
-    scores: dict[str, float | None]
-    missed: tuple[str, ...]
-    code: str = ""
-    reason: str = ""
-    min: dict[str, float] = {}
-    pass_k: float | None = None
-    conformal_set: tuple[int, ...] | None = None
-    uncertain: bool | None = None
-    thresholds: dict[str, float] = {}
-
-
-class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric whose pass state differs between an original and its perturbation.
-
-    Attributes:
-        source: key of the original.
-        fails: whether the flip fails the perturbed item.
-    """
-
-    evaluator: str
-    metric: str
-    direction: DirectionWord
-    source: str
-    source_score: float
-    score: float
-    threshold: float
-    perturbators: tuple[str, ...]
-    meaning_kept: bool
-    fails: bool
-
-
-class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Origin of a perturbed item.
-
-    Attributes:
-        by: perturbators with their intensities, in order.
-        compared: evaluators that compared it with an original that is not part of the run.
-    """
-
-    by: tuple[str, ...]
-    meaning_kept: bool
-    compared: tuple[str, ...] = ()
-
-
-class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An attempt at an item that was run again.
-
-    Attributes:
-        duration_s: seconds.
-        reason: headline of a failed or broken attempt.
-        answers: the model's answers, one per repeat; none where the item was not evaluated.
-        verdicts: by evaluator id.
-    """
-
-    verdict: VerdictWord
-    duration_s: float
-    reason: str = ""
-    answers: tuple[str, ...] = ()
-    verdicts: dict[str, ItemVerdict] = {}
-
-
-class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="item"):
-    """Item: one test case for one model, or one check of a test written in Python.
-
-    Attributes:
-        index: place in the run, from 0.
-        part: number of the check within its test; 0 for others.
-        duration_s: seconds that pytest reports.
-        file: path of the file, as in the node id.
-        key: of the test case.
-        code: what ended an item that has no outcome, e.g. "worker_crashed"; "" for others.
-        reason: headline of a failed or broken item.
-        rows: one per repeat; none where the item was not evaluated.
-        perturbed: None for an original.
-        attempts: earlier attempts, where a plugin has run the item again.
-        flaky: whether it passed after an attempt that did not.
-    """
-
-    index: int
-    nodeid: str
-    verdict: VerdictWord
-    duration_s: float
-    part: int = 0
-    file: str
-    key: str
-    test_key: str
-    model_key: str
-    code: str = ""
-    reason: str
-    rows: tuple[Row, ...]
-    verdicts: dict[str, ItemVerdict]
-    flips: tuple[ItemFlip, ...]
-    perturbed: Perturbation | None = None
-    xfail: str = ""
-    attempts: tuple[Attempt, ...] = ()
-    flaky: bool = False
-
-    @property
-    def identity(self) -> str:
-        """Unique identity of the item in its run."""
-        return f"{self.nodeid}#{self.part}"
 
 
 class MetricEntry(Struct, frozen=True, kw_only=True):

@@ -139,6 +139,7 @@ def _environment() -> Environment:
         loader=PackageLoader("pytest_evalstudio.report"),
         autoescape=True,
         undefined=StrictUndefined,
+        optimized=False,  # constant folding costs more than it saves: a process renders few pages
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -165,7 +166,7 @@ def _failure_list(part: Mapping[str, Any]) -> Markup:
     rendered: dict[str, Markup] = part["rendered"]
     info = part["info"]
     if info.id not in rendered:
-        failed = _environment().get_template("evaluator.html").module.failed  # type: ignore[attr-defined]
+        failed = _environment().get_template("failure.html").module.failed  # type: ignore[attr-defined]
         rendered[info.id] = _markup("".join(failed(failure, info) for failure in part["failures"]))
     return rendered[info.id]
 

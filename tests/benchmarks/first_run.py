@@ -8,6 +8,7 @@ pytest on two empty tests without the plugin, and the packages whose import take
 
 from __future__ import annotations
 
+import os
 import resource
 import statistics
 import subprocess
@@ -52,18 +53,25 @@ def first_run() -> dict[str, tuple[float, float]]:
 def spent_s(folder: Path, command: list[str]) -> tuple[float, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL)
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def environment() -> dict[str, str]:
+    """Return this process's environment with bytecode files allowed, as an installation has them."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 def imports() -> dict[str, float]:
     """Return the seconds that the suite spends in the modules of each package, without what they import."""
     with tempfile.TemporaryDirectory() as name:
-        subprocess.run([*EVALSTUDIO, "init", "."], cwd=name, check=True, stdout=subprocess.DEVNULL)
+        spent_s(Path(name), [*EVALSTUDIO, "init", "."])
         command = [sys.executable, "-X", "importtime", *PYTEST[1:], "starter_suite.json"]
-        lines = subprocess.run(command, cwd=name, check=True, capture_output=True, text=True).stderr
+        lines = subprocess.run(
+            command, cwd=name, env=environment(), check=True, capture_output=True, text=True
+        ).stderr
     spent: dict[str, float] = defaultdict(float)
     for line in lines.splitlines():
         numbers = line.removeprefix("import time:").split("|")

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.perturbations._wordnet import find_wordnet

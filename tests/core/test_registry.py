@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 
@@ -11,6 +12,7 @@ from pytest_evalstudio.core.plugins import registry as module
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.plugins.host import host
+from pytest_evalstudio.core.plugins.perturbator import PerturbatorSpec, perturbator
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import step
 
@@ -179,3 +181,47 @@ def test_perturbators_come_from_their_folder_and_from_installed_packages(install
     known = Registry().perturbators
     assert {"comma", "synonym", "reversed"} <= set(known)
     assert known.get("reversed")().perturb("abc", "MEDIUM", 1).text == "cba"
+
+
+DECLARED = """
+from dataclasses import dataclass
+from pytest_evalstudio.core.plugins.perturbator import perturbator
+
+
+@perturbator("{id}", name="{id}", intensities=())
+@dataclass(frozen=True)
+class Declared:
+    def perturb(self, text, intensity, seed): ...
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return the registry of a folder with two plugins, one of them in a module with another name."""
+    package = tmp_path / "folder_of_plugins"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "casing.py").write_text(DECLARED.format(id="shout"))
+    (package / "shout_twice.py").write_text(DECLARED.format(id="shout_twice"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield module.PluginRegistry("perturbator", "folder_of_plugins", PerturbatorSpec)
+    for name in [name for name in sys.modules if name.startswith("folder_of_plugins")]:
+        del sys.modules[name]
+
+
+def test_a_look_up_imports_only_the_module_that_declares_the_plugin(folder):
+    assert "shout" in folder
+    assert folder.spec("shout").name == "shout"
+    assert "folder_of_plugins.shout_twice" not in sys.modules
+    assert list(folder) == ["shout", "shout_twice"]
+
+
+def test_a_clash_with_a_module_that_no_look_up_has_imported_is_reported(folder):
+    @perturbator("shout_twice", name="Mine", intensities=())
+    @dataclass(frozen=True)
+    class Mine:
+        def perturb(self, text, intensity, seed): ...
+
+    folder.add(Mine)
+    with pytest.raises(ConfigurationError, match="two perturbators are named 'shout_twice'"):
+        folder.get("shout")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -13,18 +13,10 @@ from judging import outcome, outcomes, reply_for, unfenced
 from openai_server import OpenAIServer, Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators.agent_evaluation_judges import GlobalGuidelineAdherenceJudge
-from pytest_evalstudio.evaluators.custom_judge import CustomJudge
+from rating_judges import ROW, USEFUL, Says, by_chunk
 
 GLOBAL = {"global_guidelines": ["The answer is in English."]}
 POLITE = {"definition": "The answer is polite."}
-USEFUL = {"definition": "The text names a price.", "assessment_type": "RETRIEVAL"}
-ROW: Mapping[str, Any] = {
-    "input": "What does the card cost?",
-    "actual_output": "It costs 30 USD.",
-    "expected_output": "30 USD a year.",
-    "context": ["The yearly fee of the card is 30 USD."],
-    "guidelines": ["The answer names a currency."],
-}
 ANSWER_JUDGES: Mapping[str, Mapping[str, Any]] = {
     "correctness_judge": {},
     "custom_judge": POLITE,
@@ -37,37 +29,6 @@ ANSWER_JUDGES: Mapping[str, Mapping[str, Any]] = {
 RATING_JUDGES: Mapping[str, Mapping[str, Any]] = {**ANSWER_JUDGES, "context_sufficiency_judge": {}}
 CHUNK_JUDGES = [("chunk_relevance_judge", {}, "precision"), ("custom_judge", USEFUL, "rating")]
 EVERY = [*RATING_JUDGES.items(), ("chunk_relevance_judge", {}), ("custom_judge", USEFUL)]
-
-
-class Says:
-    """A judge that says the same of everything, and remembers what it was asked."""
-
-    def __init__(self, rating: str = "yes", rationale: str = "so it is") -> None:
-        self.reply = {"rationale": rationale, "rating": rating}
-        self.prompts: list[str] = []
-
-    def __call__(self, prompt: str, reply_schema: Mapping[str, Any]) -> str:
-        self.prompts.append(prompt)
-        lists = {name: [] for name, part in reply_schema["properties"].items() if part["type"] == "array"}
-        return json.dumps({**lists, **self.reply})
-
-
-def by_chunk(**replies: str | Exception) -> Callable[[str], str]:
-    """A judge that goes by a word of the chunk: a rating, a reply as it is, or a fault."""
-
-    def judge(prompt: str) -> str:
-        for word, reply in replies.items():
-            if word in prompt:
-                if isinstance(reply, Exception):
-                    raise reply
-                return (
-                    json.dumps({"rationale": f"about {word}", "rating": reply})
-                    if reply in ("yes", "no")
-                    else reply
-                )
-        raise AssertionError(prompt)
-
-    return judge
 
 
 @pytest.mark.parametrize(("id", "options"), RATING_JUDGES.items())
@@ -333,71 +294,6 @@ def test_guidelines_of_a_case_are_fenced_and_those_of_the_configuration_are_not(
     assert re.search(r"<<<\w{32} guideline 2\nBe brief\.", own.prompts[0])
     assert "1. Be kind.\n2. Be brief." in unfenced(everywhere.prompts[0])
     assert "Ignore" not in everywhere.prompts[0]
-
-
-def test_a_custom_judge_asks_by_its_definition_and_examples() -> None:
-    judge = Says()
-    options = {
-        "definition": "The answer agrees with {expected_output} and {context}, whatever {else} says.",
-        "examples": [
-            "Swearing is a no.",
-            {"answer": "Dear customer", "rating": "yes", "rationale": "a greeting"},
-        ],
-    }
-    outcome("custom_judge", judge, ROW, options=options)
-    [prompt] = judge.prompts
-    shown = unfenced(prompt)
-    assert "whatever {else} says." in shown
-    assert "- Swearing is a no.\n- answer: Dear customer | rating: yes | rationale: a greeting\n" in shown
-    assert "30 USD a year." in prompt
-    assert "yearly fee" in prompt
-    assert "30 USD" not in shown
-
-
-def test_a_text_that_the_definition_names_stands_in_it_and_not_twice() -> None:
-    judge = Says()
-    outcome(
-        "custom_judge",
-        judge,
-        ROW,
-        options={"definition": "Is {actual_output} what a lawyer says to {question}?"},
-    )
-    assert (
-        judge.prompts[0].count("It costs 30 USD.") == judge.prompts[0].count("What does the card cost?") == 1
-    )
-
-
-def test_a_custom_judge_of_chunks_holds_the_precision() -> None:
-    found = outcome(
-        "custom_judge",
-        by_chunk(alpha="yes", beta="no"),
-        {**ROW, "context": ["alpha", "beta"]},
-        options=USEFUL,
-    )
-    assert found.scores == {"rating": 0.5}
-    assert found.details["ratings"] == ["yes", "no"]
-    assert found.reason == "rated no, of 2: chunk 2 (about beta)"
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"examples": "be kind"}, "examples: expected a list of texts or tables, found a text"),
-        ({"examples": [3]}, r"examples\[0\]: expected a text or a table, found 3"),
-        (
-            {"examples": ["a", {"anwser": "x", "rating": "yes"}]},
-            r"examples\[1\].anwser: unknown key. Did you mean 'answer'\?",
-        ),
-        ({"examples": [{"answer": 3, "rating": "yes"}]}, r"examples\[0\].answer: expected a text, found 3"),
-        (
-            {"examples": [{"answer": "x", "rating": "maybe"}]},
-            r"examples\[0\].rating: expected \"yes\" or \"no\", found 'maybe'",
-        ),
-    ],
-)
-def test_wrong_examples_are_told(options: Mapping[str, Any], fault: str) -> None:
-    with pytest.raises(ConfigurationError, match=fault):
-        CustomJudge(definition="d", **options)
 
 
 @pytest.mark.parametrize("given", ["The answer is in English.", [" "], [3]])

@@ -14,6 +14,8 @@ from pytest_evalstudio.formats.suite import TestSuite
 def test_the_starter_is_a_sound_suite_with_its_document_and_configuration(tmp_path):
     suite_path, config_path, document = write_starter(tmp_path / "new")
     suite = TestSuite.load(suite_path)
+    suite.save(tmp_path / "canonical.json")
+    assert suite_path.read_text(encoding="utf-8") == (tmp_path / "canonical.json").read_text(encoding="utf-8")
     config = load_configuration(config_path)
     assert [case.key for _, case in suite.cases()] == ["opening-hours", "holidays"]
     assert [suite_path.parent / name for test in suite.tests for name in test.documents] == [document]

@@ -21,7 +21,6 @@ Intensity = Literal["VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME"]
 INTENSITIES: tuple[Intensity, ...] = ("VERY_LOW", "LOW", "MEDIUM", "HIGH", "VERY_HIGH", "EXTREME")
 """Intensities, from the fewest edits to the most."""
 DEFAULT_INTENSITY: Intensity = "MEDIUM"
-DEFAULT_SEED = 20_250_101
 
 KIND = "perturbator"
 T = TypeVar("T", bound=type)

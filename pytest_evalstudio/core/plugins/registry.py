@@ -11,6 +11,8 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
+from importlib.abc import ResourceLoader
+from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
@@ -45,6 +47,9 @@ S = TypeVar("S", bound=Spec)
 class PluginRegistry(Generic[P, S]):
     """The plugins of one kind by id; folder and entry points are read on the first look-up.
 
+    Modules of the folder are imported until the plugin is known. With plugins from elsewhere (entry points,
+    conftest.py) all are, so that a clash of ids is always reported.
+
     Args:
         kind: name of the kind: that of its decorator, of its `Registry.add_<kind>` and in messages.
         package: dotted name of its folder, which is its entry-point group too.
@@ -58,6 +63,8 @@ class PluginRegistry(Generic[P, S]):
         self._spec = spec
         self._classes = classes
         self._plugins: dict[str, P] = {}
+        self._imported: set[str] = set()
+        self._modules: dict[str, ModuleSpec] | None = None
         self._scanned = False
 
     def add(self, plugin: P) -> None:
@@ -92,7 +99,7 @@ class PluginRegistry(Generic[P, S]):
         Raises:
             ConfigurationError: if there is no such plugin; the message names the nearest known id.
         """
-        self._scan()
+        self._look_up(id)
         if id not in self._plugins:
             raise unknown_name(self.kind, id, self._plugins, f"`evalstudio {self.kind}s` lists all.")
         return self._plugins[id]
@@ -116,16 +123,45 @@ class PluginRegistry(Generic[P, S]):
         return iter(sorted(self._plugins))
 
     def __contains__(self, id: object) -> bool:
-        self._scan()
+        if isinstance(id, str):
+            self._look_up(id)
         return id in self._plugins
+
+    def _look_up(self, id: str) -> None:
+        """Make the plugin with that id known, by importing only modules whose source has the id in quotes."""
+        if self._scanned or id in self._imported:
+            return
+        if self._plugins.keys() != self._imported or entry_points(group=self.package):
+            self._scan()
+            return
+        quoted = f'"{id}"'.encode()
+        for name, spec in list(self._unread().items()):
+            if quoted in _source(spec):
+                self._read(name)
+                if id in self._imported:
+                    return
+        self._scan()
+
+    def _unread(self) -> dict[str, ModuleSpec]:
+        """Return the modules of the folder that have not been imported yet, by name."""
+        if self._modules is None:
+            path = importlib.import_module(self.package).__path__
+            self._modules = dict(_modules(self.package, path, self.kind))
+        return self._modules
+
+    def _read(self, module: str) -> None:
+        """Import a module of the folder and add its plugins."""
+        for plugin in declared_in(importlib.import_module(module), self._spec):
+            self.add(plugin)
+        self._imported = set(self._plugins)
+        del self._unread()[module]
 
     def _scan(self) -> None:
         if self._scanned:
             return
         self._scanned = True
-        for module in _modules(self.package, self.kind):
-            for plugin in declared_in(module, self._spec):
-                self.add(plugin)
+        for module in list(self._unread()):
+            self._read(module)
         for point in entry_points(group=self.package):
             try:
                 self.add(point.load())
@@ -215,30 +251,37 @@ def declared_in(module: ModuleType, spec: type[Any]) -> list[Any]:
     ]
 
 
-def _modules(package: str, kind: str) -> Iterator[ModuleType]:
-    """Import the modules of a folder that may declare plugins.
+def _modules(package: str, path: Iterable[str], kind: str) -> Iterator[tuple[str, ModuleSpec]]:
+    """Yield the names and specs of the modules of a folder that may declare plugins, without importing them.
 
     A package with a module that is named like the kind (`<step>/step.py`) is one plugin, and only that module
-    is imported; any other package is a folder of further ones. Names that begin with "_" are left out.
+    counts; any other package is a folder of further ones. Names that begin with "_" are left out.
     """
-    for info in _entries(importlib.import_module(package).__path__):
+    for info in _entries(path):
         name = f"{package}.{info.name}"
+        spec = info.module_finder.find_spec(info.name, None)
+        if spec is None:
+            continue
         if not info.ispkg:
-            yield importlib.import_module(name)
-        elif any(entry.name == kind and not entry.ispkg for entry in _entries_of_package(info)):
-            yield importlib.import_module(f"{name}.{kind}")
-        else:
-            yield from _modules(name, kind)
+            yield name, spec
+            continue
+        inside = spec.submodule_search_locations or ()
+        declaring = [entry for entry in _entries(inside) if entry.name == kind and not entry.ispkg]
+        if not declaring:
+            yield from _modules(name, inside, kind)
+        elif (nested := declaring[0].module_finder.find_spec(kind, None)) is not None:
+            yield f"{name}.{kind}", nested
+
+
+def _source(spec: ModuleSpec) -> bytes:
+    """Return the source of a module, b"" where its loader does not give it."""
+    if isinstance(spec.loader, ResourceLoader) and spec.has_location and spec.origin is not None:
+        return spec.loader.get_data(spec.origin)
+    return b""
 
 
 def _entries(path: Iterable[str]) -> list[pkgutil.ModuleInfo]:
     return [info for info in pkgutil.iter_modules(path) if not info.name.startswith("_")]
-
-
-def _entries_of_package(info: pkgutil.ModuleInfo) -> list[pkgutil.ModuleInfo]:
-    """Return the contents of a package without importing it."""
-    spec = info.module_finder.find_spec(info.name, None)
-    return _entries(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 def _address(plugin: Any) -> str:

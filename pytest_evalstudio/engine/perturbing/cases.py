@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Judge
-from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import Perturber, Variant

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.cases import Relationship
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED, Change
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
+from pytest_evalstudio.core.plugins.perturbator import Change
 from pytest_evalstudio.engine.origins import PERTURBED, PREFIX, SOURCE
 from pytest_evalstudio.engine.perturbing.specs import Chain
 from pytest_evalstudio.engine.perturbing.where import Where

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.perturbator import DEFAULT_SEED
+from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.engine.scoring.calibration import prediction_set, threshold
 from pytest_evalstudio.formats.calibration import (
     METHODS,

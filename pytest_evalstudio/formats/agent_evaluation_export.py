@@ -1,0 +1,145 @@
+"""Evaluation sets of Agent Evaluation, written from data sets, suites and labs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import DataError, unknown_name
+from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, write_csv
+from pytest_evalstudio.formats.fields import encoded, write_json
+from pytest_evalstudio.formats.keys import Numbered
+from pytest_evalstudio.formats.lab import TestLab, labels
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, JSON_SUFFIXES
+from pytest_evalstudio.formats.suite import OURS, TestSuite, complete_keys
+
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+WRITTEN_SUFFIXES = (*JSON_SUFFIXES, *LINES_SUFFIXES, *CSV_SUFFIXES)
+BY_NAME = "guidelines_by_name"
+"""Key of a row that keeps the names which its guidelines had."""
+_NO_PLACE = (
+    "output_condition",
+    "output_constraints",
+    "categories",
+    "relationships",
+    "corpus",
+    "xfail",
+    "skip",
+    "evaluators",
+)
+
+
+def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[dict[str, Any]]:
+    """Return the entries of an evaluation set.
+
+    Entries of a suite have no response; entries of a lab or data set have one, unless their row is an error.
+
+    Args:
+        model: key or name of the model whose answers are written; required if there are several.
+
+    Raises:
+        DataError: if there are answers of several models and none is chosen.
+        ConfigurationError: for an unknown model.
+    """
+    if isinstance(content, TestSuite):
+        return [evaluation_entry(row, answered=False) for row in _rows_of_suite(content)]
+    rows = content.dataset.inputs if isinstance(content, TestLab) else content.inputs
+    names = labels(content.models) if isinstance(content, TestLab) else {}
+    complete_row_keys(rows)
+    unique = Numbered()
+    return [{**evaluation_entry(row), "request_id": unique(row.key)} for row in _of_model(rows, names, model)]
+
+
+def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
+    """Return a row as an entry of an evaluation set, without the fields that it lacks.
+
+    Args:
+        answered: whether the row has an answer; a row in error has none.
+    """
+    turns = [turn.to_dict() for turn in row.conversation]
+    chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")
+    more = dict(row.model_extra or {})
+    named = more.pop(BY_NAME, None)
+    is_named = isinstance(named, dict) and flat_guidelines(named) == row.guidelines
+    guidelines = named if is_named else row.guidelines
+    entry = {
+        "request_id": row.key,
+        "request": {"messages": [*turns, {"role": "user", "content": row.input}]} if turns else row.input,
+        "response": row.actual_output if answered and not row.error else None,
+        "expected_response": row.expected_output or None,
+        "expected_facts": row.expected_facts or None,
+        "retrieved_context": [_chunk(content, uri) for content, uri in chunks] or None,
+        "expected_retrieved_context": [{"doc_uri": uri} for uri in row.expected_documents] or None,
+        "guidelines": guidelines or None,
+    }
+    return {name: value for name, value in entry.items() if value is not None} | more
+
+
+def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
+    """Return the keys with content that evaluation sets do not support."""
+    rows = (
+        _rows_of_suite(content)
+        if isinstance(content, TestSuite)
+        else content.dataset.inputs
+        if isinstance(content, TestLab)
+        else content.inputs
+    )
+    return [name.removeprefix("output_") for name in _NO_PLACE if any(getattr(row, name) for row in rows)]
+
+
+def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write entries as JSON, or as JSON Lines or CSV where the name ends so."""
+    records = [dict(entry) for entry in entries]
+    suffix = Path(path).suffix.lower()
+    if suffix in CSV_SUFFIXES:
+        write_whole(path, write_csv(records).encode("utf-8", "replace"))
+    elif suffix in LINES_SUFFIXES:
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
+        write_whole(path, encoded("".join(f"{line}\n" for line in lines)))
+    else:
+        write_json(path, records)
+
+
+def flat_guidelines(named: Mapping[str, Any]) -> list[str]:
+    """Return the guidelines of all names as one list."""
+    return [text for own in named.values() for text in ([own] if isinstance(own, str) else own)]
+
+
+def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list[Row]:
+    keys = list(dict.fromkeys(row.model_key for row in rows))
+    known = [name for key in keys for name in dict.fromkeys((names.get(key, key), key))]
+    if model and model not in known:
+        raise unknown_name("model", model, known, f"Here are: {', '.join(known)}.")
+    if not model and len(keys) > 1:
+        listed = ", ".join(names.get(key, key) for key in keys)
+        raise DataError(
+            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {listed}"
+        )
+    return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
+
+
+def _rows_of_suite(suite: TestSuite) -> list[Row]:
+    complete_keys(suite)
+    return [
+        Row(
+            key=case.key,
+            input=case.prompt,
+            corpus=test.documents,
+            categories=list(dict.fromkeys((*case.categories, *test.categories, *suite.categories))),
+            relationships=case.relationships,
+            expected_output=case.expected_output,
+            output_condition=case.condition,
+            output_constraints=case.constraints,
+            **{name: getattr(case, name) for name in OURS},
+            **(case.model_extra or {}),
+        )
+        for test, case in suite.cases()
+    ]
+
+
+def _chunk(content: str, uri: str) -> dict[str, str]:
+    return {**({"doc_uri": uri} if uri else {}), "content": content}

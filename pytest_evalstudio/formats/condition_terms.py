@@ -1,0 +1,168 @@
+"""Terms of a condition: substrings, regular expressions, negation, conjunction and disjunction."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.formats.patterns import compiled, shortened
+
+TIMEOUT_S = 2.0
+"""Default time limit of one search of one regular expression, in seconds."""
+
+
+class PatternTimeout(EvaluationError):
+    """A regular expression took longer than it may: whether it matches is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Result of checking a text against a condition.
+
+    Attributes:
+        failed: text of the unmet sub-condition, "" if all is met. For an AND these are its failing operands,
+            for an OR the whole OR, for a NOT the match and its position.
+    """
+
+    passed: bool
+    failed: str = ""
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+
+_PASSED = Match(True)
+
+
+class Condition:
+    """A parsed condition; `str()` gives its canonical text, which parses to an equal condition."""
+
+    __slots__ = ()
+
+    def check(self, text: str, timeout_s: float = TIMEOUT_S) -> Match:
+        """Return whether the text meets the condition, and which part it does not meet.
+
+        Raises:
+            PatternTimeout: if one of its regular expressions takes longer than `timeout_s`.
+
+        >>> parse_condition('"Paris" AND NOT "London"').check("Paris, London").failed
+        'NOT "London" (found "London" at 7)'
+        """
+        return _PASSED if self.holds(text, timeout_s) else Match(False, self.failure(text, timeout_s))
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        raise NotImplementedError
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        """Return the span that makes a string or regexp true; None for operators."""
+        return None
+
+    def failure(self, text: str, timeout_s: float) -> str:
+        """Return the unmet part of the condition, for a text that `holds` refused."""
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Contains(Condition):
+    """A case-sensitive substring."""
+
+    text: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.text in text
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        start = text.find(self.text)
+        return None if start < 0 else (start, start + len(self.text))
+
+    def __str__(self) -> str:
+        return f'"{escaped(self.text)}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Regexp(Condition):
+    """A regular expression that matches somewhere."""
+
+    pattern: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.find(text, timeout_s) is not None
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        try:
+            match = compiled(self.pattern).search(text, timeout=timeout_s)
+        except TimeoutError:
+            raise PatternTimeout(
+                f"{shortened(str(self))} took longer than {timeout_s:g} s; simplify the pattern"
+            ) from None
+        return None if match is None else (match.start(), match.end())
+
+    def __str__(self) -> str:
+        return f'regexp("{escaped(self.pattern)}")'
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Condition):
+    """Negation of a condition."""
+
+    operand: Condition
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return not self.operand.holds(text, timeout_s)
+
+    def failure(self, text: str, timeout_s: float) -> str:
+        span = self.operand.find(text, timeout_s)
+        if span is None:
+            return str(self)
+        return f'{self} (found "{shortened(text[span[0] : span[1]])}" at {span[0]})'
+
+    def __str__(self) -> str:
+        return f"NOT {_grouped(self.operand, (And, Or))}"
+
+
+@dataclass(frozen=True, slots=True)
+class And(Condition):
+    """Conjunction of conditions."""
+
+    operands: tuple[Condition, ...]
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return all(operand.holds(text, timeout_s) for operand in self.operands)
+
+    def failure(self, text: str, timeout_s: float) -> str:
+        failing = [operand for operand in self.operands if not operand.holds(text, timeout_s)]
+        if len(failing) == 1:
+            return failing[0].failure(text, timeout_s)
+        return " AND ".join(
+            f"({operand})" if isinstance(operand, Or) else operand.failure(text, timeout_s)
+            for operand in failing
+        )
+
+    def __str__(self) -> str:
+        return " AND ".join(_grouped(operand, (And, Or)) for operand in self.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Condition):
+    """Disjunction of conditions."""
+
+    operands: tuple[Condition, ...]
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return any(operand.holds(text, timeout_s) for operand in self.operands)
+
+    def __str__(self) -> str:
+        return " OR ".join(_grouped(operand, (Or,)) for operand in self.operands)
+
+
+_NEEDS_BACKSLASH = re.compile(r'"|\\(?=[\\"]|\Z)')
+
+
+def escaped(text: str) -> str:
+    """Return a text as the content of a quoted string."""
+    return _NEEDS_BACKSLASH.sub(r"\\\g<0>", text)
+
+
+def _grouped(node: Condition, lower: tuple[type, ...]) -> str:
+    return f"({node})" if isinstance(node, lower) else str(node)

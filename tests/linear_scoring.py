@@ -1,0 +1,219 @@
+"""Functions of detectors, evaluators, perturbations and workflows that handle text of strangers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linear_table import Function, measured, refused
+
+# detectors
+
+
+@measured("detectors.find_pii", 2.5)
+def _pii(text: str) -> None:
+    from pytest_evalstudio.metrics.detectors import find_pii
+
+    find_pii(text)
+
+
+@measured("detectors.find_secrets", 2.5)
+def _find_secrets(text: str) -> None:
+    from pytest_evalstudio.metrics.detectors import find_secrets
+
+    find_secrets(text)
+
+
+@measured("detectors.redact", 4.0)
+def _redact(text: str) -> None:
+    from pytest_evalstudio.metrics.detectors import redact
+
+    redact(text)
+
+
+# evaluators
+
+
+@measured("sentences.split_sentences", 20.0)
+def _sentences(text: str) -> None:
+    from pytest_evalstudio.models.sentences import split_sentences
+
+    split_sentences(text)
+
+
+def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function:
+    def score(text: str) -> None:
+        from pytest_evalstudio.core.cases import Case
+        from pytest_evalstudio.core.plugins.registry import Registry
+        from pytest_evalstudio.core.tools import Tools
+        from pytest_evalstudio.models.sentences import split_sentences
+
+        case = Case(
+            key="k",
+            question="What is the fee?",
+            actual_output=fields.get("actual_output", text),
+            expected_output=fields.get("expected_output", text + " paid"),
+            condition='"fee" AND NOT regexp("x+")'
+            if evaluator in ("text_matching", "encoding_guardrail")
+            else "",
+            context=(text, "The fee is 5 EUR.") if context else (),
+        )
+        cls = Registry().evaluators.get(evaluator)
+        cls().score([case], Tools(split_sentences=split_sentences))
+
+    return score
+
+
+measured("evaluators.rouge", 20.0)(_scored("rouge"))
+measured("evaluators.bleu", 30.0)(_scored("bleu"))
+measured("evaluators.looping_detection", 40.0)(_scored("looping_detection"))
+measured("evaluators.lexical_groundedness", 60.0)(_scored("lexical_groundedness", context=True))
+measured("evaluators.json_schema")(_scored("json_schema"))
+measured("evaluators.classification")(_scored("classification"))
+measured("evaluators.text_matching")(_scored("text_matching", context=True))
+measured("evaluators.encoding_guardrail", 10.0)(_scored("encoding_guardrail", context=True))
+measured("evaluators.pii_leakage", 6.0)(_scored("pii_leakage", context=True))
+measured("evaluators.sensitive_data_leakage", 6.0)(_scored("sensitive_data_leakage", context=True))
+
+
+@measured("encoding_guardrail.decode_hidden", 6.0)
+def _decode(text: str) -> None:
+    from pytest_evalstudio.evaluators.encoding_guardrail import decode_hidden
+
+    decode_hidden(text)
+    decode_hidden(text, hinted=True)
+
+
+@measured("steps.find_steps", 30.0)
+def _find_steps(text: str) -> None:
+    from pytest_evalstudio.metrics.steps import find_steps
+    from pytest_evalstudio.models.sentences import split_sentences
+
+    find_steps(text, split_sentences)
+
+
+@measured("steps.merged")
+def _merged_steps(text: str) -> None:
+    from pytest_evalstudio.metrics.steps import merged
+
+    steps = list(text)
+    merged([steps[: len(steps) // 2], [*steps[: len(steps) // 4], "x"]])
+    merged([["a", "b"] * (len(steps) // 4), [*["a", "b"] * (len(steps) // 8), "a", "a"]])
+
+
+@measured("overlap.rouge_l", 2.0)
+def _rouge_l(text: str) -> None:
+    from pytest_evalstudio.metrics.overlap import rouge_l
+
+    words = [str(number) for number in range(len(text) // 6)]
+    refused(lambda _: rouge_l(words, words[::-1]), text)
+
+
+@measured("steps.likeness")
+def _likeness(text: str) -> None:
+    from pytest_evalstudio.metrics.steps import likeness
+
+    likeness(text, text[:-1] + "z")
+
+
+@measured("sentiment.lexicon", 4.0)
+def _sentiment(text: str) -> None:
+    from pytest_evalstudio.metrics.sentiment import lexicon_sentiment
+
+    lexicon_sentiment(text)
+
+
+@measured("artifacts.check_declared", 2.0)
+def _artifact(text: str) -> None:
+    import tempfile
+
+    from pytest_evalstudio.evaluators._artifacts import ArtifactFault, check_declared
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.json", "a.txt", "a.csv"):
+            path = Path(folder) / name
+            path.write_text(text, encoding="utf-8")
+            try:
+                check_declared(path, contains=["no such text"])
+            except ArtifactFault:
+                continue
+
+
+@measured("document_recall.missing_documents")
+def _recall(text: str) -> None:
+    from pytest_evalstudio.metrics.ranking import missing_documents
+
+    missing_documents([text, "b.pdf"], [text, f"http://{text}"])
+
+
+# perturbations
+
+
+def _perturbed(name: str) -> Function:
+    def perturb(text: str) -> None:
+        from pytest_evalstudio.core.plugins.registry import Registry
+
+        Registry().perturbators.get(name)().perturb(text, "HIGH", 7)
+
+    return perturb
+
+
+for _name in (
+    *(
+        "comma",
+        "contextual_misinformation",
+        "copy",
+        "counterfactual",
+        "encoding_base16",
+        "encoding_base64",
+        "keyboard_typos",
+        "ocr",
+    ),
+    *("qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "word_swap"),
+):
+    measured(f"perturbations.{_name}", 3.0)(_perturbed(_name))
+
+
+# texts of workflows
+
+
+@measured("mrm.quantities", 4.0)
+def _quantities(text: str) -> None:
+    from pytest_evalstudio.mrm.texts.quantities import quantities
+
+    quantities(text)
+
+
+@measured("mrm.quantities.pattern")
+def _quantity_pattern(text: str) -> None:
+    import re
+
+    from pytest_evalstudio.mrm.texts.quantities import pattern
+
+    re.compile(pattern("£2,500.00")).search(text)
+    re.compile(pattern("five working days")).search(text)
+
+
+@measured("mrm.statements")
+def _statements(text: str) -> None:
+    from pytest_evalstudio.mrm.texts.statements import (
+        _NEGATIVE,
+        _STATEMENT,
+        _UNCLEAR,
+        stands_alone,
+        statement,
+    )
+
+    statement(text)
+    statement(f"The {text[:-40]} is one.")
+    stands_alone(text)
+    _STATEMENT.fullmatch(f"A {text}")
+    _NEGATIVE.search(text)
+    _UNCLEAR.search(text)
+
+
+@measured("mrm.words", 4.0)
+def _words(text: str) -> None:
+    from pytest_evalstudio.mrm.texts.words import content_words, topic_words
+
+    content_words(text)
+    topic_words(text)
