@@ -12,10 +12,10 @@ from unittest.mock import ANY
 
 import pytest
 
-from cli_files import CONFIG, FOUR, SIX, suite, write
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
+from support.cli_files import CONFIG, FOUR, SIX, suite, write
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from hostile import NASTY, faults
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.cli.main import parser_of_commands
+from support.hostile import NASTY, faults
 
 CONFIG = f"""
 evaluators = ["text_matching"]

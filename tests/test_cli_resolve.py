@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cli_files import CONFIG, FOUR, SIX, suite, write
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.lab import TestLab
+from support.cli_files import CONFIG, FOUR, SIX, suite, write
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from project import Project
 from pytest_evalstudio import Registry
 from pytest_evalstudio.formats.config import Configuration
-from tests.readme_tables import NOT_IN_FILES, README, Options, subcommands, table_in, with_tables
+from support.project import Project
+from support.readme_tables import NOT_IN_FILES, README, Options, subcommands, table_in, with_tables
 
 TEXT = README.read_text(encoding="utf-8")
 BLOCK = re.compile(
@@ -74,7 +74,7 @@ def names(table: str) -> list[str]:
 
 
 def test_the_tables_are_as_the_code_has_them() -> None:
-    assert with_tables(TEXT) == TEXT, "run: python tests/readme_tables.py"
+    assert with_tables(TEXT) == TEXT, "run: python tests/support/readme_tables.py"
 
 
 def test_every_option_is_in_the_table() -> None:

@@ -58,7 +58,7 @@ def main() -> None:
 def write_record(file: str, rows: int, seed: int) -> None:
     """Write a record of three models; a tenth of the scores differs between two seeds."""
     from pytest_evalstudio.record.codec import encode_line
-    from records import RecordBuilder, evaluator, score
+    from support.records import RecordBuilder, evaluator, score
 
     rng = random.Random(seed)
     path = Path(file)

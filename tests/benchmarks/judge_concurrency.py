@@ -30,10 +30,10 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from judging import verdicts
-from openai_server import Reply, serve
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
+from support.judging import verdicts
+from support.openai_server import Reply, serve
 
 DELAY_S = 0.1
 CONCURRENCY = 16

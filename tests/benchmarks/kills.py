@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from kills import ROUNDS, Scene, play
+from support.kills import ROUNDS, Scene, play
 
 
 def main() -> int:

@@ -19,8 +19,8 @@ from pathlib import Path
 from pytest_evalstudio.engine.outputs import PAGE
 from pytest_evalstudio.report.build import build_report
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.records import RecordBuilder, evaluator, metric
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support.records import RecordBuilder, evaluator, metric
 
 ROUNDS = 3
 MODELS = ("one", "two", "three", "four", "five", "six")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from records import RecordBuilder, evaluator, score
 from support.command import evalstudio
+from support.records import RecordBuilder, evaluator, score
 
 ANSWER = "The fee is 5 EUR."
 

@@ -11,7 +11,7 @@ from pytest_evalstudio.comparison.metrics import Limits
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.comparison.sides import SideItem, of_model, read_side
 from pytest_evalstudio.core.errors import ConfigurationError
-from records import RecordBuilder, evaluator, perturbed, score
+from support.records import RecordBuilder, evaluator, perturbed, score
 
 QUALITY = "quality"
 

@@ -13,8 +13,8 @@ from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import FileEntry
 from pytest_evalstudio.report.build import build_report
-from tests.records import RecordBuilder, evaluator
-from toys import toy_registry
+from support.records import RecordBuilder, evaluator
+from support.toys import toy_registry
 
 
 def dataset(*answers, **fields):

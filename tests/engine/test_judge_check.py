@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from judging import reply_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.judge_check import Prices, check_judge, told
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.stats.agreement import cohen_kappa
+from support.judging import reply_for
 
 PROMPT = "Is {actual_output} borne out by {context}?"
 LABELS = {"a": 1, "b": 1, "c": 1, "d": 0, "e": 0, "f": 0}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from judging import reply_for
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine.judge_tune import Tuning, describe, tune_judge
 from pytest_evalstudio.formats.config import configuration
+from support.judging import reply_for
 
 COUNT = 40
 LABELS = {f"k{number}": int(number % 2 == 0) for number in range(COUNT)}

@@ -21,7 +21,7 @@ from pytest_evalstudio.engine.scoring.verdicts import Flip, verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.record.codec import encode_line, portable
 from pytest_evalstudio.record.schema import Item
-from toys import toy_registry
+from support.toys import toy_registry
 
 MODEL = ModelInfo(key="m", label="M")
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from embedders import WordEmbedder
-from judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
-from language_models import WordLanguageModel, WordMatcher
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.models.sentences import split_sentences
-from schema_judges import any_judge
+from support.embedders import WordEmbedder
+from support.judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport
+from support.language_models import WordLanguageModel, WordMatcher
+from support.schema_judges import any_judge
 
 
 @pytest.fixture(scope="session")

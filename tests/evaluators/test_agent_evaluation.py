@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from judging import outcome, outcomes, reply_for, unfenced
-from openai_server import OpenAIServer, Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators.agent_evaluation_judges import GlobalGuidelineAdherenceJudge
-from rating_judges import ROW, USEFUL, Says, by_chunk
+from support.judging import outcome, outcomes, reply_for, unfenced
+from support.openai_server import OpenAIServer, Reply, serve
+from support.rating_judges import ROW, USEFUL, Says, by_chunk
 
 GLOBAL = {"global_guidelines": ["The answer is in English."]}
 POLITE = {"definition": "The answer is polite."}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from judging import ScriptedJudge, outcome, unfenced
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import PLACEHOLDERS
+from support.judging import ScriptedJudge, outcome, unfenced
 
 ROW = {
     "input": "Who fixes it?",

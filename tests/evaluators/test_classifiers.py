@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judges_of_text import BIASED, TOXIC, WordLabels
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -19,6 +18,7 @@ from pytest_evalstudio.evaluators.classifiers import LABELS
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.metrics.classification import verdict_scale
 from pytest_evalstudio.models.sentences import split_sentences
+from support.judges_of_text import BIASED, TOXIC, WordLabels
 
 REGISTRY = Registry()
 
@@ -160,7 +160,7 @@ def test_from_a_folder_to_the_score(tmp_path: Path) -> None:
     """Everything real but the size of the models: what the run records is what the models' logits say."""
     pytest.importorskip("torch", exc_type=ImportError)
     pytest.importorskip("sentence_transformers", exc_type=ImportError)
-    from tiny_models import by_hand, save_classifier
+    from support.tiny_models import by_hand, save_classifier
 
     toxic = save_classifier(tmp_path / "toxic", list(LABELS), problem_type="multi_label_classification")
     biased = save_classifier(tmp_path / "biased", ["Non-biased", "Biased"], "DistilBert")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from judges_of_text import WordLabels
 from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
@@ -18,8 +17,9 @@ from pytest_evalstudio.evaluators._sentiment import sentiments
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.models.sentences import split_sentences
+from support.judges_of_text import WordLabels
 
-from embedders import WordEmbedder  # isort: skip
+from support.embedders import WordEmbedder  # isort: skip
 
 Make = Callable[..., Case]
 EMBEDDER = WordEmbedder({"Yes.": [1, 0], "Yes, gladly.": [0.6, 0.8], "Never.": [-1, 0]})

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from judging import outcome, unfenced
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.evaluators.custom_judge import CustomJudge
-from rating_judges import ROW, USEFUL, Says, by_chunk
+from support.judging import outcome, unfenced
+from support.rating_judges import ROW, USEFUL, Says, by_chunk
 
 
 def test_a_custom_judge_asks_by_its_definition_and_examples() -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from embedders import WordEmbedder
-from judging import SaidByTest, panel_of
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators import _embedding_ahead
 from pytest_evalstudio.models.sentences import split_sentences
+from support.embedders import WordEmbedder
+from support.judging import SaidByTest, panel_of
 
 CASES = [Case(key=f"c{n}", question=f"What is {n}?", actual_output=f"It is {n}.") for n in range(20)]
 

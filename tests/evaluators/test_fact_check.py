@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from judging import ScriptedJudge, outcome, outcomes
 from pytest_evalstudio.core.errors import ConfigurationError
+from support.judging import ScriptedJudge, outcome, outcomes
 
 ROW = {"input": "When was it?", "actual_output": "It was in 1912."}
 REPLY = {

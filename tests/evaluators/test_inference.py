@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from embedders import WordEmbedder
-from judges_of_text import WordNli, WordSupport
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -28,6 +26,8 @@ from pytest_evalstudio.metrics.entailment import (
     summac_zs,
 )
 from pytest_evalstudio.models.sentences import split_sentences
+from support.embedders import WordEmbedder
+from support.judges_of_text import WordNli, WordSupport
 
 REGISTRY = Registry()
 HCAT, HALLUCINATION, SUMMARY = (
@@ -251,8 +251,8 @@ def test_from_a_folder_to_the_score(tmp_path: Path) -> None:
     """Everything real but the size of the models: what the run records is what the models' logits say."""
     pytest.importorskip("torch", exc_type=ImportError)
     pytest.importorskip("sentence_transformers", exc_type=ImportError)
-    from tiny_models import NLI as LABELS
-    from tiny_models import by_hand, save_classifier
+    from support.tiny_models import NLI as LABELS
+    from support.tiny_models import by_hand, save_classifier
 
     nli, hhem = (
         save_classifier(tmp_path / "nli", LABELS),

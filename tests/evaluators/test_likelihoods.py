@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from language_models import WordLanguageModel, WordMatcher
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -17,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Passage, Tools
 from pytest_evalstudio.metrics.likelihood import perplexity
 from pytest_evalstudio.models.sentences import split_sentences
+from support.language_models import WordLanguageModel, WordMatcher
 
 REGISTRY = Registry()
 GPT_SCORES = [id for id in REGISTRY.evaluators if id.endswith("gptscore")]

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from embedders import WordEmbedder
-from judging import SaidByTest, ScriptedJudge, outcome, outcomes, panel_of, verdicts
 from pytest_evalstudio.core.cases import Answer, Case, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -22,6 +20,8 @@ from pytest_evalstudio.evaluators._ragas import together
 from pytest_evalstudio.metrics.classification import harmonic_mean, statement_f1
 from pytest_evalstudio.metrics.ranking import average_precision
 from pytest_evalstudio.models.sentences import split_sentences
+from support.embedders import WordEmbedder
+from support.judging import SaidByTest, ScriptedJudge, outcome, outcomes, panel_of, verdicts
 
 REGISTRY = Registry()
 QUESTION, ANSWER, EXPECTED = (

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from embedders import WordEmbedder
-from judges_of_text import WordNli
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -22,7 +20,9 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.questions_drift import packed, unpacked
 from pytest_evalstudio.metrics.similarity import drift
 from pytest_evalstudio.models.sentences import split_sentences
-from schema_judges import any_judge
+from support.embedders import WordEmbedder
+from support.judges_of_text import WordNli
+from support.schema_judges import any_judge
 
 REGISTRY = Registry()
 EMBEDDING = [id for id in REGISTRY.evaluators if REGISTRY.evaluators.spec(id).requires == ("embedder",)]

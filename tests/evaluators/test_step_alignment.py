@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from embedders import WordEmbedder
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
@@ -21,6 +20,7 @@ from pytest_evalstudio.evaluators.step_alignment import StepAlignment
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.steps import merged
 from pytest_evalstudio.models.sentences import split_sentences
+from support.embedders import WordEmbedder
 
 OPEN, CHOOSE, PAY = "Open the app.", "Choose a card.", "Confirm the payment."
 CONTEXT = f"1. {OPEN}\n2. {CHOOSE}\n3. {PAY}"

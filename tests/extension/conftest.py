@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from project import Project
 from pytest_evalstudio.core.plugins.registry import Registry
+from support.project import Project
 
 EXTERNAL = Path(__file__).parent / "external" / "acme_plugins.py"
 PLUGINS = {

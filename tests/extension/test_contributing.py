@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import pytest_evalstudio
-from project import Project
 from pytest_evalstudio.core.plugins.registry import Registry
+from support.project import Project
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from project import Project
 from pytest_evalstudio.core.plugins.registry import Registry
+from support.project import Project
 from tests.extension.conftest import PLUGINS
 
 KINDS = [kind.kind for kind in Registry().kinds]

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.suite import TestSuite
-from suite_texts import read_cases, read_text, suite_of
+from support.suite_texts import read_cases, read_text, suite_of
 
 EVERYTHING = {
     "$schema": "suite.schema.json",

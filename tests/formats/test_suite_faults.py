@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.keys import derived_key
 from pytest_evalstudio.formats.suite import TestSuite
-from suite_texts import read_cases, read_text, suite_of
+from support.suite_texts import read_cases, read_text, suite_of
 
 
 def test_a_second_use_of_a_key_names_both_places():

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from openai_server import OpenAIServer, serve
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from support.openai_server import OpenAIServer, serve
 
 
 @pytest.fixture

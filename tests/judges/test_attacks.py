@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from attacks import ATTACKS, CANARY
-from judging import outcome, reply_for, unfenced
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
+from support.attacks import ATTACKS, CANARY
+from support.judging import outcome, reply_for, unfenced
 
 ROW: Mapping[str, Any] = {
     "input": "What does the account cost?",

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from judging import ScriptedJudge, outcomes, verdicts
-from openai_server import Reply, serve
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.judges import budget
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits, Grant, LocalPurse
+from support.judging import ScriptedJudge, outcomes, verdicts
+from support.openai_server import Reply, serve
 
 BYOP = {"prompt": "Is {actual_output} right?"}
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
 from pytest_evalstudio import Registry
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.judges.budget import BudgetLimits
+from support.judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
 
 ROW = {
     "actual_output": "It is Paris.",

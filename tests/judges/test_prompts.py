@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from judging import unfenced
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Example, Question
 from pytest_evalstudio.core.replies import choice, record, text
 from pytest_evalstudio.judges.prompts import FRAME, REPAIR, SYSTEM, Prompts, names
+from support.judging import unfenced
 
 REPLY = record(reason=text("Why."), verdict=choice("Is it so?"))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from openai_server import OpenAIServer, Reply, serve
-from project import Project
+from support.openai_server import OpenAIServer, Reply, serve
+from support.project import Project
 
 GOOD = json.dumps({"reason": "it fits", "verdict": "true"})
 

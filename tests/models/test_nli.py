@@ -17,7 +17,7 @@ from pytest_evalstudio.models.nli import EntailmentJudge
 from pytest_evalstudio.models.premises import Readings
 from pytest_evalstudio.models.weights import find_weights
 from pytest_evalstudio.models.windows import token_counts
-from tiny_models import NLI, POSITIONS, WORDS, by_hand, save_classifier
+from support.tiny_models import NLI, POSITIONS, WORDS, by_hand, save_classifier
 
 pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("transformers", exc_type=ImportError)

@@ -17,7 +17,7 @@ from pytest_evalstudio.models.detoxify import RELEASES, find_detoxify, toxicity_
 from pytest_evalstudio.models.text_classifier import LabelScorer
 from pytest_evalstudio.models.weights import find_weights
 from pytest_evalstudio.models.windows import windows
-from tiny_models import POSITIONS, WORDS, by_hand, save_classifier
+from support.tiny_models import POSITIONS, WORDS, by_hand, save_classifier
 
 pytest.importorskip("torch", exc_type=ImportError)
 pytest.importorskip("transformers", exc_type=ImportError)

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID, EvaluationResults
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
 from pytest_evalstudio.mrm.workflow.results import read_results
-from workbench import Bench
+from support.workbench import Bench
 
 FIGURES = {"cases": 2, "verdicts": {"passed": 2}, "evaluators": ["rouge"], "thresholds": {"rouge": 1}}
 

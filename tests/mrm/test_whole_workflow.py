@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from project import Project
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.lab import TestLab
+from support.project import Project
 
 DOCUMENTS = Path(__file__).parents[2] / "example_suites" / "bank" / "documents"
 STEPS = (

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from project import Project
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
+from support.project import Project
 
 DOCUMENTS = Path(__file__).parents[2] / "example_suites" / "bank" / "documents"
 STEPS = ("topic_modeling", "test_generation", "test_validation", "automated_evaluation")

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from openai_server import OpenAIServer, Reply, serve
-from project import Project
 from pytest_evalstudio.formats.suite import TestSuite
+from support.openai_server import OpenAIServer, Reply, serve
+from support.project import Project
 
 DOCUMENTS = Path(__file__).parents[2] / "example_suites" / "bank" / "documents"
 ADDED = {"generators": ["multi_hop", "inference", "sentiment_variation"], "count": 6, "writer": "judge"}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 neighbours_required = bool(os.environ.get("EVALSTUDIO_NEIGHBOURS"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 CONFTEST = """
 import asyncio

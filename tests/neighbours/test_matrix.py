@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 TESTS = """
 def test_good(eval_text_matching, eval_case):

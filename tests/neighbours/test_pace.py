@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 SLOW = """
 import time

@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 
 @pytest.mark.neighbours("pytest_html")

@@ -14,7 +14,7 @@ from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.perturbations import _wordnet
 from pytest_evalstudio.perturbations._wordnet import find_wordnet, open_wordnet
-from tiny_wordnet import write_wordnet
+from support.tiny_wordnet import write_wordnet
 
 REAL = find_wordnet()
 with_wordnet = pytest.mark.skipif(not REAL, reason="there is no WordNet: apt-get install wordnet-base")

@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from openai_server import OpenAIServer, Reply, serve
-from project import Project
+from support.openai_server import OpenAIServer, Reply, serve
+from support.project import Project
 
 CONFIG = """
 evaluators = ["correctness_judge", "tone"]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from openai_server import OpenAIServer, serve
-from project import Project
+from support.openai_server import OpenAIServer, serve
+from support.project import Project
 
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
 COUNTING = """

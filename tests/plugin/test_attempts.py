@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 DYING = """
 import os

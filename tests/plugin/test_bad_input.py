@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 GOOD = {"key": "good", "input": "2+2?", "output_condition": '"4"', "actual_output": "4"}
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from project import Project
 from support.command import evalstudio
+from support.project import Project
 
 BETTER = """
 ANSWERS = {"2+2?": "It is 4.", "3+3?": "It is 6.", "4+4?": "It is 9."}

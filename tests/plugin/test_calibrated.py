@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.engine.scoring.calibration import sigmoid
-from tests.project import Project
+from support.project import Project
 
 WORDS = {"evaluator": "lexical_groundedness", "metric": "supported_words"}
 CURVE = {

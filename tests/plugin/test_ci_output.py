@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft202012Validator
 
-from project import Project
+from support.project import Project
 
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
 CODE_QUALITY = {

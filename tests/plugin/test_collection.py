@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
 SIX = {"key": "six", "prompt": "3+3?", "condition": '"6"'}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 
 def test_check_asserts_and_score_returns(project: Project) -> None:

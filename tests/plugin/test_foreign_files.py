@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 SMOKE = "tests:\n  - name: login\n    steps: [open, click]\n"
 TRAINING = json.dumps({"inputs": [[0.1, 0.2], [0.3, 0.4]], "labels": [0, 1]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from project import Project
+from support.project import Project
 
 
 def test_a_guardrail_decides_a_run(project: Project) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hostile import NASTY, faults
-from project import Project
+from support.hostile import NASTY, faults
+from support.project import Project
 
 APP = f"""
 NASTY = {NASTY!r}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sys
 
-from project import Project
+from support.project import Project
 
 LIST_MODULES = """
 import sys

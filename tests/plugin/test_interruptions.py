@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 SLOW = """
 import threading

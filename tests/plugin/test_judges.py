@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from openai_server import OpenAIServer, Reply, serve
-from project import Project
+from support.openai_server import OpenAIServer, Reply, serve
+from support.project import Project
 
 PROMPT = "Is {actual_output} a good answer to {question}?"
 GOOD, BAD = (

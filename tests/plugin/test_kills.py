@@ -12,7 +12,7 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("signals and limits of POSIX", allow_module_level=True)
 
-from kills import ROUNDS, Scene, play
+from support.kills import ROUNDS, Scene, play
 
 
 @pytest.mark.parametrize("name", ROUNDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from project import Project
+from support.project import Project
 
 LOCATIONS = """
 def pytest_collection_modifyitems(items):

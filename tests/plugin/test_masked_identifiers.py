@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 EMAIL = "jane.doe@realbank.com"
 TOKEN = "ghp_" + "a1B2c3D4" * 5

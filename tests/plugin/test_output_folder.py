@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 WAITING = """
 import os

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 TESTS = """
 import asyncio

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 CASES = [
     {"key": key, "prompt": "2+2?", "condition": f'"{digit}"'}

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from project import Project
 from pytest_evalstudio.cli import main
+from support.project import Project
 
 ROW = {
     "key": "q",

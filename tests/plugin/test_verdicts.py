@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
 WRONG = {"key": "wrong", "prompt": "2+2?", "condition": '"5" AND NOT "x"'}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 STEP = '''
 from dataclasses import dataclass

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from project import Project
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.mrm.workflow.run import LOCK
+from support.project import Project
 
 STEPS = '''
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from project import Project
+from support.project import Project
 
 CHECKS = """
 import pytest

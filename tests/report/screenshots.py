@@ -13,7 +13,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.report.build import build_report
 

@@ -14,7 +14,7 @@ from pytest_evalstudio.formats.agent_evaluation import load_evaluation_set
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.report.agent_evaluation import FIGURES, ROWS
 from pytest_evalstudio.report.build import build_report
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 
 RATED = (
     "correctness",

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_evalstudio.core.plugins.evaluator import ModelScore
 from pytest_evalstudio.report.build import build_report
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
 
 RUN = "00000000-0000-4000-8000-000000000001"
 

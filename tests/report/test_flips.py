@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.sensitivity import HEIGHT, WIDTH, charts
-from tests.records import RecordBuilder, flip, perturbed, score
+from support.records import RecordBuilder, flip, perturbed, score
 
 
 def builder(models=("one", "two"), copies=True):

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from pytest_evalstudio.core.markdown import escaped
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.markdown import leaderboard, summary
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.report.assets import script
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.page import heat
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 
 HOSTILE = (
     "<script>alert(1)</script><img src=http://evil.example/x onerror=alert(2)>\u202egnp.exe \"'`{{7*7}}{%"

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.build import build_report
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 
 pq = pytest.importorskip("pyarrow.parquet")
 

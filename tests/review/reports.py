@@ -9,7 +9,7 @@ from typing import Any
 from pytest_evalstudio.engine.scoring.calibration import is_uncertain, prediction_set
 from pytest_evalstudio.review.report_answers import ReportAnswers
 from pytest_evalstudio.review.session import ReviewSession
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric
+from support.records import RecordBuilder, boolean_evaluator, evaluator, metric
 
 CHANCES = {"good": 0.95, "likely": 0.7, "even": 0.52, "unlikely": 0.35, "bad": 0.04}
 UNCERTAIN = ["even", "unlikely", "likely"]

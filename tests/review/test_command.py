@@ -14,7 +14,7 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.formats.labels import read_ratings
-from tests.review.workflows import labels_file, workflow
+from support.review_workflows import labels_file, workflow
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.formats.labels import read_ratings
-from tests.mrm.steps.human_calibration.answers import drawn_scores
+from support.labelled_answers import drawn_scores
+from support.review_workflows import labels_file, workflow
 from tests.review.reports import report
-from tests.review.workflows import labels_file, workflow
 
 pytestmark = pytest.mark.browser
 

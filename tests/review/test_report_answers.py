@@ -12,8 +12,8 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.labels import read_labels
 from pytest_evalstudio.review.report_answers import ReportAnswers
-from tests.mrm.steps.human_calibration.answers import record_of
-from tests.records import RecordBuilder, evaluator, metric
+from support.labelled_answers import record_of
+from support.records import RecordBuilder, evaluator, metric
 from tests.review.reports import CHANCES, UNCERTAIN, add, asked, calibrated, report, session
 
 

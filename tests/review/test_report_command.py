@@ -18,11 +18,11 @@ import pytest
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.formats.labels import read_labels, read_ratings
 from pytest_evalstudio.review.server import ReviewServer
-from tests.mrm.steps.human_calibration.answers import record_of
-from tests.project import Project
+from support.labelled_answers import record_of
+from support.project import Project
+from support.review_workflows import workflow
 from tests.review.reports import CHANCES, UNCERTAIN, report, session
 from tests.review.test_server import Client
-from tests.review.workflows import workflow
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
 OTHERS = ["apple", "banana", "cherry", "lemon", "orange", "peach", "plum", "melon", "grape", "olive"]

@@ -18,7 +18,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.labels import read_labels, read_ratings
 from pytest_evalstudio.review.server import LONGEST_BODY, ReviewServer
-from tests.review.workflows import labels_file, session, workflow
+from support.review_workflows import labels_file, session, workflow
 
 
 class Client:

@@ -11,8 +11,8 @@ import pytest
 
 from pytest_evalstudio.mrm.workflow.states import State
 from pytest_evalstudio.review.session import ReviewSession
-from tests.mrm.steps.human_calibration.answers import judged
-from tests.review.workflows import labels_file, opened, session, workflow
+from support.labelled_answers import judged
+from support.review_workflows import labels_file, opened, session, workflow
 
 STEP = "human_calibration"
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.stats.intervals import wilson_interval
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
 
 
 def quality(value, **more):

@@ -7,7 +7,7 @@ import pytest
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.analysis.gates import check_gate, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 
 METRICS = {"quality": ["score", "other"], "rouge": ["rouge_1", "rouge_l"]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_evalstudio.core.problems import INSIGHT_TYPES
 from pytest_evalstudio.engine.analysis.analyse import analyse
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from pytest_evalstudio.core.plugins.evaluator import ModelScore
 from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
 from pytest_evalstudio.stats.intervals import wilson_interval
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, metric, perturbed, score
 
 
 def board(builder, id="quality", aggregates=None):

@@ -16,7 +16,7 @@ from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
-from toys import toy_registry
+from support.toys import toy_registry
 
 SSN, SECRET = "Her SSN is 219-09-9999.", "AKIAIOSFODNN7EXAMPLX is the key; password=hunter2xyz"
 ENCODED = base64.b64encode(b"nothing but harmless words").decode()

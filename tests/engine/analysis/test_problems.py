@@ -8,7 +8,7 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.engine.analysis.problems import miss_severity
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pytest_evalstudio.engine.scoring.chunks import SIZE, SIZE_TO_ASK, cut
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import configuration
-from toys import toy_registry
+from support.toys import toy_registry
 
 MODELS = [ModelInfo(key=str(number), label=str(number)) for number in range(3)]
 

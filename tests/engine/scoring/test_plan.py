@@ -10,7 +10,7 @@ from pytest_evalstudio.engine.recording import evaluator_entry
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, configuration
-from toys import toy_registry
+from support.toys import toy_registry
 
 
 def plan_of(config=None, *, thresholds=None, **options):

@@ -10,7 +10,7 @@ from pytest_evalstudio.engine.scoring.messages import explain, flip_line, headli
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import configuration
-from toys import toy_registry
+from support.toys import toy_registry
 
 
 class Oracle:

@@ -11,7 +11,7 @@ from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict
 from pytest_evalstudio.formats.config import configuration
-from toys import toy_registry
+from support.toys import toy_registry
 
 PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
 

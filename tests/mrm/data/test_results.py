@@ -12,8 +12,8 @@ from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.mrm.data.results import read_scores
 from pytest_evalstudio.mrm.steps.human_calibration.calibrate import calibrate
-from tests.mrm.labelled import drawn, write_labels, write_record
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.labelled import drawn, write_labels, write_record
+from support.records import RecordBuilder, evaluator, metric, score
 
 
 def test_a_key_in_two_files_of_a_run_is_told(tmp_path: Path) -> None:

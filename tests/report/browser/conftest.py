@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.report.build import build_report
-from tests.records import RecordBuilder
-from tests.report.runs import varied_run
+from support.records import RecordBuilder
+from support.report_runs import varied_run
 
 READY = "html.ready"
 

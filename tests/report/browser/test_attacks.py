@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 from tests.report.test_page import hostile_run
 
 pytestmark = pytest.mark.browser

@@ -7,8 +7,8 @@ import pytest
 from pytest_evalstudio.report import build
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.data import blocks, texts
-from tests.records import RecordBuilder, score
-from tests.report.runs import CASES, many_rows
+from support.records import RecordBuilder, score
+from support.report_runs import CASES, many_rows
 
 pytestmark = pytest.mark.browser
 

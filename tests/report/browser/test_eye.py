@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.runs import CASES, many_rows
+from support.report_runs import CASES, many_rows
 
 pytestmark = pytest.mark.browser
 

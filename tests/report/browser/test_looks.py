@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report.runs import varied_run
+from support.report_runs import varied_run
 
 pytestmark = pytest.mark.browser
 

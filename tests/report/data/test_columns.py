@@ -7,7 +7,7 @@ import pytest
 
 from pytest_evalstudio.engine.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.data.columns import BROKEN, FLIPPED, MISSED, STATES, Columns
-from tests.records import RecordBuilder, evaluator, flip, metric, perturbed, score
+from support.records import RecordBuilder, evaluator, flip, metric, perturbed, score
 
 
 def columns_of(builder):

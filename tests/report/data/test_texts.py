@@ -10,7 +10,7 @@ import pytest
 
 from pytest_evalstudio.report.data import texts
 from pytest_evalstudio.report.data.texts import BLOCK_ENTRIES, NOWHERE, TEXT_CHARS, TextStore
-from tests.records import RecordBuilder, score
+from support.records import RecordBuilder, score
 
 FAILS = 3
 """Each third item is notable."""

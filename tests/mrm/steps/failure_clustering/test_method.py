@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from failing import planted_texts, vectors_of
 from pytest_evalstudio.mrm.steps.failure_clustering import method as failures
 from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, structure
 from pytest_evalstudio.mrm.steps.failure_clustering.proximity import _shared_leaves, proximities
+from support.failing import planted_texts, vectors_of
 
 
 def planted(seed: int, **more: int) -> tuple[Any, Any, Any]:

@@ -22,8 +22,8 @@ from pytest_evalstudio.mrm.steps.human_calibration.description import describe
 from pytest_evalstudio.mrm.steps.human_calibration.sample import TooFewLabels, sample
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.stats.conformal import nonconformity
-from tests.mrm.labelled import KEYS, drawn, write_labels, write_record
-from tests.records import RecordBuilder, evaluator, metric, perturbed, score
+from support.labelled import KEYS, drawn, write_labels, write_record
+from support.records import RecordBuilder, evaluator, metric, perturbed, score
 
 
 def calibrated(

@@ -14,7 +14,7 @@ from pytest_evalstudio.formats.labels import Label, answer_id
 from pytest_evalstudio.mrm.data.results import Answer, Scores
 from pytest_evalstudio.mrm.steps.human_calibration.outdated import without_outdated
 from pytest_evalstudio.record.reader import RecordReader
-from tests.mrm.labelled import KEYS, drawn, write_labels, write_record
+from support.labelled import KEYS, drawn, write_labels, write_record
 
 
 def test_the_command_prints_json_and_writes_the_calibration(

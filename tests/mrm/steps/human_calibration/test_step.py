@@ -18,8 +18,8 @@ from pytest_evalstudio.formats.calibration import load_calibration
 from pytest_evalstudio.formats.labels import Label, read_labels
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
-from tests.mrm.steps.human_calibration.answers import drawn_scores, judged, record_of, write
-from workbench import Bench, configured
+from support.labelled_answers import drawn_scores, judged, record_of, write
+from support.workbench import Bench, configured
 
 STEP = "human_calibration"
 Judge = Callable[[str, float], int]

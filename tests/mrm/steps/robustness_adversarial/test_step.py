@@ -22,8 +22,8 @@ from pytest_evalstudio.mrm.generators._attacks import PLANTED
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.robustness_adversarial.step import RobustnessAdversarial
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
-from toy_models import APP, answered_by
-from workbench import Bench, configured
+from support.toy_models import APP, answered_by
+from support.workbench import Bench, configured
 
 STEP = "robustness_adversarial"
 NOUNS = (

@@ -20,8 +20,8 @@ from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.automated_evaluation.step import AutomatedEvaluation
 from pytest_evalstudio.mrm.steps.human_calibration.thresholds import evaluators_and_thresholds
 from pytest_evalstudio.mrm.steps.robustness_input_variations.step import RobustnessInputVariations
-from toy_models import APP, answered_by
-from workbench import Bench, configured
+from support.toy_models import APP, answered_by
+from support.workbench import Bench, configured
 
 STEP = "robustness_input_variations"
 

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.stats.strata import allocate
-from workbench import Bench
+from support.workbench import Bench
 
 NOUNS = (
     "ledger",

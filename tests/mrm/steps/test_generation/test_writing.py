@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from judging import unfenced
-from openai_server import Reply, serve
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.step import StepResult
@@ -29,7 +27,9 @@ from pytest_evalstudio.mrm.steps.test_generation.making import make
 from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.mrm.steps.test_validation.method import support
 from pytest_evalstudio.mrm.workflow.results import json_ready
-from workbench import Bench
+from support.judging import unfenced
+from support.openai_server import Reply, serve
+from support.workbench import Bench
 
 KINDS = (
     *(

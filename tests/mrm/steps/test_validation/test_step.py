@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from language_models import WordMatcher
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.formats.options import OptionError
@@ -18,7 +17,8 @@ from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.mrm.steps.test_validation.method import low_outliers, support
 from pytest_evalstudio.mrm.steps.test_validation.step import TestValidation
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
-from workbench import Bench, configured
+from support.language_models import WordMatcher
+from support.workbench import Bench, configured
 
 FEES = "A same-day payment costs £20.00. Stopping a cheque costs £8.00. A draft costs £15.00."
 CARDS = "Tell nobody the PIN. A lost card is replaced. Blocked cards open again within ten days."

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from embedders import WordEmbedder
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.mrm.steps.topic_modeling.clustering import Clustering, absorbed, best
 from pytest_evalstudio.mrm.steps.topic_modeling.step import TopicModeling
 from pytest_evalstudio.mrm.texts.words import class_tf_idf
-from workbench import Bench, configured
+from support.embedders import WordEmbedder
+from support.workbench import Bench, configured
 
 VOCABULARIES = {
     "mortgage": (

@@ -15,7 +15,7 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.mrm.data.results import Answer, Column, Scores
 from pytest_evalstudio.mrm.steps.weakness_detection.method import describe, find_weaknesses
 from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
-from tests.records import RecordBuilder, evaluator, metric, perturbed, score
+from support.records import RecordBuilder, evaluator, metric, perturbed, score
 
 TOPICS = ("accounts", "cards", "fees", "loans")
 TYPES = ("inference", "numbers", "simple", "yes_or_no")

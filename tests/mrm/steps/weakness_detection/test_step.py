@@ -13,8 +13,8 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.options import OptionError
 from pytest_evalstudio.mrm.steps.weakness_detection.step import WeaknessDetection
-from tests.records import RecordBuilder, evaluator, metric
-from workbench import Bench, configured
+from support.records import RecordBuilder, evaluator, metric
+from support.workbench import Bench, configured
 
 TOPICS, TYPES = ("1_fees", "2_cards", "3_loans"), ("simple_factual", "multi_hop", "numerical_reasoning")
 WEAK = ("2_cards", "multi_hop")

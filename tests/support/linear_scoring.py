@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from linear_table import Function, measured, refused
+from support.linear_table import Function, measured, refused
 
 # detectors
 
@@ -33,7 +33,7 @@ def _redact(text: str) -> None:
 # evaluators
 
 
-@measured("sentences.split_sentences", 20.0)
+@measured("sentences.split_sentences", 6.0)
 def _sentences(text: str) -> None:
     from pytest_evalstudio.models.sentences import split_sentences
 
@@ -63,10 +63,10 @@ def _scored(evaluator: str, *, context: bool = False, **fields: str) -> Function
     return score
 
 
-measured("evaluators.rouge", 20.0)(_scored("rouge"))
-measured("evaluators.bleu", 30.0)(_scored("bleu"))
-measured("evaluators.looping_detection", 40.0)(_scored("looping_detection"))
-measured("evaluators.lexical_groundedness", 60.0)(_scored("lexical_groundedness", context=True))
+measured("evaluators.rouge", 10.0)(_scored("rouge"))
+measured("evaluators.bleu", 10.0)(_scored("bleu"))
+measured("evaluators.looping_detection", 8.0)(_scored("looping_detection"))
+measured("evaluators.lexical_groundedness", 4.0)(_scored("lexical_groundedness", context=True))
 measured("evaluators.json_schema")(_scored("json_schema"))
 measured("evaluators.classification")(_scored("classification"))
 measured("evaluators.text_matching")(_scored("text_matching", context=True))
@@ -83,7 +83,7 @@ def _decode(text: str) -> None:
     decode_hidden(text, hinted=True)
 
 
-@measured("steps.find_steps", 30.0)
+@measured("steps.find_steps", 8.0)
 def _find_steps(text: str) -> None:
     from pytest_evalstudio.metrics.steps import find_steps
     from pytest_evalstudio.models.sentences import split_sentences

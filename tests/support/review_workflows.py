@@ -15,7 +15,7 @@ from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.mrm.workflow.states import State, clear, write_state
 from pytest_evalstudio.review.session import ReviewSession
 from pytest_evalstudio.review.workflow_sample import WorkflowSample
-from tests.mrm.steps.human_calibration.answers import drawn_scores, record_of
+from support.labelled_answers import drawn_scores, record_of
 
 
 def workflow(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.mrm.texts.vectors import word_weights
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 
 CAUSES = (
     "mortgage house deposit valuation surveyor redemption freehold solicitor repayment lender",

@@ -1,4 +1,4 @@
-"""The README's tables, made from the code: python tests/readme_tables.py rewrites those that have changed.
+"""Tables of the README, made from the code; `python tests/support/readme_tables.py` rewrites them.
 
 A table stands between `<!-- table NAME -->` and `<!-- end of table -->`; what is between them is replaced.
 """
@@ -24,7 +24,7 @@ from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 NOT_IN_FILES = ("folder", "file")
 """Fields of Configuration that say where it was read from."""
 

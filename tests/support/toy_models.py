@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import host
-from workbench import Bench
+from support.workbench import Bench
 
 
 def answered_by(bench: Bench, say: Callable[[str], str]) -> list[str]:

@@ -12,8 +12,8 @@ import signal
 import sys
 import time
 
-import linear_scoring  # noqa: F401  # adds its functions to the table
-from linear_table import BOUNDS, FUNCTIONS, TEXTS, Function, measured, refused, text_of
+import support.linear_scoring  # noqa: F401  # adds its functions to the table
+from support.linear_table import BOUNDS, FUNCTIONS, TEXTS, Function, measured, refused, text_of
 
 __all__ = ["BOUNDS", "FUNCTIONS", "TEXTS"]
 
@@ -141,7 +141,7 @@ def _yaml(text: str) -> None:
     )
 
 
-@measured("dataset.csv", 6.0)
+@measured("dataset.csv", 3.0)
 def _csv(text: str) -> None:
     from pytest_evalstudio.formats.dataset import parse_csv
 
@@ -149,7 +149,7 @@ def _csv(text: str) -> None:
     refused(lambda content: parse_csv(f"input,context\r\n{content}", "f.csv"), text)
 
 
-@measured("dataset.csv header", 6.0)
+@measured("dataset.csv header", 3.0)
 def _csv_header(text: str) -> None:
     from pytest_evalstudio.formats.dataset import parse_csv
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, leak, metric, perturbed, score
 
 MODELS = ("alpha", "beta", "gamma")
 CASES = 12

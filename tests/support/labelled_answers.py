@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pytest_evalstudio.formats.labels import Label, write_rows
-from tests.records import RecordBuilder, boolean_evaluator, evaluator, metric
+from support.records import RecordBuilder, boolean_evaluator, evaluator, metric
 
 COLUMNS = ("key", "model_key", "label", "rater", "answer_id")
 

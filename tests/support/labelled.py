@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.records import RecordBuilder, evaluator, metric, score
+from support.records import RecordBuilder, evaluator, metric, score
 
 KEYS = {
     "n",
