@@ -97,6 +97,7 @@ COMMANDS = {
     "review": [["workflow.json"], [NASTY], ["run", "--import", "labels.csv"]],
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
     "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
+    "history": [["run"], [NASTY]],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],
 }

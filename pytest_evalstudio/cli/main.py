@@ -14,6 +14,7 @@ from pytest_evalstudio.cli import (
     convert,
     evaluators,
     generators,
+    history,
     hosts,
     init,
     judge_check,
@@ -38,7 +39,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review),
-    *(baseline, compare),
+    *(baseline, compare, history),
     *(report, schema),
 )
 

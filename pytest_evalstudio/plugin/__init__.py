@@ -105,6 +105,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("xfail",),
         help="xfail: items that fail in the baseline too are expected failures",
     )
+    add("--evalstudio-history", metavar="DIR", help="add the run to this folder, and show its history")
     add(
         "--evalstudio-github",
         choices=("yes", "no"),

@@ -13,13 +13,15 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, OutputFolder
-from pytest_evalstudio.engine.recording import finished_run, new_run
+from pytest_evalstudio.engine.recording import finished_run, new_run, now
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import JudgeSpend
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.comparison.history import History
     from pytest_evalstudio.comparison.results import Comparison
     from pytest_evalstudio.engine.analysis.analyse import Analysis
     from pytest_evalstudio.plugin.session import EvalSession
@@ -41,6 +43,7 @@ class Recorder:
         self._output: OutputFolder | None = None
         self.report: Report | None = None
         self.comparison: Comparison | None = None
+        self.history: History | None = None
         self.ci_output = CiOutput(evals.config)
 
     @property
@@ -122,6 +125,7 @@ class Recorder:
         try:
             path = self._writer.finish(run)
             self._compare(path)
+            self._add_to_history(path)
             aggregates = aggregates_of(self._writer.run, self._evals.registry)
             self.report = build_report(
                 path,
@@ -131,6 +135,7 @@ class Recorder:
                 more={"conftest.py": self._contributed},
                 registry=self._evals.registry,
                 comparison=self.comparison,
+                history=self.history,
             )
             self.ci_output.write(path, self.report.summary)
         except (OSError, EvalStudioError) as exc:
@@ -145,6 +150,23 @@ class Recorder:
             self.comparison = baseline.compare(record)
         except EvalStudioError as exc:
             self._evals.warn(f"the run was not compared with its baseline: {exc}", record)
+
+    def _add_to_history(self, record: Path) -> None:
+        """Save the run without its answers beside earlier ones, under a name of its own."""
+        folder = self._evals.settings.history()
+        if folder is None:
+            return
+        from pytest_evalstudio.comparison.baseline import save
+        from pytest_evalstudio.comparison.history import history, record_files
+
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            reader = RecordReader(record)
+            name = f"{reader.run.created.replace(':', '')[:17]}-{reader.run.run_id[:8]}.jsonl"
+            save(reader, folder / name, saved=now(), with_answers=False)
+            self.history = history(record_files([folder]))
+        except EvalStudioError as exc:
+            self._evals.warn(f"the history cannot be shown: {exc}", folder)
 
     def _fails(self, comparison: Comparison) -> bool:
         from pytest_evalstudio.plugin.baseline import fails
@@ -180,6 +202,12 @@ class Recorder:
                 terminal, self.report, self._evals.config.invocation_params.dir, self._evals.config.rootpath
             )
             self.ci_output.annotate(terminal.reporter)
+            if self.history is not None and len(self.history.runs) > 1:
+                from pytest_evalstudio.comparison.history import history_lines
+
+                terminal.section("history")
+                for line in history_lines(self.history):
+                    terminal.write_line(line)
             if self.comparison is not None:
                 from pytest_evalstudio.comparison.text import comparison_lines
 

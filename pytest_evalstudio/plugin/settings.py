@@ -124,6 +124,11 @@ class Settings:
         config = self.session
         return config.folder / config.baseline if config.baseline else None
 
+    def history(self) -> Path | None:
+        """Return the folder of earlier runs, None for none."""
+        given = self._option.evalstudio_history
+        return self._invocation / str(given) if given else None
+
     @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison, as_json
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -67,6 +68,7 @@ def build_report(
     more: Mapping[str, More] = NOTHING,
     registry: Registry | None = None,
     comparison: Comparison | None = None,
+    history: History | None = None,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
 
@@ -82,6 +84,7 @@ def build_report(
         more: contributors of further sections, by name.
         registry: known evaluators and sections; a fresh one where not given.
         comparison: of the run with its baseline.
+        history: of earlier runs and this one.
 
     Raises:
         DataError: if the file is not a record.
@@ -107,6 +110,7 @@ def build_report(
             more=more,
             registry=known,
             comparison=comparison,
+            history=history,
         )
         target.publish(draft)
     return Report(
@@ -146,6 +150,7 @@ def _write_files(
     more: Mapping[str, More],
     registry: Registry,
     comparison: Comparison | None,
+    history: History | None,
 ) -> tuple[Analysis, tuple[str, ...]]:
     """Write all files of a report into an empty folder.
 
@@ -175,6 +180,7 @@ def _write_files(
             record,
             warnings=exports.warnings,
             comparison=comparison,
+            history=history,
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.data.columns import Columns
@@ -24,6 +25,7 @@ class Content:
             one.
         warnings: exporters that failed before the page was written, a line each.
         comparison: with the baseline, None without one.
+        history: of earlier runs and this one, None without one.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -34,4 +36,5 @@ class Content:
     record: Path
     warnings: Sequence[str] = ()
     comparison: Comparison | None = None
+    history: History | None = None
     rendered: dict[str, Markup] = field(default_factory=dict)

@@ -1,0 +1,53 @@
+"""`evalstudio history`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, say
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+HISTORY = "evalstudio-history"
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("history", run, "Show the metrics of several runs, with intervals and commits.")
+    parser.add_argument(
+        "places",
+        nargs="*",
+        default=[HISTORY],
+        metavar="RECORD",
+        help="records, baselines, report folders, or folders of these (default: %(default)s)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the history as JSON")
+    parser.add_argument("--plots", metavar="DIR", help="write a picture per metric there")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the history and return its exit status."""
+    import msgspec
+
+    from pytest_evalstudio.comparison.history import history, history_lines, record_files
+    from pytest_evalstudio.core.display import visible_json
+    from pytest_evalstudio.core.writing import write_whole
+    from pytest_evalstudio.report.history import pictures
+
+    content = history(record_files(arguments.places))
+    if arguments.json:
+        print(visible_json(msgspec.json.format(msgspec.json.encode(content), indent=2).decode()))
+    else:
+        say(*history_lines(content))
+    if arguments.plots:
+        folder = Path(arguments.plots)
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = pictures(content)
+        for name, svg in drawn.items():
+            write_whole(folder / f"{name}.svg", svg.encode())
+        say(f"wrote {len(drawn)} pictures to {folder}", error=True)
+    return FINE

@@ -1,0 +1,207 @@
+"""Metrics over several runs: means with intervals, for each metric and model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+
+from pytest_evalstudio.comparison.baseline import opened
+from pytest_evalstudio.comparison.sides import Side, read_side
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
+from pytest_evalstudio.stats.bca import cluster_bca_intervals
+from pytest_evalstudio.stats.intervals import is_binary, wilson_interval
+from pytest_evalstudio.stats.types import Interval
+
+RECORDS = ("*.jsonl", "*.zip")
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+class RunPoint(Struct, frozen=True, kw_only=True):
+    """A run of a history."""
+
+    run_id: str
+    created: str
+    commit: str
+    branch: str
+    items: int
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """A metric of one model in one run.
+
+    Attributes:
+        n: scored items.
+        low, high: 95 % interval; None for fewer than two original cases.
+    """
+
+    n: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class Series(Struct, frozen=True, kw_only=True):
+    """A metric of one model over all runs, None for a run that did not score it.
+
+    Attributes:
+        better: "higher" or "lower".
+        range: of the metric.
+    """
+
+    evaluator: str
+    metric: str
+    model: str
+    better: str
+    range: tuple[float, float]
+    points: tuple[Point | None, ...]
+
+
+class History(Struct, frozen=True, kw_only=True):
+    """Primary and asserted metrics of several runs, the oldest first."""
+
+    runs: tuple[RunPoint, ...]
+    series: tuple[Series, ...]
+
+
+def record_files(places: Sequence[str | Path]) -> list[Path]:
+    """Return the records that places mean: files, folders of a report, and folders of baselines.
+
+    Raises:
+        ConfigurationError: if a place holds none.
+    """
+    files: list[Path] = []
+    for place in map(Path, places):
+        if not place.is_dir() or (place / "record.jsonl").is_file():
+            files.append(place)
+            continue
+        contents = sorted(file for pattern in RECORDS for file in place.glob(pattern))
+        if not contents:
+            raise ConfigurationError(
+                f"{place}: there are no records here; `--evalstudio-history {place}` adds one for each run"
+            )
+        files += contents
+    return files
+
+
+def history(files: Iterable[Path]) -> History:
+    """Return the history of records and baselines, ordered by time.
+
+    Raises:
+        DataError: if a file is not a record.
+    """
+    sides: list[Side] = []
+    for file in files:
+        with opened(file) as reader:
+            sides.append(read_side(reader.run, reader.items(), answers_of=()))
+    sides.sort(key=lambda side: side.run.created)
+    return history_of(sides)
+
+
+def history_of(sides: Sequence[Side]) -> History:
+    """Return the history of runs in their order; of a run that is there twice, the last."""
+    by_id = {side.run.run_id: side for side in sides}
+    kept = [side for side in sides if by_id[side.run.run_id] is side]
+    names: dict[tuple[str, str, str], tuple[EvaluatorEntry, MetricEntry]] = {}
+    points: list[dict[tuple[str, str, str], Point]] = []
+    for side in kept:
+        points.append(dict(_points(side)))
+        for evaluator in side.run.evaluators.values():
+            for metric in evaluator.metrics:
+                for _, _, model, _ in side.items:
+                    names[evaluator.id, metric.key, model] = (evaluator, metric)
+    return History(
+        runs=tuple(
+            RunPoint(
+                run_id=side.run.run_id,
+                created=side.run.created,
+                commit=side.run.commit,
+                branch=side.run.branch,
+                items=len(side.items),
+            )
+            for side in kept
+        ),
+        series=tuple(
+            Series(
+                evaluator=name[0],
+                metric=name[1],
+                model=name[2],
+                better=metric.better,
+                range=metric.range,
+                points=tuple(of_run.get(name) for of_run in points),
+            )
+            for name, (_, metric) in sorted(names.items())
+            if any(name in of_run for of_run in points)
+        ),
+    )
+
+
+def history_lines(content: History) -> Iterator[str]:
+    """Yield the history for a terminal: the runs, then a line per metric and model."""
+    for number, run in enumerate(content.runs, 1):
+        commit = f", commit {run.commit[:7]}" if run.commit else ""
+        branch = f" ({run.branch})" if run.branch else ""
+        yield f"{number}. {run.created}{commit}{branch}: {run.items:,} items, run {run.run_id[:8]}"
+    for series in content.series:
+        values = [point.mean for point in series.points if point is not None]
+        last = next(point for point in reversed(series.points) if point is not None)
+        interval = (
+            f" [{last.low:.4f}, {last.high:.4f}]" if last.low is not None and last.high is not None else ""
+        )
+        change = f", {values[-1] - values[-2]:+.4f} since the run before" if len(values) > 1 else ""
+        name = f"{series.evaluator}.{series.metric} of {series.model}"
+        yield f"{name}: {sparkline(series)} {last.mean:.4f}{interval}{change}"
+
+
+def sparkline(series: Series) -> str:
+    """Return a series as a row of bars, from the lowest to the highest mean; a dot for a run without it.
+
+    >>> points = [Point(n=1, mean=value, low=None, high=None) for value in (0.0, 1.0, 0.5)]
+    >>> series = Series(
+    ...     evaluator="e", metric="m", model="a", better="higher", range=(0.0, 1.0), points=(*points, None)
+    ... )
+    >>> sparkline(series)
+    '▁█▄·'
+    """
+    values = [point.mean for point in series.points if point is not None]
+    low, width = min(values), max(values) - min(values)
+
+    def bar(point: Point | None) -> str:
+        if point is None:
+            return "·"
+        return _BARS[int((point.mean - low) / width * (len(_BARS) - 1))] if width else _BARS[3]
+
+    return "".join(map(bar, series.points))
+
+
+def _points(side: Side) -> Iterator[tuple[tuple[str, str, str], Point]]:
+    by_model: dict[str, list[tuple[tuple[str, str], dict[tuple[str, str], float]]]] = {}
+    for (_, _, model, _), item in side.items.items():
+        scores = {name: value for name, value in item.scores.items() if value is not None}
+        by_model.setdefault(model, []).append((item.cluster, scores))
+    for evaluator in side.run.evaluators.values():
+        for metric in evaluator.metrics:
+            if not (metric.primary or metric.asserted):
+                continue
+            for model, items in by_model.items():
+                name = (evaluator.id, metric.key)
+                scored = [(cluster, scores[name]) for cluster, scores in items if name in scores]
+                if scored:
+                    values = [value for _, value in scored]
+                    interval = _interval([cluster for cluster, _ in scored], values)
+                    low, high = interval if interval is not None else (None, None)
+                    mean = float(np.mean(values))
+                    yield (*name, model), Point(n=len(values), mean=mean, low=low, high=high)
+
+
+def _interval(clusters: Sequence[tuple[str, str]], values: Sequence[float]) -> Interval | None:
+    numbers: dict[tuple[str, str], int] = {}
+    groups = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
+    if len(numbers) == len(values) and is_binary(values):
+        return wilson_interval(round(sum(values)), len(values))
+    sums = np.bincount(groups, weights=np.asarray(values)).astype(np.float64)
+    counts = np.bincount(groups).astype(np.float64)
+    return cluster_bca_intervals(sums[:, None], counts[:, None])[0]

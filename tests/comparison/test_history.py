@@ -1,0 +1,105 @@
+"""The history of several runs: command, picture, page, and the folder that runs add to."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.comparison.history import history, record_files
+from pytest_evalstudio.core.errors import ConfigurationError
+from support.command import evalstudio
+from support.project import Project
+from support.records import RecordBuilder, evaluator, score
+
+
+def record(folder: Path, day: int, *values: float, **header: object) -> Path:
+    builder = RecordBuilder(
+        evaluator("quality"),
+        run_id=f"{day:08}-0000-4000-8000-000000000000",
+        created=f"2026-11-{day:02}T10:00:00+00:00",
+        commit=f"{day}abcdef0",
+        **header,
+    )
+    for number, value in enumerate(values):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(value)}})
+    folder.mkdir(parents=True)
+    builder.write(folder)
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    record(tmp_path / "b", 2, 1.0, 0.0, 0.0, 0.0)
+    record(tmp_path / "a", 1, 1.0, 1.0, 1.0, 0.0)
+    return tmp_path
+
+
+def test_runs_are_ordered_by_time_with_wilson_intervals_of_pass_rates(runs: Path) -> None:
+    content = history(record_files([runs / "b", runs / "a"]))
+
+    (series,) = content.series
+    assert [run.created[8:10] for run in content.runs] == ["01", "02"]
+    assert [point.mean for point in series.points if point] == [0.75, 0.25]
+    first = series.points[0]
+    assert first is not None
+    assert (first.low, first.high) == (pytest.approx(0.3006, abs=1e-4), pytest.approx(0.9544, abs=1e-4))
+
+
+def test_the_command_prints_runs_bars_and_the_last_change(runs: Path) -> None:
+    done = evalstudio("history", "a", "b", folder=runs)
+
+    assert done.returncode == 0
+    assert "1. 2026-11-01T10:00:00+00:00, commit 1abcdef: 4 items" in done.stdout
+    assert "quality.score of one: █▁ 0.2500 [0.0456, 0.6994], -0.5000 since the run before" in done.stdout
+
+
+def test_json_has_a_point_per_run_and_none_where_a_run_lacks_the_metric(runs: Path) -> None:
+    builder = RecordBuilder(evaluator("other"), created="2026-11-03T10:00:00+00:00", run_id="3" * 8)
+    builder.add("k", "one", {"outcomes": {"other": score(0.5)}})
+    (runs / "c").mkdir()
+    builder.write(runs / "c")
+
+    content = json.loads(evalstudio("history", "a", "b", "c", "--json", folder=runs).stdout)
+
+    by_name = {
+        series["evaluator"]: [point and point["mean"] for point in series["points"]]
+        for series in content["series"]
+    }
+    assert by_name == {"quality": [0.75, 0.25, None], "other": [None, None, 0.5]}
+
+
+def test_pictures_are_svg_with_a_text_alternative(runs: Path) -> None:
+    done = evalstudio("history", "a", "b", "--plots", "out", folder=runs)
+
+    (file,) = (runs / "out").iterdir()
+    assert done.returncode == 0
+    assert file.name == "quality.score.svg"
+    assert "one: 0.75, 0.25" in "".join(ET.fromstring(file.read_text()).itertext())
+
+
+def test_a_folder_without_records_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="there are no records here"):
+        record_files([tmp_path])
+
+    done = evalstudio("history", str(tmp_path), folder=tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_each_run_adds_itself_to_the_folder_and_shows_the_history(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    project = Project(pytester)
+    project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
+
+    project.run("--evalstudio-history", "past", *workers)
+    result = project.run("--evalstudio-history", "past", *workers)
+
+    assert len(list((project.folder / "past").glob("*.jsonl"))) == 2
+    assert "It is 4." not in "".join(file.read_text() for file in (project.folder / "past").iterdir())
+    result.stdout.fnmatch_lines(["*= history =*", "text_matching.model_passes of app: ▄▄ 1.0000*"])
+    page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    assert 'id="history"' in page
