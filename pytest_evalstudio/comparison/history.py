@@ -200,7 +200,7 @@ def _points(side: Side) -> Iterator[tuple[tuple[str, str, str], Point]]:
 def _interval(clusters: Sequence[tuple[str, str]], values: Sequence[float]) -> Interval | None:
     numbers: dict[tuple[str, str], int] = {}
     groups = [numbers.setdefault(cluster, len(numbers)) for cluster in clusters]
-    if len(numbers) == len(values) and is_binary(values):
+    if is_binary(values):  # as in leaderboards
         return wilson_interval(round(sum(values)), len(values))
     sums = np.bincount(groups, weights=np.asarray(values)).astype(np.float64)
     counts = np.bincount(groups).astype(np.float64)

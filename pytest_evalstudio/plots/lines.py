@@ -49,7 +49,7 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[Line]) -> str:
     height = HEIGHT + LINE_HEIGHT * len(shown) + 10
     canvas = Canvas(title, width=WIDTH, height=height, description=description)
     canvas.text(12, 20, fitted(title, WIDTH - 24), classes="b", title=title)
-    x = Scale(0, max(1, len(runs) - 1), 60, WIDTH - 24)
+    x = Scale(0, max(1, len(runs) - 1), 60, WIDTH - 60)
     y = Scale(low - margin, high + margin, HEIGHT - 40, 40)
     for value in y.ticks(4):
         canvas.line(60, y(value), WIDTH - 24, y(value))
