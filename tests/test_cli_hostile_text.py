@@ -98,6 +98,7 @@ COMMANDS = {
     "baseline": [["save", "run"], ["show", NASTY], ["accept", "run", "-o", NASTY]],
     "compare": [["run", NASTY], ["lab.json", "run"], ["run", "--models", NASTY, "b"]],
     "history": [["run"], [NASTY]],
+    "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],
 }

@@ -19,6 +19,7 @@ from pytest_evalstudio.cli import (
     init,
     judge_check,
     judge_tune,
+    merge,
     mrm,
     perturb,
     perturbators,
@@ -39,7 +40,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review),
-    *(baseline, compare, history),
+    *(baseline, compare, history, merge),
     *(report, schema),
 )
 

@@ -93,7 +93,7 @@ def item_entry(
         key=safe_identifier(head.key),
         test_key=safe_identifier(head.test_key),
         model_key=head.model_key,
-        code=head.code,
+        code=str(head.code),
         reason=reason or masked(head.reason),
         rows=_rows(result) if result is not None else (),
         verdicts=_verdicts(result, run_wide) if result is not None else {},

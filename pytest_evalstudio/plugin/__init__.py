@@ -105,6 +105,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("xfail",),
         help="xfail: items that fail in the baseline too are expected failures",
     )
+    add("--evalstudio-shard", metavar="N/TOTAL", help="run the N-th part of the test cases")
     add("--evalstudio-history", metavar="DIR", help="add the run to this folder, and show its history")
     add(
         "--evalstudio-github",
@@ -149,7 +150,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
-    checked = ("threshold", "gate", "config", "output", "cache")
+    checked = ("shard", "threshold", "gate", "config", "output", "cache")
     given = any(getattr(option, f"evalstudio_{name}") is not None for name in ("evaluators", "runs"))
     if given or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()

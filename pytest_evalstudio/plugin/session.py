@@ -203,6 +203,19 @@ class EvalSession:
             self._warned.add(text)
             warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave the items of this shard, numbered as in the whole run."""
+        shard = self.settings.shard
+        if shard is None:
+            return
+        for index, item in enumerate(items):
+            item.stash[chunked.INDEX] = index
+        from pytest_evalstudio.plugin.shards import split
+
+        items[:], others = split(items, shard)
+        config.hook.pytest_deselected(items=others)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Check names, open the models, cut the chunks.
@@ -244,7 +257,7 @@ class EvalSession:
             if self.settings.expects_known_failures:
                 self.baseline.expect_known_failures(items)
         self.models.open(items)
-        for index, item in enumerate(session.items):
+        for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
         chunks |= {step.nodeid: step.chunk_name for step in steps}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,9 @@ from pytest_evalstudio.formats.config import (
     load_configuration,
 )
 from pytest_evalstudio.formats.recognition import find_configuration
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.shards import Shard
 
 DEFAULT_OUTPUT = "evalstudio-report"
 DEFAULT_CACHE = ".evalstudio"
@@ -57,7 +60,7 @@ class Settings:
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
-        _ = self.renamed_models
+        _ = self.renamed_models, self.shard
         if self._option.evalstudio_config:
             self.for_folder(self._root)
 
@@ -123,6 +126,20 @@ class Settings:
             return self._root / self._ini_baseline
         config = self.session
         return config.folder / config.baseline if config.baseline else None
+
+    @property
+    def shard(self) -> Shard | None:
+        """Return the part of the test cases that is run, None for all.
+
+        Raises:
+            ConfigurationError: if the option is malformed.
+        """
+        given = self._option.evalstudio_shard
+        if not given:
+            return None
+        from pytest_evalstudio.plugin.shards import parse_shard
+
+        return parse_shard(given)
 
     def history(self) -> Path | None:
         """Return the folder of earlier runs, None for none."""

@@ -1,0 +1,50 @@
+"""`evalstudio merge`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("merge", run, "Merge the records of shards, and build the report of the whole run.")
+    parser.add_argument(
+        "records", nargs="+", metavar="RECORD", help="record, report folder or report ZIP of each shard"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR")
+    add_plugin_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Merge the records and return the exit status."""
+    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.engine.outputs import OutputFolder
+    from pytest_evalstudio.record.merge import merge
+    from pytest_evalstudio.record.writer import FILE
+    from pytest_evalstudio.report.build import build_report
+
+    registry = registry_for(arguments)
+    output = Path(arguments.output)
+    with ExitStack() as stack:
+        readers = [stack.enter_context(opened(place)) for place in arguments.records]
+        if any(reader.path.resolve() == (output / FILE).resolve() for reader in readers):
+            raise ConfigurationError(f"{output}: is the folder of a shard; choose another folder by -o")
+        folder = OutputFolder(output)
+        stack.enter_context(folder.locked())
+        folder.check([FILE])
+        record = merge(readers, output)
+        folder.list_files([*folder.owned(), FILE])
+        report = build_report(record, output, registry=registry)
+    say(f"wrote {report.page}")
+    return FINE

@@ -1,0 +1,96 @@
+"""Shards of a run, and the record that merging them gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.command import evalstudio
+from support.project import Project
+
+VARYING = ("run_id", "created", "finished", "exit_status")
+
+
+@pytest.fixture
+def shards(project: Project) -> Project:
+    """A project with a suite of eleven cases, two of which are perturbations, and a lab."""
+    cases: list[dict[str, Any]] = [
+        {"key": f"q{number}", "prompt": f"{number}+0?", "condition": '"know"'} for number in range(9)
+    ]
+    for number in (1, 4):
+        link = {"type": "perturbation_source", "target": f"q{number}", "target_type": "test_case"}
+        cases.append(
+            {
+                "key": f"q{number}-comma",
+                "prompt": f"{number}+0,?",
+                "condition": '"know"',
+                "relationships": [link],
+                "categories": ["perturbed", "perturbed_by:comma:HIGH"],
+            }
+        )
+    project.suite(*cases)
+    project.lab({"key": "r", "input": "2+2?", "output_condition": '"5"', "actual_output": "It is 4."})
+    return project
+
+
+def plain(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The record without times and ids."""
+    header, *items = map(json.loads, (folder / "record.jsonl").read_text(encoding="utf-8").splitlines())
+    for item in items:
+        item["duration_s"] = None
+        for row in item["rows"]:
+            row["actual_duration"] = None
+    return {name: value for name, value in header.items() if name not in VARYING}, items
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_the_merged_record_is_that_of_the_whole_run(shards: Project, workers: tuple[str, ...]) -> None:
+    shards.run("--evalstudio-output", "whole")
+    ran = 0
+    for number in (1, 2, 3):
+        result = shards.run(f"--evalstudio-shard={number}/3", f"--evalstudio-output=part{number}", *workers)
+        outcomes = result.parseoutcomes()
+        ran += outcomes.get("passed", 0) + outcomes.get("failed", 0)
+
+    done = evalstudio("merge", "part1", "part2", "part3", "-o", "merged", folder=shards.folder)
+
+    assert ran == 12
+    assert done.returncode == 0, done.stderr
+    assert plain(shards.folder / "merged") == plain(shards.folder / "whole")
+    assert (shards.folder / "merged" / "interpretation.html").is_file()
+
+
+def test_an_original_and_its_perturbations_are_in_one_shard(shards: Project) -> None:
+    for number in (1, 2, 3, 4):
+        shards.run(f"--evalstudio-shard={number}/4", "--evalstudio-output=part")
+        keys = {item["key"] for item in plain(shards.folder / "part")[1]}
+        for key in ("q1", "q4"):
+            assert (key in keys) == (f"{key}-comma" in keys)
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0"])
+def test_a_malformed_shard_is_a_usage_error(shards: Project, text: str) -> None:
+    result = shards.run(f"--evalstudio-shard={text}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*--evalstudio-shard {text}: write NUMBER/TOTAL*"])
+
+
+def test_what_cannot_be_merged_is_a_sentence(shards: Project) -> None:
+    for number in (1, 2):
+        shards.run(f"--evalstudio-shard={number}/2", f"--evalstudio-output=part{number}")
+
+    twice = evalstudio("merge", "part1", "part1", "-o", "merged", folder=shards.folder)
+    into = evalstudio("merge", "part1", "part2", "-o", "part1", folder=shards.folder)
+    shards.run(
+        "--evalstudio-shard=2/2", "--evalstudio-output=part2", "--evalstudio-threshold", "text_matching=0.9"
+    )
+    other = evalstudio("merge", "part1", "part2", "-o", "other", folder=shards.folder)
+
+    assert (twice.returncode, into.returncode, other.returncode) == (2, 2, 2)
+    assert "give each shard once" in twice.stderr
+    assert "is the folder of a shard" in into.stderr
+    assert "the records are no shards of one run" in other.stderr
