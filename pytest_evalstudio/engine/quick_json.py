@@ -27,7 +27,7 @@ def read(text: bytes | str) -> Any:
         return json.loads(text)
 
 
-def written(value: Any) -> bytes:
+def written(value: object) -> bytes:
     r"""Return a value as UTF-8 JSON without spaces; half a surrogate pair becomes its escape.
 
     >>> written({"a": ["\ud83d", None]})

@@ -105,7 +105,7 @@ def node_lines(
 def _loader(name: str) -> Any:
     """Return a loader whose errors name the file."""
 
-    def mapping(self: Any, node: Any) -> dict[str, Any]:
+    def mapping(self: Any, node: Any) -> dict[str, object]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
@@ -150,7 +150,7 @@ def _plain_loader() -> Any:
     return loader
 
 
-def _check_size(text: str, name: str, loader: Any) -> None:
+def _check_size(text: str, name: str, loader: object) -> None:
     """Refuse a text that is nested or expanded beyond the limits.
 
     The size of an anchored value is added at each alias.

@@ -30,12 +30,12 @@ def safe_identifier(text: str) -> str:
     return f"{redacted}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:DIGEST_CHARS]}"
 
 
-def safe_description(description: Mapping[str, Any]) -> dict[str, Any]:
+def safe_description(description: Mapping[str, object]) -> dict[str, object]:
     """Return a model's description without secret values; personal data and secrets in texts are masked."""
     return {name: _safe(value, name) for name, value in description.items()}
 
 
-def _safe(value: Any, name: str) -> Any:
+def _safe(value: object, name: str) -> Any:
     if isinstance(value, str):
         return MASK if value and looks_secret(name) else redact(value)
     if isinstance(value, Mapping):
