@@ -7,12 +7,11 @@ infinities, which orjson writes as null.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import orjson
 
 
-def read(text: bytes | str) -> Any:
+def read(text: bytes | str) -> object:
     r"""Parse a JSON text.
 
     Raises:

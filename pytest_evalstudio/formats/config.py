@@ -33,7 +33,7 @@ LEXICON = "lexicon"
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
-def _names(value: object) -> Any:
+def _names(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 

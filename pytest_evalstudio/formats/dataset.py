@@ -103,7 +103,7 @@ class Row(FormatModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _results_row(cls, data: object) -> Any:
+    def _results_row(cls, data: object) -> object:
         """Use `test_case_key` as the key where a results file has a compound `key`."""
         if isinstance(data, dict) and data.get("test_case_key"):
             data = {**data, "key": data["test_case_key"]}

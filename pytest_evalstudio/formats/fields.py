@@ -16,31 +16,31 @@ from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import Source, pointer
 
 
-def _text(value: object) -> Any:
+def _text(value: object) -> object:
     return "" if value is None else value
 
 
-def _key(value: object) -> Any:
+def _key(value: object) -> object:
     if value is None:
         return ""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _texts(value: object) -> Any:
+def _texts(value: object) -> object:
     if value is None or value == "":
         return []
     return [value] if isinstance(value, str) else value
 
 
-def _list(value: object) -> Any:
+def _list(value: object) -> object:
     return [] if value is None else value
 
 
-def _mapping(value: object) -> Any:
+def _mapping(value: object) -> object:
     return {} if value is None else value
 
 
-def _number(value: object) -> Any:
+def _number(value: object) -> object:
     return 0.0 if value is None else value
 
 
@@ -227,7 +227,7 @@ def encoded(text: str) -> bytes:
         ).encode("utf-8")
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, FormatModel):
         return value.to_dict()
     if isinstance(value, list):

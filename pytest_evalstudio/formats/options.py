@@ -134,7 +134,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any] | None:
         return TypeAdapter(hint)
 
 
-def _value(adapter: _Adapter, value: object, place: str, key: str, *, is_text: bool) -> Any:
+def _value(adapter: _Adapter, value: object, place: str, key: str, *, is_text: bool) -> object:
     if adapter.check is None:
         return value
     try:
@@ -162,7 +162,7 @@ def _json(value: object) -> str:
     return json.dumps(value, default=_plain)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON")

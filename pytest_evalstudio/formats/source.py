@@ -159,8 +159,8 @@ def _parse_json(text: str, name: str) -> Source:
     return Source(name=name, text=text, data=data, warnings=warnings)
 
 
-def _load_json(text: str, name: str) -> Any:
-    def reject(constant: str) -> Any:
+def _load_json(text: str, name: str) -> object:
+    def reject(constant: str) -> object:
         constant_match = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
         line, column = _line_column(text, constant_match.start())
         raise DataError(

@@ -31,7 +31,7 @@ OURS = ("conversation", "expected_facts", "guidelines", "expected_documents", "x
 """Keys that the documents do not have; a case carries them into its rows."""
 
 
-def _choice(value: object) -> Any:
+def _choice(value: object) -> object:
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return {name: {} for name in value}
     return {name: options or {} for name, options in value.items()} if isinstance(value, Mapping) else value

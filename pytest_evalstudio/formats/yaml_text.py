@@ -34,7 +34,7 @@ _PLAIN = (
 """Kinds of plain scalars: tag, pattern, first characters."""
 
 
-def load_yaml(text: str, name: str) -> Any:
+def load_yaml(text: str, name: str) -> object:
     """Return the value of a YAML text.
 
     Args:
@@ -61,7 +61,7 @@ def load_yaml(text: str, name: str) -> Any:
         ) from None
 
 
-def compose(text: str) -> Any:
+def compose(text: str) -> object:
     """Return the root node of a YAML text that was read before; None for an empty one."""
     import yaml
 

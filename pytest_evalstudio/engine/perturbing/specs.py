@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
@@ -201,7 +201,7 @@ def _typed(cls: type, options: Mapping[str, str]) -> dict[str, object]:
     return {key: value if hints.get(key) is str else _value(value) for key, value in options.items()}
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:

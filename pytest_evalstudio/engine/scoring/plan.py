@@ -275,7 +275,7 @@ class Plan:
             attached=attached,
         )
 
-    def _path(self, value: object) -> Any:
+    def _path(self, value: object) -> object:
         """Resolve a path against the configuration's folder; JSON text is not a path."""
         if not isinstance(value, str) or value.lstrip().startswith("{"):
             return value
