@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -29,7 +28,7 @@ def missing_rows(lab: TestLab) -> list[Row]:
 
 def complete_lab(
     lab: TestLab,
-    tables: Sequence[Mapping[str, Any]],
+    tables: Sequence[Mapping[str, object]],
     *,
     folder: str | Path = ".",
     documents: str | Path | None = None,
@@ -103,8 +102,8 @@ def complete_lab(
 
 
 def _table_of(
-    model: Model, label: str, tables: Mapping[str, Mapping[str, Any]], registry: Registry, trust: LabTrust
-) -> Mapping[str, Any]:
+    model: Model, label: str, tables: Mapping[str, Mapping[str, object]], registry: Registry, trust: LabTrust
+) -> Mapping[str, object]:
     """Return the table of the configured model of that name, else the lab's own description as a table."""
     if label in tables:
         return tables[label]

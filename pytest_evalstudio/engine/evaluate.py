@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.outputs import OutputFolder
@@ -102,7 +101,7 @@ def evaluate(
     lab: TestLab | LlmDataset,
     evaluators: Sequence[str] | None = None,
     *,
-    config: Mapping[str, Any] | None = None,
+    config: Mapping[str, object] | None = None,
     registry: Registry | None = None,
     folder: str | Path = ".",
 ) -> Results:

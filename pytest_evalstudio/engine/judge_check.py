@@ -29,7 +29,7 @@ def check_judge(
     cache: Path | None = None,
     registry: Registry | None = None,
     prices: Prices | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Judge labelled answers repeatedly and in other orders, and compare the verdicts.
 
     Args:
@@ -93,7 +93,7 @@ class Prices:
         ) / 1_000_000
 
 
-def _against_people(verdicts: Verdicts, labels: Labels) -> dict[str, Any]:
+def _against_people(verdicts: Verdicts, labels: Labels) -> dict[str, object]:
     pairs = [(labels[identity] == 1, passed) for identity, passed in verdicts.items()]
     agreed = sum(label == passed for label, passed in pairs)
     return {
@@ -113,7 +113,7 @@ def _precision_recall(pairs: Sequence[tuple[bool, bool]], *, is_good: bool) -> d
     }
 
 
-def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, Any]:
+def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, object]:
     """Count the cases whose verdict differs in at least one of several further rounds.
 
     Only cases with a verdict in all rounds are compared.
@@ -128,7 +128,7 @@ def _flips(first: Verdicts, others: Sequence[Verdicts]) -> dict[str, Any]:
     }
 
 
-def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: Prices | None) -> dict[str, Any]:
+def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: Prices | None) -> dict[str, object]:
     """Return what judging took; figures per verdict divide all of it by the verdicts that there are."""
     asked = [outcome for outcome in outcomes if outcome.judging is not None]
     spent = sum((outcome.judging for outcome in asked if outcome.judging is not None), Judging())

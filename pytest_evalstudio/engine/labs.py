@@ -50,7 +50,7 @@ class LabBuilder:
     def __init__(
         self,
         suite: TestSuite,
-        models: Sequence[Mapping[str, Any]],
+        models: Sequence[Mapping[str, object]],
         *,
         folder: str | Path = ".",
         documents: str | Path | None = None,
@@ -102,7 +102,7 @@ class LabBuilder:
         *,
         llm_host: str,
         llm_model_names: Sequence[str],
-        llm_host_configs: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        llm_host_configs: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
         **options: Any,
     ) -> Self:
         """Make a lab of several language models behind one host.

@@ -7,12 +7,11 @@ infinities, which orjson writes as null.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import orjson
 
 
-def read(text: bytes | str) -> Any:
+def read(text: bytes | str) -> object:
     r"""Parse a JSON text.
 
     Raises:
@@ -27,7 +26,7 @@ def read(text: bytes | str) -> Any:
         return json.loads(text)
 
 
-def written(value: Any) -> bytes:
+def written(value: object) -> bytes:
     r"""Return a value as UTF-8 JSON without spaces; half a surrogate pair becomes its escape.
 
     >>> written({"a": ["\ud83d", None]})

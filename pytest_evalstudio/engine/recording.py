@@ -334,7 +334,7 @@ def _mark(fragment: Fragment) -> schema.Mark:
     )
 
 
-def _masked_texts(value: Any) -> Any:
+def _masked_texts(value: object) -> Any:
     """Return a JSON-ready value with all its texts masked."""
     if isinstance(value, str):
         return masked(value)

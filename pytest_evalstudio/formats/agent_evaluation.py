@@ -142,7 +142,7 @@ def evaluation_source(path: Path, name: str = "") -> Source:
     return read_source(path, name)
 
 
-def is_evaluation_set(data: Any) -> bool:
+def is_evaluation_set(data: object) -> bool:
     """Return True if parsed data has the form of an evaluation set, judged by its root."""
     return isinstance(data, list) or (isinstance(data, dict) and ROOT in data)
 
@@ -203,7 +203,7 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
     return suite
 
 
-def _row(source: Source, at: tuple[object, ...], data: Any, some_answered: bool) -> Row:
+def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bool) -> Row:
     entry = validate(_Entry, data, source, *at)
     question, turns = _asked(source, (*at, "request"), entry.request)
     guidelines, named = _guidelines(source, (*at, "guidelines"), entry.guidelines)
@@ -270,13 +270,13 @@ def _asked(source: Source, at: tuple[object, ...], request: Any) -> tuple[str, l
     return question, turns
 
 
-def _turns(source: Source, at: tuple[object, ...], data: Any) -> list[Turn]:
+def _turns(source: Source, at: tuple[object, ...], data: object) -> list[Turn]:
     if not isinstance(data, list):
         raise source.error(pointer(*at), f"expected a list of messages, found {shown(data)}")
     return [validate(Turn, item, source, *at, place) for place, item in enumerate(data)]
 
 
-def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, Any]]:
+def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list[str], dict[str, object]]:
     """Return the guidelines, and the guidelines by name if the file names them."""
     if data is None:
         return [], {}
@@ -288,7 +288,7 @@ def _guidelines(source: Source, at: tuple[object, ...], data: Any) -> tuple[list
     return [data] if isinstance(data, str) else list(data), {}
 
 
-def _check_texts(source: Source, at: tuple[object, ...], data: Any) -> None:
+def _check_texts(source: Source, at: tuple[object, ...], data: object) -> None:
     if isinstance(data, str):
         return
     if not isinstance(data, list):
@@ -333,7 +333,7 @@ def _parse_lines(text: str, name: str) -> Source:
     return _Lines(name=name, text="\n".join(joined) + "]", data=entries, warnings=warnings)
 
 
-def _unpacked(record: dict[str, Any]) -> dict[str, Any]:
+def _unpacked(record: dict[str, Any]) -> dict[str, object]:
     """Decode the lists and objects in a row of CSV.
 
     A request is decoded only if it has the form of one.

@@ -33,7 +33,9 @@ _NO_PLACE = (
 )
 
 
-def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[dict[str, Any]]:
+def export_evaluation_set(
+    content: TestSuite | TestLab | LlmDataset, model: str = ""
+) -> list[dict[str, object]]:
     """Return the entries of an evaluation set.
 
     Entries of a suite have no response; entries of a lab or data set have one, unless their row is an error.
@@ -54,7 +56,7 @@ def export_evaluation_set(content: TestSuite | TestLab | LlmDataset, model: str 
     return [{**evaluation_entry(row), "request_id": unique(row.key)} for row in _of_model(rows, names, model)]
 
 
-def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, Any]:
+def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, object]:
     """Return a row as an entry of an evaluation set, without the fields that it lacks.
 
     Args:
@@ -91,7 +93,7 @@ def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
     return [name.removeprefix("output_") for name in _NO_PLACE if any(getattr(row, name) for row in rows)]
 
 
-def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, Any]]) -> None:
+def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, object]]) -> None:
     """Write entries as JSON, or as JSON Lines or CSV where the name ends so."""
     records = [dict(entry) for entry in entries]
     suffix = Path(path).suffix.lower()

@@ -16,7 +16,6 @@ import functools
 import re
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition_terms import (
@@ -79,7 +78,7 @@ def substring_condition(text: str) -> str:
     return f'"{escaped(text)}"'
 
 
-def constraints_to_condition(constraints: Sequence[Any] | str) -> str:
+def constraints_to_condition(constraints: Sequence[object] | str) -> str:
     """Return the condition that is equivalent to a list of constraints, or "" for an empty list.
 
     Args:
@@ -106,7 +105,7 @@ def constraints_to_condition(constraints: Sequence[Any] | str) -> str:
     return " AND ".join(operands)
 
 
-def _operand(item: Any, pointer: str) -> str:
+def _operand(item: object, pointer: str) -> str:
     if not isinstance(item, str):
         raise DataError(
             "a constraint is a string, or a list of strings of which one must be met, not"

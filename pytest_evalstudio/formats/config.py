@@ -33,7 +33,7 @@ LEXICON = "lexicon"
 DEFAULT_EVALUATORS = ("text_matching", "pii_leakage", "sensitive_data_leakage", "looping_detection")
 
 
-def _names(value: Any) -> Any:
+def _names(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
@@ -203,7 +203,7 @@ class ModelTable(BaseModel):
     runs: Annotated[int, Field(ge=1)] | None = None
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The host and its parameters."""
         return {"host": self.host, **(self.model_extra or {})}
 
@@ -317,7 +317,7 @@ def load_configuration(path: Path) -> Configuration:
     return configuration(data, file=str(path), folder=path.parent)
 
 
-def configuration(data: Mapping[str, Any], *, file: str = "", folder: Path = Path()) -> Configuration:
+def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = Path()) -> Configuration:
     """Check configuration data.
 
     Raises:

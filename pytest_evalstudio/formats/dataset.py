@@ -103,7 +103,7 @@ class Row(FormatModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _results_row(cls, data: Any) -> Any:
+    def _results_row(cls, data: object) -> object:
         """Use `test_case_key` as the key where a results file has a compound `key`."""
         if isinstance(data, dict) and data.get("test_case_key"):
             data = {**data, "key": data["test_case_key"]}
@@ -125,7 +125,7 @@ class LlmDataset(FormatModel):
 
     inputs: list[Row] = Field(default_factory=list)
 
-    def add_input(self, input: str, **fields: Any) -> Row:
+    def add_input(self, input: str, **fields: object) -> Row:
         """Add a row; `fields` are those of Row."""
         row = Row(input=input, **fields)
         self.inputs.append(row)
@@ -172,7 +172,7 @@ class LlmDataset(FormatModel):
         """
         import pandas as pd
 
-        def present(record: dict[Hashable, Any]) -> dict[str, Any]:
+        def present(record: dict[Hashable, object]) -> dict[str, object]:
             return {
                 str(name): value
                 for name, value in record.items()
@@ -201,7 +201,7 @@ def read_dataset(source: Source) -> tuple[LlmDataset, list[DataError]]:
     return head, errors
 
 
-def read_rows(source: Source, data: Any, at: tuple[object, ...]) -> tuple[dict[int, Row], list[DataError]]:
+def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dict[int, Row], list[DataError]]:
     """Read the rows at a pointer of a parsed file, with keys completed.
 
     Returns the valid rows by their index, and an error for each other row.
@@ -302,7 +302,7 @@ def parse_csv(text: str, name: str) -> Source:
     return Source(name=name, text="", data={"inputs": [_unflat(record) for record in records]})
 
 
-def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
+def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, object]]]:
     """Return the columns of a CSV text, and the non-empty cells of each row.
 
     Raises:
@@ -341,7 +341,7 @@ def read_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
     return names, records
 
 
-def write_csv(records: list[dict[str, Any]]) -> str:
+def write_csv(records: list[dict[str, object]]) -> str:
     """Return CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
     rows = [_flat(record) for record in records]
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -352,14 +352,14 @@ def write_csv(records: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def _flat(row: dict[str, object]) -> dict[str, object]:
     return {
         name: json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
         for name, value in row.items()
     }
 
 
-def _unflat(record: dict[str, Any]) -> dict[str, Any]:
+def _unflat(record: dict[str, Any]) -> dict[str, object]:
     for name in (*LIST_COLUMNS, *OBJECT_COLUMNS):
         cell = record.get(name)
         if isinstance(cell, str):

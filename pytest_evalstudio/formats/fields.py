@@ -16,31 +16,31 @@ from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.source import Source, pointer
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> object:
     return "" if value is None else value
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> object:
     if value is None:
         return ""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _texts(value: Any) -> Any:
+def _texts(value: object) -> object:
     if value is None or value == "":
         return []
     return [value] if isinstance(value, str) else value
 
 
-def _list(value: Any) -> Any:
+def _list(value: object) -> object:
     return [] if value is None else value
 
 
-def _mapping(value: Any) -> Any:
+def _mapping(value: object) -> object:
     return {} if value is None else value
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     return 0.0 if value is None else value
 
 
@@ -115,7 +115,7 @@ def spoken(conversation: Iterable[Turn]) -> list[list[str]]:
 M = TypeVar("M", bound=FormatModel)
 
 
-def validate(model: type[M], data: Any, source: Source, *steps: object) -> M:
+def validate(model: type[M], data: object, source: Source, *steps: object) -> M:
     """Check a value against a model.
 
     Raises:
@@ -178,7 +178,7 @@ def fact(error: Mapping[str, Any]) -> str:
     return f"expected {expected}, found {shown(error.get('input'))}"
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Describe a value of a file for a message: its JSON type, and a short form where it helps."""
     if isinstance(value, dict):
         return "an object"
@@ -197,7 +197,7 @@ def shown(value: Any) -> str:
     )
 
 
-def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
+def misspelt(model: type[FormatModel], data: object, place: str) -> list[str]:
     """Return warnings for unknown keys that resemble a known one."""
     if not isinstance(data, dict):
         return []
@@ -209,7 +209,7 @@ def misspelt(model: type[FormatModel], data: Any, place: str) -> list[str]:
     ]
 
 
-def write_json(path: str | Path, data: Any) -> None:
+def write_json(path: str | Path, data: object) -> None:
     """Write JSON as people read it: two blanks, UTF-8, a line break at the end.
 
     A lone surrogate, which UTF-8 cannot hold, is written as its escape.
@@ -227,7 +227,7 @@ def encoded(text: str) -> bytes:
         ).encode("utf-8")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, FormatModel):
         return value.to_dict()
     if isinstance(value, list):

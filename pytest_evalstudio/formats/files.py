@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.dataset import LlmDataset, parse_csv, read_dataset
@@ -46,7 +46,7 @@ class EvalFile:
     lines: Mapping[CaseIdentity, int] = field(default_factory=dict)
 
 
-def kind_of(data: Any) -> str:
+def kind_of(data: object) -> str:
     """Return the kind of a file by its root keys, or "" for an unsupported one."""
     if not isinstance(data, dict):
         return ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
 
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.formats.dataset import LlmDataset
@@ -21,7 +20,7 @@ MODELS: dict[str, type[FormatModel] | type[Workflow]] = {
 }
 
 
-def generate(kind: str) -> dict[str, Any]:
+def generate(kind: str) -> dict[str, object]:
     """Generate the schema of a format from its model.
 
     Args:

@@ -28,7 +28,7 @@ class JudgeMember(BaseModel):
     model: Annotated[str, Field(min_length=1)] | None = None
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The host, its parameters and limits."""
         return {**({"host": self.host} if self.host else {}), **(self.model_extra or {})}
 
@@ -90,7 +90,7 @@ class JudgeTable(JudgeMember):
         )
 
     @classmethod
-    def over(cls, base: JudgeTable | None, own: Mapping[str, Any]) -> JudgeTable:
+    def over(cls, base: JudgeTable | None, own: Mapping[str, object]) -> JudgeTable:
         """Return an evaluator's own table.
 
         Judges, vote, templates, their versions, examples and `steady` that it lacks are inherited from the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -163,7 +163,7 @@ def _read_part(source: Source, name: str, errors: list[DataError]) -> tuple[LlmD
     return head, rows
 
 
-def _read_models(source: Source, data: Any) -> list[Model]:
+def _read_models(source: Source, data: object) -> list[Model]:
     if not isinstance(data, list):
         raise source.error("/models", "expected a list of models")
     models: list[Model] = []

@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.core.errors import DataError
 
@@ -154,7 +153,7 @@ def _delimiter(text: str) -> str:
     )
 
 
-def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
     """Return a CSV file that spreadsheets read safely: UTF-8 with a byte-order mark, no formulas.
 
     `names` should hold ANSWER_ID, by which readers know that cells are to be read back by `plain`.

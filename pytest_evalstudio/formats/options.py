@@ -57,12 +57,12 @@ class OptionError(ConfigurationError):
 
 def check_options(
     cls: type,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     place: str,
     *,
     also: Collection[str] = (),
     from_text: Collection[str] = (),
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Check names and values of options.
 
     Args:
@@ -88,7 +88,7 @@ def check_options(
     return checked
 
 
-def build(cls: type[T], options: Mapping[str, Any], place: str) -> T:
+def build(cls: type[T], options: Mapping[str, object], place: str) -> T:
     """Make an object of checked options.
 
     Raises:
@@ -134,7 +134,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any] | None:
         return TypeAdapter(hint)
 
 
-def _value(adapter: _Adapter, value: Any, place: str, key: str, *, is_text: bool) -> Any:
+def _value(adapter: _Adapter, value: object, place: str, key: str, *, is_text: bool) -> object:
     if adapter.check is None:
         return value
     try:
@@ -153,7 +153,7 @@ def _value(adapter: _Adapter, value: Any, place: str, key: str, *, is_text: bool
     raise OptionError(place, key, f"{fact}, found {shown}")
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     """Return a value as JSON; a list of a configuration may be a tuple, and a text may be a path.
 
     Raises:
@@ -162,29 +162,29 @@ def _json(value: Any) -> str:
     return json.dumps(value, default=_plain)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
-def _fact(hint: Any, exc: ValidationError) -> str:
+def _fact(hint: object, exc: ValidationError) -> str:
     error = exc.errors(include_input=False, include_url=False)[0]
     if _is_union(hint) or error["type"].endswith(_TYPE_ERRORS):
         return f"expected {spoken(hint)}"
     return str(error["msg"]).lower()
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + " …"
 
 
-def _is_union(hint: Any) -> bool:
+def _is_union(hint: object) -> bool:
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
-def spoken(hint: Any, *, many: bool = False) -> str:
+def spoken(hint: object, *, many: bool = False) -> str:
     """Return a type as messages call it.
 
     >>> from typing import Literal

@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 HEAD_BYTES = 4096
 """Bytes that are read first; a root key must begin in them, else the rest is not read."""
@@ -95,7 +94,7 @@ def _announced(head: bytes) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys(key.removeprefix(b"raw_") for key in keys))
 
 
-def missing_part(data: Any) -> str | None:
+def missing_part(data: object) -> str | None:
     """Return what parsed content lacks to be surely an evaluation file.
 
     Returns:
@@ -117,14 +116,14 @@ def missing_part(data: Any) -> str | None:
     return None
 
 
-def _names_schema(data: Mapping[str, Any]) -> bool:
+def _names_schema(data: Mapping[str, object]) -> bool:
     """Return whether `$schema` names one of our schemas and the content has the root key of that format."""
     named = _SCHEMA.search(str(data.get("$schema", "")))
     root_keys = {"suite": "tests", "lab": "dataset", "dataset": "inputs", "workflow": "evalstudio_workflow"}
     return named is not None and root_keys[named[1]] in data
 
 
-def _objects(value: Any) -> list[Mapping[str, Any]]:
+def _objects(value: object) -> list[Mapping[str, object]]:
     if not isinstance(value, Sequence):
         return []
     return [item for item in value if isinstance(item, Mapping)]

@@ -159,8 +159,8 @@ def _parse_json(text: str, name: str) -> Source:
     return Source(name=name, text=text, data=data, warnings=warnings)
 
 
-def _load_json(text: str, name: str) -> Any:
-    def reject(constant: str) -> Any:
+def _load_json(text: str, name: str) -> object:
+    def reject(constant: str) -> object:
         constant_match = next(token for token in _CONSTANTS.finditer(text) if token[0] == constant)
         line, column = _line_column(text, constant_match.start())
         raise DataError(
@@ -190,7 +190,7 @@ class _NameTwice(Exception):
     pass
 
 
-def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise _NameTwice

@@ -31,7 +31,7 @@ OURS = ("conversation", "expected_facts", "guidelines", "expected_documents", "x
 """Keys that the documents do not have; a case carries them into its rows."""
 
 
-def _choice(value: Any) -> Any:
+def _choice(value: object) -> object:
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return {name: {} for name in value}
     return {name: options or {} for name, options in value.items()} if isinstance(value, Mapping) else value
@@ -94,7 +94,7 @@ class Test(FormatModel):
     test_cases: list[TestCase] = Field(default_factory=list)
     categories: Texts = Field(default_factory=list)
 
-    def add_case(self, prompt: str, **fields: Any) -> TestCase:
+    def add_case(self, prompt: str, **fields: object) -> TestCase:
         """Add a test case to this test; `fields` are those of TestCase."""
         case = TestCase(prompt=prompt, **fields)
         self.test_cases.append(case)
@@ -117,7 +117,7 @@ class TestSuite(FormatModel):
     tests: list[Test] = Field(default_factory=list)
     categories: Texts = Field(default_factory=list)
 
-    def add_test(self, documents: list[str] | None = None, **fields: Any) -> Test:
+    def add_test(self, documents: list[str] | None = None, **fields: object) -> Test:
         """Add an empty test over a corpus."""
         test = Test(documents=documents or [], **fields)
         self.tests.append(test)
@@ -187,7 +187,7 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
     return head, errors
 
 
-def _read_test(source: Source, index: int, raw: Any, places: _Places, errors: list[DataError]) -> Test:
+def _read_test(source: Source, index: int, raw: object, places: _Places, errors: list[DataError]) -> Test:
     if not isinstance(raw, dict):
         raise source.error(pointer("tests", index), "expected a test: an object with test_cases")
     test = validate(

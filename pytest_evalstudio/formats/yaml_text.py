@@ -34,7 +34,7 @@ _PLAIN = (
 """Kinds of plain scalars: tag, pattern, first characters."""
 
 
-def load_yaml(text: str, name: str) -> Any:
+def load_yaml(text: str, name: str) -> object:
     """Return the value of a YAML text.
 
     Args:
@@ -61,7 +61,7 @@ def load_yaml(text: str, name: str) -> Any:
         ) from None
 
 
-def compose(text: str) -> Any:
+def compose(text: str) -> object:
     """Return the root node of a YAML text that was read before; None for an empty one."""
     import yaml
 
@@ -105,7 +105,7 @@ def node_lines(
 def _loader(name: str) -> Any:
     """Return a loader whose errors name the file."""
 
-    def mapping(self: Any, node: Any) -> dict[str, Any]:
+    def mapping(self: Any, node: Any) -> dict[str, object]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
@@ -150,7 +150,7 @@ def _plain_loader() -> Any:
     return loader
 
 
-def _check_size(text: str, name: str, loader: Any) -> None:
+def _check_size(text: str, name: str, loader: object) -> None:
     """Refuse a text that is nested or expanded beyond the limits.
 
     The size of an anchored value is added at each alias.

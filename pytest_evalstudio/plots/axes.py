@@ -33,10 +33,6 @@ class Scale:
             return (self.start + self.end) / 2
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
-    def clipped(self, value: float) -> float:
-        """Return the pixel of the nearest value on the axis."""
-        return self(min(max(value, self.low), self.high))
-
     def ticks(self, count: int = 5) -> list[float]:
         """Return about `count` round values on the axis, in order.
 

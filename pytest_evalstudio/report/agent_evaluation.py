@@ -197,7 +197,7 @@ class AgentEvaluation:
             }
             self._rows.write(json.dumps(portable(entry), ensure_ascii=False, allow_nan=False) + "\n")
 
-    def _figures(self) -> dict[str, Any]:
+    def _figures(self) -> dict[str, object]:
         return {
             "schema_version": SCHEMA_VERSION,
             "run_id": self.run.run_id,
@@ -208,7 +208,7 @@ class AgentEvaluation:
             },
         }
 
-    def _of_model(self, own: Mapping[str, _Aggregator]) -> dict[str, Any]:
+    def _of_model(self, own: Mapping[str, _Aggregator]) -> dict[str, object]:
         known = [(one, own[one.prefix]) for one in self._assessments if one.prefix in own]
         return {
             "metrics": {

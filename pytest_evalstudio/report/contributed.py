@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
-from typing import Any
 
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import Section, SectionSpec
@@ -18,7 +17,7 @@ HOME = "pytest_evalstudio."
 
 def built_sections(
     content: Content, registry: Registry
-) -> Iterator[tuple[SectionSpec, str | Mapping[str, Any] | None]]:
+) -> Iterator[tuple[SectionSpec, str | Mapping[str, object] | None]]:
     """Build the sections of a registry in the order of the page.
 
     If a section of another package fails, the page shows the fault instead of the section.

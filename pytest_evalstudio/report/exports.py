@@ -64,7 +64,7 @@ def insight_entry(insight: Insight) -> dict[str, Any]:
     }
 
 
-def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -> dict[str, Any]:
+def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -> dict[str, object]:
     """Return the whole report as one JSON object."""
     run = msgspec.to_builtins(analysis.run)
     return {
@@ -110,7 +110,7 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
     }
 
 
-def leaderboard_entry(board: Leaderboard) -> dict[str, Any]:
+def leaderboard_entry(board: Leaderboard) -> dict[str, object]:
     """Return a leaderboard with all its figures."""
     return {"type": board.evaluator.kind, "standings": [_standing(line) for line in board.standings]}
 
@@ -226,7 +226,7 @@ def _write_leaderboard(folder: ExplainerFolder, board: Leaderboard) -> None:
         describe_format(folder.leaderboard, name, mime)
 
 
-def _standing(line: Standing) -> dict[str, Any]:
+def _standing(line: Standing) -> dict[str, object]:
     return {
         "model_key": line.model,
         "model_name": line.name,
@@ -244,7 +244,7 @@ def _standing(line: Standing) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell(cell: Cell) -> dict[str, object]:
     return {
         "value": cell.value,
         "interval": cell.interval,

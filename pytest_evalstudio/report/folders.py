@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.engine.outputs import EXPLAINER_PREFIX
@@ -83,7 +82,7 @@ def explainer_uuid(run_id: str, evaluator: str) -> str:
     return str(uuid.uuid5(space, evaluator))
 
 
-def describe_format(folder: Path, mime_folder: str, mime: str, **more: Any) -> None:
+def describe_format(folder: Path, mime_folder: str, mime: str, **more: object) -> None:
     """Write the `.meta` file next to a format's folder: its MIME type and files."""
     files = sorted(path.name for path in (folder / mime_folder).iterdir())
     write_json(folder / f"{mime_folder}.meta", {"mime": mime, "files": files, **more})

@@ -59,7 +59,7 @@ def page_pieces(
     )
 
 
-def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, Any]) -> str:
+def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, object]) -> str:
     """Return a section of this package as its template renders it."""
     template = _environment().get_template(f"{spec.id}.html")
     return template.render(content=content, analysis=content.analysis, **values)
@@ -114,11 +114,11 @@ def confusion_heat(count: int, of: int, right: bool) -> str:
     return f"h{3 + depth if right else 3 - depth}"
 
 
-def _document(template: str, content: Content, **more: Any) -> str:
+def _document(template: str, content: Content, **more: object) -> str:
     return _environment().get_template(template).render(_shared(content, scripts=False) | more)
 
 
-def _shared(content: Content, *, scripts: bool) -> dict[str, Any]:
+def _shared(content: Content, *, scripts: bool) -> dict[str, object]:
     """Return the values that all templates need."""
     return {
         "content": content,
@@ -222,7 +222,7 @@ def _caption(svg: str) -> str:
     return unescape(svg.partition("<title")[2].partition(">")[2].partition("</title>")[0])
 
 
-def _pretty(value: Any) -> str:
+def _pretty(value: object) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, indent=1 if isinstance(value, Mapping) else None)

@@ -39,7 +39,7 @@ class ParquetSheet:
         self._writer = pyarrow.parquet.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[Sequence[Any]] = []
 
-    def add(self, values: Sequence[Any]) -> None:
+    def add(self, values: Sequence[object]) -> None:
         """Take one row."""
         self._rows.append(values)
         if len(self._rows) == ROWS_AT_ONCE:
@@ -63,7 +63,7 @@ class ParquetSheet:
         self._writer.write_batch(pyarrow.RecordBatch.from_arrays(columns, schema=self._schema))
         self._rows = []
 
-    def _column(self, name: str, values: Sequence[Any], kind: Any) -> Any:
+    def _column(self, name: str, values: Sequence[Any], kind: object) -> object:
         import pyarrow
 
         if name in self._scores:
@@ -95,7 +95,7 @@ def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:
     return pyarrow.schema([(name, kinds.get(name, text)) for name in columns])
 
 
-def _storable(value: Any) -> Any:
+def _storable(value: object) -> object:
     """Return a value in which half surrogate pairs, which UTF-8 cannot encode, are escapes."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()

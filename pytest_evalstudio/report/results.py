@@ -48,7 +48,7 @@ def open_text(path: Path) -> IO[str]:
     return open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write JSON that people can read too: two spaces of indentation, infinities as strings."""
     with open_text(path) as file:
         file.write(json.dumps(portable(content), ensure_ascii=False, allow_nan=False, indent=2) + "\n")
@@ -100,7 +100,7 @@ class ResultsWriter:
         folders: Mapping[str, Path],
         evaluators: Mapping[str, EvaluatorInfo],
         models: Mapping[str, ModelEntry],
-        descriptions: Mapping[str, Any],
+        descriptions: Mapping[str, object],
     ) -> None:
         self._files = ExitStack()
         self._models = models
@@ -156,7 +156,7 @@ class _Sheet:
             )
             files.callback(self._parquet.close)
 
-    def add(self, row: Row, outcome: RowOutcome, shared: Sequence[Any], entry: bytes, line: str) -> None:
+    def add(self, row: Row, outcome: RowOutcome, shared: Sequence[object], entry: bytes, line: str) -> None:
         """Write one row.
 
         Args:
@@ -230,7 +230,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str]) -> dict
 _COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES)
 
 
-def _values(item: Item, row: Row) -> list[Any]:
+def _values(item: Item, row: Row) -> list[object]:
     """Return the cells of a row that are the same for all evaluators, in the order of the columns."""
     key, model = item.key, item.model_key
     return [
@@ -286,7 +286,7 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     }
 
 
-def _sentences(info: EvaluatorInfo, row: Row, outcome: RowOutcome) -> list[dict[str, Any]]:
+def _sentences(info: EvaluatorInfo, row: Row, outcome: RowOutcome) -> list[dict[str, object]]:
     made = segments(row.actual_output, outcome.fragments, info.sentence_metric)
     data = [
         {

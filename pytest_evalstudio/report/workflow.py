@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -117,7 +116,7 @@ def _write_guardrails(run: WorkflowRun) -> None:
         configuration.save(run.folder / REFERENCE_GUARDRAILS, reference_ids=True)
 
 
-def _without_pictures(step: StepSummary) -> dict[str, Any]:
+def _without_pictures(step: StepSummary) -> dict[str, object]:
     """Return a step for JSON with the names of its pictures; their files are among the artifacts."""
     return {**msgspec.to_builtins(step), "pictures": list(step.pictures)}
 

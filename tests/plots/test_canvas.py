@@ -33,7 +33,6 @@ def test_any_text_is_a_text_and_nothing_else(text: str) -> None:
 def test_a_scale_goes_up_where_pixels_go_down() -> None:
     scale = Scale(0, 10, 200, 100)
     assert [scale(value) for value in (0, 5, 10)] == [200, 150, 100]
-    assert scale.clipped(12) == 100
     assert Scale(3, 3, 0, 100)(3) == 50
 
 

@@ -14,7 +14,6 @@ from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.samples import (
     FIRST_KEYS,
-    FIRST_TEXTS,
     CaseBook,
     CaseFlip,
     CaseMarks,
@@ -33,7 +32,6 @@ from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, Row,
 
 __all__ = [
     "FIRST_KEYS",
-    "FIRST_TEXTS",
     "LISTED",
     "MAX_RERUNS",
     "Aggregator",

@@ -44,7 +44,7 @@ def perturb(
     *,
     seed: int = DEFAULT_SEED,
     where: str = "",
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     folder: str | Path = ".",
     registry: Registry | None = None,
     judge: Callable[[], Judge] | None = None,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.judging import Judge
@@ -68,7 +68,7 @@ Chain = tuple[Step, ...]
 def parse_perturbations(
     text: str,
     registry: Registry,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     *,
     folder: Path = Path(),
     judge: Callable[[], Judge] | None = None,
@@ -125,7 +125,7 @@ def _begun(id: str, seed: int) -> hashlib.blake2b:
 def _step(
     text: str,
     registry: Registry,
-    tables: Mapping[str, Mapping[str, Any]],
+    tables: Mapping[str, Mapping[str, object]],
     folder: Path,
     judge: Callable[[], Judge] | None,
 ) -> Step:
@@ -182,7 +182,9 @@ def _intensity(word: str, spec: PerturbatorSpec) -> Intensity:
     return intensity
 
 
-def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str, folder: Path) -> Perturbator:
+def _made(
+    name: str, options: Mapping[str, object], registry: Registry, place: str, folder: Path
+) -> Perturbator:
     cls = registry.perturbators.get(name)
     checked = check_options(cls, options, place)
     paths = registry.perturbators.spec(name).path_options
@@ -190,7 +192,7 @@ def _made(name: str, options: Mapping[str, Any], registry: Registry, place: str,
     return build(cls, checked, place)
 
 
-def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:
+def _typed(cls: type, options: Mapping[str, str]) -> dict[str, object]:
     """Convert options of the command line to the types of their fields.
 
     Values that do not fit stay text, which the option check then rejects.
@@ -199,7 +201,7 @@ def _typed(cls: type, options: Mapping[str, str]) -> dict[str, Any]:
     return {key: value if hints.get(key) is str else _value(value) for key, value in options.items()}
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:

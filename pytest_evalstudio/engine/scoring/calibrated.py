@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -39,7 +39,7 @@ class Attached:
     sha256: str
     of: str
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return the description of the calibration for the record's header."""
         saved = self.calibration
         conformal = saved.conformal

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.engine.asking.secrets import MASK, looks_secret
 from pytest_evalstudio.metrics.detectors import redact, redact_identifier
@@ -30,12 +29,12 @@ def safe_identifier(text: str) -> str:
     return f"{redacted}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:DIGEST_CHARS]}"
 
 
-def safe_description(description: Mapping[str, Any]) -> dict[str, Any]:
+def safe_description(description: Mapping[str, object]) -> dict[str, object]:
     """Return a model's description without secret values; personal data and secrets in texts are masked."""
     return {name: _safe(value, name) for name, value in description.items()}
 
 
-def _safe(value: Any, name: str) -> Any:
+def _safe(value: object, name: str) -> object:
     if isinstance(value, str):
         return MASK if value and looks_secret(name) else redact(value)
     if isinstance(value, Mapping):

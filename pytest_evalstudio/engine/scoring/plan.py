@@ -129,7 +129,7 @@ class Plan:
         check_together(chosen)
         return chosen
 
-    def get(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
+    def get(self, name: str, options: Mapping[str, object] | None = None) -> ConfiguredEvaluator:
         """Return an evaluator; options given here take precedence over the configured ones.
 
         Raises:
@@ -140,7 +140,7 @@ class Plan:
             self._made[identity] = self._make(name, options or {})
         return self._made[identity]
 
-    def for_case(self, choice: Mapping[str, Mapping[str, Any]] | None) -> tuple[ConfiguredEvaluator, ...]:
+    def for_case(self, choice: Mapping[str, Mapping[str, object]] | None) -> tuple[ConfiguredEvaluator, ...]:
         """Return the evaluators of a case: its own choice if it has one, else the run's."""
         if choice is None:
             return self.selected
@@ -148,7 +148,7 @@ class Plan:
         check_together(chosen)
         return chosen
 
-    def _of_case(self, name: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _of_case(self, name: str, options: Mapping[str, object]) -> Mapping[str, object]:
         """Return the options of a case; they must not choose what code or weights are loaded.
 
         Cases come from files, which are not trusted.
@@ -174,7 +174,7 @@ class Plan:
                 )
         return options
 
-    def alone(self, name: str, options: Mapping[str, Any] | None = None) -> ConfiguredEvaluator:
+    def alone(self, name: str, options: Mapping[str, object] | None = None) -> ConfiguredEvaluator:
         """Return one evaluator, as `get`, that is to score without other evaluators.
 
         Raises:
@@ -204,7 +204,7 @@ class Plan:
             raise unknown_name("evaluator", str(kind), known, "`evalstudio evaluators` lists all.")
         return self._registry.evaluators.get(str(kind))
 
-    def _check_table(self, name: str, options: Mapping[str, Any]) -> None:
+    def _check_table(self, name: str, options: Mapping[str, object]) -> None:
         place = f"{self._config.file or 'configuration'}: evaluator.{name}"
         try:
             cls = self._type_of(name)
@@ -232,7 +232,7 @@ class Plan:
             self._declared[name] = spec, attached
         return self._declared[name]
 
-    def _make(self, name: str, own: Mapping[str, Any]) -> ConfiguredEvaluator:
+    def _make(self, name: str, own: Mapping[str, object]) -> ConfiguredEvaluator:
         cls = self._type_of(name)
         declared = cls.__evalstudio__
         place = f"evaluator {name}"
@@ -275,7 +275,7 @@ class Plan:
             attached=attached,
         )
 
-    def _path(self, value: Any) -> Any:
+    def _path(self, value: object) -> object:
         """Resolve a path against the configuration's folder; JSON text is not a path."""
         if not isinstance(value, str) or value.lstrip().startswith("{"):
             return value
@@ -289,8 +289,8 @@ class Plan:
 
 
 def _check_given(
-    cls: type[Evaluator], spec: EvaluatorSpec, options: Mapping[str, Any], place: str
-) -> dict[str, Any]:
+    cls: type[Evaluator], spec: EvaluatorSpec, options: Mapping[str, object], place: str
+) -> dict[str, object]:
     """Check the options that a table or case gives to an evaluator.
 
     Returns:

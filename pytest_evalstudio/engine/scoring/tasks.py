@@ -274,7 +274,7 @@ def _lab_models(lab: TestLab) -> dict[str, ModelInfo]:
     }
 
 
-def _described(model: Model) -> dict[str, Any]:
+def _described(model: Model) -> dict[str, object]:
     return {**model.to_dict(), "host": "lab"}
 
 

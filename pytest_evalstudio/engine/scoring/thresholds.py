@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
@@ -38,7 +37,7 @@ def by_evaluator(thresholds: Mapping[str, float]) -> dict[str, dict[str, float]]
     return grouped
 
 
-def thresholds_of(options: Mapping[str, Any], spec: EvaluatorSpec, place: str) -> dict[str, float]:
+def thresholds_of(options: Mapping[str, object], spec: EvaluatorSpec, place: str) -> dict[str, float]:
     """Return metric key to threshold of an evaluator's table.
 
     Raises:

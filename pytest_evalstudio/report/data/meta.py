@@ -19,7 +19,7 @@ ANY = -1
 """Place of a metric or model where a problem is about none in particular."""
 
 
-def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, Any]:
+def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, object]:
     """Describe the run for the page's scripts.
 
     Args:
@@ -43,7 +43,7 @@ def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, A
 
 def _evaluator(
     board: Leaderboard, number: int, models: list[str], columns: Columns, problems: Iterable[Problem]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     info = board.evaluator
     lines = {line.model: line for line in board.standings}
     return {
@@ -68,7 +68,7 @@ def _evaluator(
     }
 
 
-def _metric(metric: Metric, *, colours: bool, judged: bool) -> dict[str, Any]:
+def _metric(metric: Metric, *, colours: bool, judged: bool) -> dict[str, object]:
     return {
         "key": metric.key,
         "name": metric.name,
@@ -82,7 +82,7 @@ def _metric(metric: Metric, *, colours: bool, judged: bool) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Any) -> Mapping[str, Any] | None:
+def _cell(cell: Any) -> Mapping[str, object] | None:
     return (
         None
         if cell.value is None

@@ -114,7 +114,7 @@ class TextStore:
                 self._file.seek(offset)
                 yield number, self._file.read(size)
 
-    def _add(self, kind: str, entry: Any, size: int) -> int:
+    def _add(self, kind: str, entry: object, size: int) -> int:
         shelf = self._shelves[kind]
         if shelf.size > self._budget:
             return NOWHERE
@@ -219,6 +219,6 @@ def _contexts(row: Row) -> JsonObject:
     }
 
 
-def _cut(text: str) -> str | list[Any]:
+def _cut(text: str) -> str | list[object]:
     """Return a text, or its beginning and the number of characters left out."""
     return text if len(text) <= TEXT_CHARS else [text[:TEXT_CHARS], len(text) - TEXT_CHARS]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
 @section("cases", title="Test cases", order=55)
-def cases(content: Content) -> Mapping[str, Any] | None:
+def cases(content: Content) -> Mapping[str, object] | None:
     """Show the table of cases, which a script draws, or links to the files without scripts."""
     if not len(content.columns):
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, VERDICTS, ItemChange
 from pytest_evalstudio.comparison.text import word_diff
@@ -15,7 +14,7 @@ _SHOWN = ("regressed", "error_now", "fixed", "new", "gone")
 
 
 @section("comparison", title="Comparison with the baseline", order=5)
-def comparison(content: Content) -> Mapping[str, Any] | None:
+def comparison(content: Content) -> Mapping[str, object] | None:
     """Show verdict, counts, changed items and metrics; nothing without a baseline."""
     result = content.comparison
     if result is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
@@ -12,7 +11,7 @@ CATEGORIES = 40
 
 
 @section("dataset", title="Data set", order=70)
-def dataset(content: Content) -> Mapping[str, Any]:
+def dataset(content: Content) -> Mapping[str, object]:
     """Show sizes, columns with their cardinalities, lengths of texts, categories."""
     figures = content.analysis.dataset
     categories = list(figures.categories.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
@@ -18,14 +17,14 @@ PROBLEMS = 10
 
 
 @section("evaluators", title="Evaluators", order=50)
-def evaluators(content: Content) -> Mapping[str, Any] | None:
+def evaluators(content: Content) -> Mapping[str, object] | None:
     """Show all evaluators of the run, in order."""
     if not content.analysis.evaluators:
         return None
     return {"parts": [evaluator_part(content, id) for id in content.analysis.evaluators]}
 
 
-def evaluator_part(content: Content, id: str) -> dict[str, Any]:
+def evaluator_part(content: Content, id: str) -> dict[str, object]:
     """Return the values for the template of one evaluator."""
     analysis = content.analysis
     board = analysis.leaderboards[id]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
 @section("eye", title="Evaluation eye", order=15)
-def eye(content: Content) -> Mapping[str, Any] | None:
+def eye(content: Content) -> Mapping[str, object] | None:
     """Show the drawing, which a script makes; nothing if nothing was evaluated."""
     analysis = content.analysis
     return {} if analysis.evaluators and analysis.models else None

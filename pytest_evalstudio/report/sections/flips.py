@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.engine.analysis.flip_rates import GROUPS
 from pytest_evalstudio.report.content import Content
@@ -12,7 +11,7 @@ from pytest_evalstudio.report.sensitivity import charts
 
 
 @section("flips", title="Robustness", order=40)
-def flips(content: Content) -> Mapping[str, Any] | None:
+def flips(content: Content) -> Mapping[str, object] | None:
     """Show flip rates by group, and a curve over the intensities.
 
     Perturbations that change the meaning are separate. There is no section if no question was perturbed.

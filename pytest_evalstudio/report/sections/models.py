@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -12,7 +11,7 @@ from pytest_evalstudio.report.sections import section
 
 
 @section("models", title="Models", order=60)
-def models(content: Content) -> Mapping[str, Any]:
+def models(content: Content) -> Mapping[str, object]:
     """Show the operation and the configuration of each model."""
     described = {key: msgspec.to_builtins(model) for key, model in content.analysis.run.models.items()}
     return {

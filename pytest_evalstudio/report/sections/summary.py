@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.report.content import Content
@@ -11,7 +10,7 @@ from pytest_evalstudio.report.sections import section
 
 
 @section("summary", title="Summary", order=10)
-def summary(content: Content) -> Mapping[str, Any]:
+def summary(content: Content) -> Mapping[str, object]:
     """Show severities, verdicts, gates, and the primary metrics of all models side by side."""
     analysis = content.analysis
     return {

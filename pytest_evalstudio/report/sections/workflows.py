@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.record.schema import StepEntry
 from pytest_evalstudio.report.content import Content
@@ -11,7 +10,7 @@ from pytest_evalstudio.report.sections import section
 
 
 @section("workflows", title="Model risk management", order=45)
-def workflows(content: Content) -> Mapping[str, Any] | None:
+def workflows(content: Content) -> Mapping[str, object] | None:
     """Show the steps of each workflow file of the run in order; nothing without workflows."""
     by_file: dict[str, list[StepEntry]] = {}
     for step in content.analysis.run.steps.values():
