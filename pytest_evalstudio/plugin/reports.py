@@ -19,6 +19,7 @@ from pytest_evalstudio.engine.recording import (
     model_entry,
 )
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.verdicts import Verdict
@@ -114,7 +115,7 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
         test_key=task.case.test_key,
         model_key=task.model.key,
         code=ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE,
-        reason=_reason(report),
+        reason=_reason(report) if result is None or not (result.errors or misses(result)) else "",
         xfail=task.xfail,
         attempts=_attempts(item),
     )

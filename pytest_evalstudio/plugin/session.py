@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.plans import WorkerPlan
     from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.workflows import WorkflowStep
+
+
+MANY_ITEMS = 1_000
+"""Items from which on Python's garbage collector does not search what collection made."""
 
 
 class EvalSession:
@@ -256,6 +261,9 @@ class EvalSession:
             self.baseline.check(items)
             if self.settings.expects_known_failures:
                 self.baseline.expect_known_failures(items)
+        if len(items) >= MANY_ITEMS:
+            gc.freeze()  # the collector would search all items again and again
+            self.services.callback(gc.unfreeze)
         self.models.open(items)
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
