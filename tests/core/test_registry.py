@@ -177,7 +177,7 @@ def test_an_installed_class_that_is_not_declared_is_refused(installed):
 
 
 def test_perturbators_come_from_their_folder_and_from_installed_packages(installed):
-    installed("pytest_evalstudio.perturbations", "toy_perturbators:Reversed")
+    installed("pytest_evalstudio.perturbations", "support.toy_perturbators:Reversed")
     known = Registry().perturbators
     assert {"comma", "synonym", "reversed"} <= set(known)
     assert known.get("reversed")().perturb("abc", "MEDIUM", 1).text == "cba"

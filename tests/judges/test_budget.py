@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -114,26 +115,32 @@ def test_reservations_of_others_are_spent_where_nothing_of_ours_is_open() -> Non
     assert "judge.max_cost" in str(asyncio.run(admitted()))
 
 
-def _spend(folder: str, granted: Any) -> None:
-    async def spend() -> int:
-        with AnswerCache(Path(folder)) as cache:
-            spender = Budget(limits=BudgetLimits(max_calls=45), purse=SharedPurse(cache.store, "run"))
-            count = 0
-            while isinstance(grant := await spender.reserve(10), Grant):
-                spender.settle(grant, answered=True)
-                count += 1
-            return count
+SPEND = """
+import asyncio
+import sys
+from pathlib import Path
 
-    granted.put(asyncio.run(spend()))
+from pytest_evalstudio.engine.asking.answers import AnswerCache
+from pytest_evalstudio.engine.asking.purse import SharedPurse
+from pytest_evalstudio.judges.budget import Budget, BudgetLimits, Grant, LocalPurse
+
+
+async def spend(folder):
+    with AnswerCache(Path(folder)) as cache:
+        spender = Budget(limits=BudgetLimits(max_calls=45), purse=SharedPurse(cache.store, "run"))
+        count = 0
+        while isinstance(grant := await spender.reserve(10), Grant):
+            spender.settle(grant, answered=True)
+            count += 1
+        return count
+
+
+print(asyncio.run(spend(sys.argv[1])))
+"""
 
 
 def test_processes_spend_all_calls_of_one_purse_and_no_more(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    granted = context.Queue()
-    workers = [context.Process(target=_spend, args=(str(tmp_path), granted)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    counts = [granted.get(timeout=60) for _ in workers]
-    for worker in workers:
-        worker.join(60)
+    command = [sys.executable, "-c", SPEND, str(tmp_path)]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    counts = [int(worker.communicate(timeout=60)[0]) for worker in workers]
     assert sum(counts) == 45
