@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import builtins
 import importlib.util
+import json
 import socket
 import time
 from datetime import UTC, datetime, timedelta
@@ -39,6 +40,19 @@ def test_an_answer_has_text_usage_and_cost(chat, service):
     )
     assert answer.cost_usd == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000
     assert answer.duration_s > 0
+
+
+def test_called_tools_are_kept_with_the_answer_and_without_a_text(chat, service):
+    call = {"id": "1", "type": "function", "function": {"name": "fee_of", "arguments": '{"card": "gold"}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    service.default = Reply(body=json.dumps(reply).encode())
+
+    [answer] = chat().ask(ASK)
+
+    assert (answer.text, answer.error) == ("", "")
+    assert [called["function"] for called in answer.tool_calls] == [call["function"]]
 
 
 def test_without_prices_the_cost_is_unknown(chat):

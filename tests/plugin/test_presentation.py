@@ -46,9 +46,12 @@ def failing(project: Project) -> Project:
     return project
 
 
+@pytest.mark.parametrize("verbosity", ["-q", "-vv"])
 @pytest.mark.parametrize("style", ["long", "short", "line", "no"])
-def test_the_summary_names_the_reason_and_no_frame_is_ours(failing: Project, style: str) -> None:
-    result = failing.run(f"--tb={style}", "-W", "error")
+def test_the_summary_names_the_reason_and_no_frame_is_ours(
+    failing: Project, style: str, verbosity: str
+) -> None:
+    result = failing.run(f"--tb={style}", verbosity, "-W", "error")
 
     result.assert_outcomes(failed=5)
     text = result.stdout.str()
