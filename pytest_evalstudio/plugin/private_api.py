@@ -72,12 +72,11 @@ class FixtureItem(pytest.Item):
         """pytest takes this method for set-up errors, too, and `repr_failure` comes down to it."""
         if not isinstance(excinfo.value, self.expected_faults):
             return super()._repr_failure_py(excinfo, style)
-        shown = excinfo.getrepr(style="value")
-        if shown.reprcrash is not None:
-            shown.reprcrash.path = str(self.path)
-            shown.reprcrash.lineno = (self.reportinfo()[1] or 0) + 1
-            shown.reprcrash.message = str(excinfo.value).splitlines()[0]
-        return shown
+        lines = str(excinfo.value).split("\n")
+        # As `excinfo.getrepr(style="value")`, which looks through the whole traceback first.
+        traceback = ReprTraceback([ReprEntry(lines, None, None, None, "value")], None, style="value")
+        crash = ReprFileLocation(str(self.path), (self.reportinfo()[1] or 0) + 1, lines[0])
+        return ExceptionChainRepr([(traceback, crash, None)])
 
 
 def fixture_is_visible(item: pytest.Item, name: str) -> bool:
