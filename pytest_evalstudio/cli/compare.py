@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -45,13 +46,24 @@ def add_to(add: Adds) -> None:
         metavar="SHARE",
         help="drop that does not matter, as a share of the metric's range (default: %(default)s)",
     )
+    parser.add_argument(
+        "--rescore", action="store_true", help="score the base run's answers by today's evaluators, too"
+    )
+    parser.add_argument("--config", metavar="FILE", help="configuration of --rescore (default: the nearest)")
+    parser.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of stored replies (default: %(default)s)",
+    )
+    add_plugin_option(parser)
     parser.add_argument("--json", action="store_true", help="print the comparison as JSON")
     parser.add_argument("-o", "--output", metavar="DIR", help="write comparison.json and comparison.md there")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison; 1 where the new run is worse."""
-    from pytest_evalstudio.comparison.compare import compare
+    from pytest_evalstudio.comparison.compare import compare, with_rescored
     from pytest_evalstudio.comparison.markdown import comparison_markdown
     from pytest_evalstudio.comparison.metrics import Limits
     from pytest_evalstudio.comparison.results import as_json
@@ -60,7 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.writing import write_whole
 
     limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
-    comparison: Comparison = compare(*_sides(arguments), limits=limits)
+    base, new = _sides(arguments)
+    comparison: Comparison = compare(base, new, limits=limits)
+    if arguments.rescore:
+        comparison = with_rescored(comparison, base, _rescored(arguments, base), new)
     if arguments.json:
         print(visible_json(as_json(comparison)))
     else:
@@ -72,6 +87,23 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(folder / "comparison.md", comparison_markdown(comparison).encode())
         say(f"wrote {folder / 'comparison.md'}", error=True)
     return FINDINGS if comparison.is_worse else FINE
+
+
+def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
+    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.engine.rescore import rescored
+    from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+
+    if arguments.models:
+        raise ConfigurationError("--rescore: compares a base with a new run, not two models of one run")
+    registry = registry_for(arguments)
+    provider = ModelProvider(cache=Path(arguments.cache), registry=registry)
+    try:
+        with opened(arguments.base) as reader:
+            config = configuration_for("suite.json", arguments.config)
+            return rescored(reader, base, config, registry=registry, provider=provider)
+    finally:
+        provider.close()
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:

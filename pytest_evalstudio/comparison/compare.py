@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+import msgspec
+
 from pytest_evalstudio.comparison.metrics import Limits, compare_metrics, compare_operations, overall
 from pytest_evalstudio.comparison.results import (
     ITEM_CLASSES,
@@ -11,6 +13,7 @@ from pytest_evalstudio.comparison.results import (
     Comparison,
     ItemChange,
     ItemClass,
+    MetricComparison,
     Part,
     ScoreChange,
 )
@@ -79,6 +82,29 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         changes=tuple(change for change in changes if change.item_class != "still_passing"),
         notes=tuple(_notes(base, new)),
     )
+
+
+def with_rescored(comparison: Comparison, base: Side, rescored: Side, new: Side) -> Comparison:
+    """Return a comparison with the drift of the measure and the change of the model told apart.
+
+    Args:
+        comparison: of the base run with the new run.
+        base: the base run.
+        rescored: the base run with the scores of today's evaluators.
+        new: the new run.
+    """
+    return msgspec.structs.replace(
+        comparison, measure=_of_answers(base, rescored, new.run), model=_of_answers(rescored, new, new.run)
+    )
+
+
+def _of_answers(first: Side, second: Side, run: Run) -> tuple[MetricComparison, ...]:
+    pairs: dict[str, list[tuple[SideItem, SideItem]]] = {}
+    for identity, item in second.items.items():
+        if (earlier := first.items.get(identity)) is not None:
+            pairs.setdefault(identity[2], []).append((earlier, item))
+    compared = compare_metrics(pairs, run.evaluators, Limits())
+    return tuple(metric for metric in compared if metric.decides)
 
 
 def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:

@@ -132,6 +132,10 @@ class Comparison(Struct, frozen=True, kw_only=True):
         changed_cases: keys of the matched items whose question or expectation differs.
         changed_documents: names of the documents whose content differs.
         document_cases: keys of the items that use such a document.
+        measure: today's evaluators on the base run's answers, against its stored scores; the drift of the
+            measure. Empty without rescoring.
+        model: the new run against the base run's answers, both scored by today's evaluators. Empty without
+            rescoring.
         changes: items by class, regressed ones first.
         notes: sentences for people.
     """
@@ -146,6 +150,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     changed_cases: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
     document_cases: tuple[str, ...] = ()
+    measure: tuple[MetricComparison, ...] = ()
+    model: tuple[MetricComparison, ...] = ()
     changes: tuple[ItemChange, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -54,6 +54,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
             f"  {operation.quantity.partition('_')[0]} of {operation.model}: {operation.base:.4g} ->"
             f" {operation.new:.4g} {unit}{interval}"
         )
+    yield from _rescored_lines(comparison)
     yield f"changed: {', '.join(comparison.changed) or 'nothing that the records show'}"
     if comparison.changed_cases:
         yield f"  cases: {_listed(comparison.changed_cases)}"
@@ -62,6 +63,19 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield f"  cases that use them: {_listed(comparison.document_cases)}"
     for note in comparison.notes:
         yield f"note: {note}"
+
+
+def _rescored_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield the drift of each metric on unchanged answers, and the change of the model beside it."""
+    of_model = {(each.evaluator, each.metric, each.model): each.difference for each in comparison.model}
+    for metric in comparison.measure:
+        change = of_model.get((metric.evaluator, metric.metric, metric.model), 0.0)
+        interval = _interval(metric.low, metric.high)
+        yield (
+            f"  {metric.evaluator}.{metric.metric} of {metric.model}: the measure moved by"
+            f" {metric.difference:+.4f}{interval} on unchanged answers; model:"
+            f" {f'{change:+.4f}' if change else 'no change'}"
+        )
 
 
 def metric_line(metric: MetricComparison) -> str:

@@ -1,0 +1,106 @@
+"""Scores the stored answers of a run again, which separates a change of the measure from one of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from pytest_evalstudio.comparison.sides import Identity, Scores, Side
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.evaluate import evaluate_lab
+from pytest_evalstudio.engine.recording import item_scores
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.schema import Item
+
+_MASKED = ("privacy", "security")
+"""Problem types of evaluators that would see masked texts: a record holds no personal data and no secrets."""
+
+
+def rescored(
+    reader: RecordReader, side: Side, config: Configuration, *, registry: Registry, provider: ModelProvider
+) -> Side:
+    """Return a run with the scores that today's evaluators give to its answers.
+
+    Evaluators of personal data and secrets are left out, because the answers in a record are masked.
+
+    Args:
+        reader: of the run or baseline.
+        side: the same run.
+        config: today's configuration; of its evaluators those of the run are used.
+
+    Raises:
+        ConfigurationError: if the answers were left out, or no evaluator of the run is configured.
+    """
+    if reader.run.baseline is not None and not reader.run.baseline.has_answers:
+        raise ConfigurationError(
+            f"{reader.path}: was saved without answers, which --rescore needs; save a baseline with them"
+        )
+    chosen = [id for id, entry in reader.run.evaluators.items() if entry.problem_type not in _MASKED]
+    if config.evaluators is not None and "all" not in config.evaluators:
+        chosen = [id for id in chosen if id in config.evaluators]
+    if not chosen:
+        raise ConfigurationError("--rescore: no evaluator of the base run is configured; name one")
+    config = config.model_copy(update={"evaluators": chosen})
+    by_file: dict[str, list[Item]] = {}
+    for item in reader.items():
+        if item.rows:
+            by_file.setdefault(item.file, []).append(item)
+    scores: dict[Identity, Scores] = {}
+    for file, items in by_file.items():
+        results = evaluate_lab(
+            _lab(items), config, registry=registry, provider=provider, folder=config.folder
+        )
+        for result in results:
+            model = result.task.model
+            name = reader.run.model_name(model.key)
+            for label in (name, model.key):
+                scores[(file, result.task.key, label, 0)] = item_scores(result)
+    return Side(
+        side.run,
+        {
+            identity: msgspec.structs.replace(item, scores=scores.get(identity, {}))
+            for identity, item in side.items.items()
+        },
+    )
+
+
+def _lab(items: Iterable[Item]) -> TestLab:
+    """Return the answers of a file as a lab."""
+    rows: list[Row] = []
+    models: dict[str, bool] = {}
+    for item in items:
+        for row in item.rows:
+            models.setdefault(item.model_key, row.is_rag)
+            rows.append(
+                Row(
+                    key=item.key,
+                    test_key=item.test_key,
+                    model_key=item.model_key,
+                    input=row.input,
+                    corpus=list(row.corpus),
+                    context=list(row.context),
+                    context_sources=list(row.context_sources),
+                    categories=list(row.categories),
+                    expected_output=row.expected_output,
+                    output_condition=row.output_condition,
+                    actual_output=row.actual_output,
+                    actual_duration=row.actual_duration,
+                    run=row.run,
+                    error=row.error,
+                    expected_facts=list(row.expected_facts),
+                    guidelines=list(row.guidelines),
+                    expected_documents=list(row.expected_documents),
+                )
+            )
+    return TestLab(
+        dataset=LlmDataset(inputs=rows),
+        models=[
+            Model(key=key, name=key, llm_model_name=key, retrieves=is_rag) for key, is_rag in models.items()
+        ],
+    )
