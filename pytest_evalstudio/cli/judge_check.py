@@ -63,7 +63,7 @@ def add_to(add: Adds) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.engine.judge_check import Prices, check_judge, told
+    from pytest_evalstudio.engine.judge_check import Prices, check_judge, check_lines
     from pytest_evalstudio.formats.labels import read_labels
 
     if (arguments.input_price is None) != (arguments.output_price is None):
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             input_usd_per_million=arguments.input_price, output_usd_per_million=arguments.output_price
         )
     config = configuration_for(arguments.lab, arguments.config)
-    found = check_judge(
+    figures = check_judge(
         Path(arguments.lab),
         read_labels(Path(arguments.labels)),
         arguments.evaluator,
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         prices=prices,
     )
     if arguments.json:
-        print_json(found)
+        print_json(figures)
     else:
-        say(*told(found))
+        say(*check_lines(figures))
     return FINE

@@ -130,12 +130,12 @@ class Bench:
 
     def verdicts(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdicts:
         """Return, for each case, True if it passes; cases without a verdict are left out."""
-        found = {}
+        passes = {}
         for case, outcome in zip(cases, outcomes, strict=True):
             passed = verdict(self.selected, [outcome]).passed
             if passed is not None:
-                found[case.key, case.model_key] = passed
-        return found
+                passes[case.key, case.model_key] = passed
+        return passes
 
     def close(self) -> None:
         self.provider.close()
@@ -148,12 +148,12 @@ def labelled_cases(path: Path, labels: Labels) -> list[Case]:
     file = read(read_source(path, str(path)))
     if file.errors:
         raise DataError("\n".join(map(str, file.errors)))
-    found = [task.answers[0] for task in tasks(file, path.absolute().parent) if task.answered]
-    cases = [case for case in found if (case.key, case.model_key) in labels]
+    answered = [task.answers[0] for task in tasks(file, path.absolute().parent) if task.answered]
+    cases = [case for case in answered if (case.key, case.model_key) in labels]
     if not cases:
         example = (
-            f"; the file has e.g. key {found[0].key!r}, model_key {found[0].model_key!r}"
-            if found
+            f"; the file has e.g. key {answered[0].key!r}, model_key {answered[0].model_key!r}"
+            if answered
             else ", and no answers either"
         )
         raise DataError(f"{path}: none of its answers has a label{example}")

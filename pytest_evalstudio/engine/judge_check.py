@@ -156,53 +156,53 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def told(found: Mapping[str, Any]) -> Iterator[str]:
+def check_lines(figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the result for a terminal."""
     judges = ", ".join(
-        model.get("llm_model_name") or model.get("host", "") for model in found["judge"].get("models", ())
+        model.get("llm_model_name") or model.get("host", "") for model in figures["judge"].get("models", ())
     )
     yield (
-        f"{found['evaluator']}, judged by {judges}: {found['verdicts']} verdicts on {found['answers']}"
+        f"{figures['evaluator']}, judged by {judges}: {figures['verdicts']} verdicts on {figures['answers']}"
         " labelled answers"
     )
-    if found["agreement"] is not None:
+    if figures["agreement"] is not None:
         yield (
-            f"agreement with people   {found['agreement']:.3f}  95% interval"
-            f" {_interval(found['agreement_interval'])}"
+            f"agreement with people   {figures['agreement']:.3f}  95% interval"
+            f" {_interval(figures['agreement_interval'])}"
         )
-        yield f"Cohen's kappa           {_number(found['kappa'])}"
+        yield f"Cohen's kappa           {_number(figures['kappa'])}"
         for kind in ("good", "bad"):
             yield (
-                f"{kind} answers".ljust(24)
-                + f"precision {_number(found[kind]['precision'])}, recall {_number(found[kind]['recall'])}"
+                f"{kind} answers".ljust(24) + f"precision {_number(figures[kind]['precision'])},"
+                f" recall {_number(figures[kind]['recall'])}"
             )
     for name, label in (
         ("repeats", "repeats"),
         ("chunk_order", "chunks in other order"),
         ("option_order", "choices in other order"),
     ):
-        flips = found["flips"][name]
+        flips = figures["flips"][name]
         if flips["compared"]:
             share = f"({flips['rate']:.1%}, 95% interval {_interval(flips['interval'])})"
             yield f"flips: {label}".ljust(31) + f"{flips['flipped']} of {flips['compared']} {share}"
         else:
             yield f"flips: {label}".ljust(31) + "nothing to compare"
-    repairs = f"repairs {_number(found['repair_rate'])} of the calls"
+    repairs = f"repairs {_number(figures['repair_rate'])} of the calls"
     yield (
-        f"parse failures          {found['parse_failures']} ({_number(found['parse_failure_rate'])}),"
+        f"parse failures          {figures['parse_failures']} ({_number(figures['parse_failure_rate'])}),"
         f" {repairs}"
     )
     cost = (
         "cost not known"
-        if found["cost_usd_per_verdict"] is None
-        else f"{found['cost_usd_per_verdict']:.6f} USD"
+        if figures["cost_usd_per_verdict"] is None
+        else f"{figures['cost_usd_per_verdict']:.6f} USD"
     )
     tokens = (
-        f"{_number(found['input_tokens_per_verdict'], 0)} tokens in,"
-        f" {_number(found['output_tokens_per_verdict'], 0)} out"
+        f"{_number(figures['input_tokens_per_verdict'], 0)} tokens in,"
+        f" {_number(figures['output_tokens_per_verdict'], 0)} out"
     )
-    yield f"per verdict             {_number(found['calls_per_verdict'], 2)} calls, {tokens}, {cost}"
-    for fault in found["faults"]:
+    yield f"per verdict             {_number(figures['calls_per_verdict'], 2)} calls, {tokens}, {cost}"
+    for fault in figures["faults"]:
         yield f"without a verdict: {fault}"
 
 

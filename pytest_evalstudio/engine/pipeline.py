@@ -162,18 +162,18 @@ class Pipeline:
         for index, task in enumerate(tasks):
             if not task.answered:
                 waiting.setdefault(task.model.key, []).append(index)
-        found = [task.answers for task in tasks]
+        answers_of_tasks = [task.answers for task in tasks]
         for key, indices in waiting.items():
             asked = self._models[key]
             prompts = [prompt for index in indices for prompt in prompts_of(tasks[index])]
             answers = iter(asked.ask(prompts, progress=progress))
             for index in indices:
                 task = tasks[index]
-                found[index] = tuple(
+                answers_of_tasks[index] = tuple(
                     answered(task.case, next(answers), task.model, run, retrieves=asked.retrieves)
                     for run in range(1, task.model.runs + 1)
                 )
-        return found
+        return answers_of_tasks
 
     def _score(self, results: Sequence[Result], earlier: Mapping[EvalTask, Result]) -> None:
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}

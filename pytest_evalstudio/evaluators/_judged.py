@@ -57,11 +57,13 @@ def judged(
         raise TypeError("this evaluator requires a judge among its tools")
     asked = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
     judgements = _followed([cases[index] for index in asked], tools, judge, consider, embeds)
-    found = dict(
+    replies_by_index = dict(
         zip(asked, _outcomes([cases[index] for index in asked], judgements, metrics, finish), strict=True)
     )
     return [
-        _decided(found[index], metrics, judge) if index in found else _of_nothing(metrics)
+        _decided(replies_by_index[index], metrics, judge)
+        if index in replies_by_index
+        else _of_nothing(metrics)
         for index in range(len(cases))
     ]
 
@@ -99,8 +101,8 @@ def _outcomes(
     """Return the outcome of each judge's opinion per case."""
     good = [
         (case, judgement)
-        for case, own in zip(cases, judgements, strict=True)
-        for judgement in own
+        for case, of_case in zip(cases, judgements, strict=True)
+        for judgement in of_case
         if judgement.fault is None
     ]
     made = iter(
@@ -111,9 +113,9 @@ def _outcomes(
     return [
         [
             (judgement, _failure(judgement.fault, metrics) if judgement.fault else next(made))
-            for judgement in own
+            for judgement in of_case
         ]
-        for own in judgements
+        for of_case in judgements
     ]
 
 
@@ -128,13 +130,18 @@ def _failure(fault: JudgeFault, metrics: Sequence[Metric]) -> Outcome:
     return dataclasses.replace(error, scores=counted, details={"raw_reply": fault.raw})
 
 
-def _decided(own: Sequence[tuple[Judgement, Outcome]], metrics: Sequence[Metric], judge: Judge) -> Outcome:
-    spent = sum((judgement.spent for judgement, _ in own), Judging())
-    if len(own) == 1:
-        outcome = own[0][1]
+def _decided(
+    of_case: Sequence[tuple[Judgement, Outcome]], metrics: Sequence[Metric], judge: Judge
+) -> Outcome:
+    spent = sum((judgement.spent for judgement, _ in of_case), Judging())
+    if len(of_case) == 1:
+        outcome = of_case[0][1]
     else:
         outcome = vote(
-            [outcome for _, outcome in own], [judgement.judge for judgement, _ in own], metrics, judge.vote
+            [outcome for _, outcome in of_case],
+            [judgement.judge for judgement, _ in of_case],
+            metrics,
+            judge.vote,
         )
     if outcome.status == "error" and spent.over_budget:
         outcome = dataclasses.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)

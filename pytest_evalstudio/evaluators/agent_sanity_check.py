@@ -209,10 +209,10 @@ def _matches(root: Path, expected: Expectation) -> tuple[list[Path], str]:
         return [], "is outside the folder of the test"
     if any(char in pattern for char in _GLOB):
         try:
-            found = sorted(path for path in root.glob(pattern) if inside(root, path))
+            paths = sorted(path for path in root.glob(pattern) if inside(root, path))
         except (ValueError, NotImplementedError, OSError) as exc:
             return [], f"is not a valid pattern: {exc}"
-        return found[:_MAX_FILES], "" if found else "nothing matches"
+        return paths[:_MAX_FILES], "" if paths else "nothing matches"
     path = root / pattern
     return ([path], "") if path.exists() else ([], "is missing")
 

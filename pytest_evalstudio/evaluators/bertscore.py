@@ -73,14 +73,14 @@ class BertScore:
         pairs = list(
             dict.fromkeys((case.actual_output, case.expected_output) for case in cases if not is_empty(case))
         )
-        found: dict[tuple[str, str], Outcome] = {}
+        by_pair: dict[tuple[str, str], Outcome] = {}
         if pairs:
             if tools.token_matcher is None:
                 raise EvaluationError("no model of bert-score is configured")
             matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
-            found = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
+            by_pair = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
         return [
-            worst(self.metrics) if is_empty(case) else found[case.actual_output, case.expected_output]
+            worst(self.metrics) if is_empty(case) else by_pair[case.actual_output, case.expected_output]
             for case in cases
         ]
 

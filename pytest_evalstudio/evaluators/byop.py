@@ -56,8 +56,8 @@ class Byop:
 
     def __post_init__(self) -> None:
         if self.prompt and not self.needs:
-            found = _BRACED.findall(self.prompt)
-            hint = nearest(found[0], PLACEHOLDERS) if found else ""
+            named = _BRACED.findall(self.prompt)
+            hint = nearest(named[0], PLACEHOLDERS) if named else ""
             names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             raise ConfigurationError(
                 f"prompt: names no text that is to be judged. {hint or 'At least one of ' + names} must stand"
@@ -81,7 +81,7 @@ class Byop:
             "context": case.context,
             "actual_output": case.actual_output,
         }
-        [found] = yield [
+        [named] = yield [
             Question(
                 prompt="byop",
                 texts={name: known[name] for name in self.needs},
@@ -92,4 +92,4 @@ class Byop:
                 ),
             )
         ]
-        return verdict_outcome(self.metrics, found["verdict"], found["reason"], failing="false")
+        return verdict_outcome(self.metrics, named["verdict"], named["reason"], failing="false")

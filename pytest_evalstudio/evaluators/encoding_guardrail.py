@@ -213,22 +213,22 @@ def _all_layers(text: str, layers: int = _MAX_LAYERS) -> str:
 
 
 def _spaced_hex(text: str) -> Runs:
-    for found in _SPACED_HEX.finditer(text):
-        yield *found.span(), bytes.fromhex("".join(_HEX_PAIR.findall(found[0])))
+    for match in _SPACED_HEX.finditer(text):
+        yield *match.span(), bytes.fromhex("".join(_HEX_PAIR.findall(match[0])))
 
 
 def _plain_hex(text: str) -> Runs:
-    for found in _HEX.finditer(text):
-        yield *found.span(), bytes.fromhex(found[1])
+    for match in _HEX.finditer(text):
+        yield *match.span(), bytes.fromhex(match[1])
 
 
 def _base64(text: str, hinted: bool) -> Runs:
     import base64
 
-    for found in (_HINTED_BASE64 if hinted else _BASE64).finditer(text):
-        compact = "".join(found[0].split()).rstrip("=").replace("-", "+").replace("_", "/")
+    for match in (_HINTED_BASE64 if hinted else _BASE64).finditer(text):
+        compact = "".join(match[0].split()).rstrip("=").replace("-", "+").replace("_", "/")
         if len(compact) % 4 != 1:
-            yield *found.span(), base64.b64decode(compact + "=" * (-len(compact) % 4))
+            yield *match.span(), base64.b64decode(compact + "=" * (-len(compact) % 4))
 
 
 def _readable(raw: bytes) -> str:

@@ -60,21 +60,21 @@ class Hallucination:
                 for text in self._texts(case, answer)
             )
         )
-        found = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
-        return [self._score(case, answer, context, found) for case, answer, context in read]
+        supports = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
+        return [self._score(case, answer, context, supports) for case, answer, context in read]
 
     def _texts(self, case: Case, answer: Sequence[Sentence]) -> list[str]:
-        return [case.actual_output.strip(), *(one.text for one in answer if self.sentence_scores)]
+        return [case.actual_output.strip(), *(sentence.text for sentence in answer if self.sentence_scores)]
 
     def _score(
-        self, case: Case, answer: Sequence[Sentence], context: str, found: Mapping[tuple[str, str], float]
+        self, case: Case, answer: Sequence[Sentence], context: str, supports: Mapping[tuple[str, str], float]
     ) -> Outcome:
         if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
             return nothing
-        scores = {"hallucination": _support(found[context, case.actual_output.strip()])}
+        scores = {"hallucination": _support(supports[context, case.actual_output.strip()])}
         if not self.sentence_scores:
             return Outcome.score(scores)
-        support = [_support(found[context, one.text]) for one in answer]
+        support = [_support(supports[context, sentence.text]) for sentence in answer]
         return Outcome.score(
             scores,
             reason=worst_sentence(case.actual_output, answer, support, "least supported sentence"),

@@ -86,14 +86,16 @@ class QuestionsDrift:
         """
         import numpy as np
 
-        found = [unpacked(row.sketch) for row in rows if row.sketch]
-        cut = int(len(found) * self.split_ratio)
-        if len(found) < self.min_test_cases or min(cut, len(found) - cut) < LEAST_IN_A_GROUP:
+        sketches = [unpacked(row.sketch) for row in rows if row.sketch]
+        cut = int(len(sketches) * self.split_ratio)
+        if len(sketches) < self.min_test_cases or min(cut, len(sketches) - cut) < LEAST_IN_A_GROUP:
             least = f"{self.min_test_cases} questions, and {LEAST_IN_A_GROUP} in each part"
             raise EvaluationError(
-                f"drift needs {least}; there are {len(found)}, {cut} of them in the earlier part"
+                f"drift needs {least}; there are {len(sketches)}, {cut} of them in the earlier part"
             )
-        return ModelScore(scores={"questions_drift": drift(np.stack(found[:cut]), np.stack(found[cut:]))})
+        return ModelScore(
+            scores={"questions_drift": drift(np.stack(sketches[:cut]), np.stack(sketches[cut:]))}
+        )
 
 
 def packed(vector: Floats) -> str:

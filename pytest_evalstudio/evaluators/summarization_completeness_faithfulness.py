@@ -84,8 +84,8 @@ class SummarizationCompletenessFaithfulness:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         weights = read_conv_weights(Path(self.conv_weights)) if self.conv_weights else None
         read = [(case, answer_sentences(case, tools), sentences(case.question, tools)) for case in cases]
-        found = judged([pair for _, summary, document in read for pair in _pairs(summary, document)], tools)
-        tables = [_entailment(summary, document, found) for _, summary, document in read]
+        by_pair = judged([pair for _, summary, document in read for pair in _pairs(summary, document)], tools)
+        tables = [_entailment(summary, document, by_pair) for _, summary, document in read]
         parts = [self._faithful(summary, table) for (_, summary, _), table in zip(read, tables, strict=True)]
         vectors = Vectors(
             (
@@ -104,8 +104,8 @@ class SummarizationCompletenessFaithfulness:
     def _faithful(self, summary: Sequence[Sentence], table: Sequence[Sequence[float]]) -> str:
         """The faithful sentences of a summary as one text, "" for none."""
         return " ".join(
-            one.text
-            for one, row in zip(summary, table, strict=False)
+            sentence.text
+            for sentence, row in zip(summary, table, strict=False)
             if row and max(row) >= self.faithful_from
         )
 
@@ -140,16 +140,18 @@ class SummarizationCompletenessFaithfulness:
 
 def _pairs(summary: Sequence[Sentence], document: Sequence[Sentence]) -> list[tuple[str, str]]:
     """Each distinct sentence of the document with each distinct one of the summary."""
-    theirs = dict.fromkeys(one.text for one in document)
-    return [(premise, text) for text in dict.fromkeys(one.text for one in summary) for premise in theirs]
+    theirs = dict.fromkeys(sentence.text for sentence in document)
+    return [
+        (premise, text) for text in dict.fromkeys(sentence.text for sentence in summary) for premise in theirs
+    ]
 
 
 def _entailment(
-    summary: Sequence[Sentence], document: Sequence[Sentence], found: Mapping[tuple[str, str], Entailment]
+    summary: Sequence[Sentence], document: Sequence[Sentence], by_pair: Mapping[tuple[str, str], Entailment]
 ) -> list[list[float]]:
     """Per sentence of the summary its entailment by each sentence of the document; repeats share a row."""
     rows = {
-        text: [round(found[one.text, text].entailment, DIGITS) for one in document]
-        for text in dict.fromkeys(one.text for one in summary)
+        text: [round(by_pair[sentence.text, text].entailment, DIGITS) for sentence in document]
+        for text in dict.fromkeys(sentence.text for sentence in summary)
     }
-    return [rows[one.text] for one in summary]
+    return [rows[sentence.text] for sentence in summary]

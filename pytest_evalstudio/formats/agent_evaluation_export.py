@@ -108,7 +108,11 @@ def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, object
 
 def flat_guidelines(named: Mapping[str, Any]) -> list[str]:
     """Return the guidelines of all names as one list."""
-    return [text for own in named.values() for text in ([own] if isinstance(own, str) else own)]
+    return [
+        text
+        for texts_of_key in named.values()
+        for text in ([texts_of_key] if isinstance(texts_of_key, str) else texts_of_key)
+    ]
 
 
 def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list[Row]:

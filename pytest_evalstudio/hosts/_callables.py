@@ -70,9 +70,10 @@ class Call:
         except (TypeError, ValueError):
             return cls(function, label, (), dict(configured), True)
         positional = [
-            one
-            for one in asked
-            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)
+            parameter
+            for parameter in asked
+            if parameter.kind
+            in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD, parameter.VAR_POSITIONAL)
         ]
         if not positional:
             raise ConfigurationError(
@@ -80,18 +81,23 @@ class Call:
             )
         first = positional[0]
         by_name = {
-            one.name: one
-            for one in asked
-            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY) and one is not first
+            parameter.name: parameter
+            for parameter in asked
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+            and parameter is not first
         }
-        takes_any = any(one.kind is one.VAR_KEYWORD for one in asked)
+        takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in asked)
         available = {**offered, **configured}
         for name in configured:
             if name not in by_name and not takes_any:
                 hint = nearest(name, by_name)
                 raise ConfigurationError(f"{label} has no parameter {name!r}. {hint}".rstrip())
-        for name, one in by_name.items():
-            if one.default is one.empty and name not in available and name not in PROMPT_ARGUMENTS:
+        for name, parameter in by_name.items():
+            if (
+                parameter.default is parameter.empty
+                and name not in available
+                and name not in PROMPT_ARGUMENTS
+            ):
                 raise ConfigurationError(
                     f"{label} asks for {name!r}, which is not provided; configure it under `parameters`, or"
                     f" give it a default. Known by name: {', '.join(sorted({*offered, *PROMPT_ARGUMENTS}))}"
@@ -246,7 +252,7 @@ def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[dict[str, Any]
 def _checked(returned: Mapping[str, Any], key: str, types: tuple[type, ...], default: Any, label: str) -> Any:
     value = returned.get(key, default)
     if not isinstance(value, types) or isinstance(value, bool):
-        wanted = " or ".join("None" if one is type(None) else one.__name__ for one in types)
+        wanted = " or ".join("None" if kind_of is type(None) else kind_of.__name__ for kind_of in types)
         raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it {wanted}")
     return value
 

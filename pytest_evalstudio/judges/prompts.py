@@ -155,7 +155,7 @@ class Prompts:
             self._rendered(question.prompt, {**question.settings, **shown, "texts": shown}), mark
         )
         task = f"{task.strip()}{examples_shown(examples, question.reply, mark)}"
-        more = "" if any(one.used for one in shown.values()) else "\n\n".join(map(str, shown.values()))
+        more = "" if any(each.used for each in shown.values()) else "\n\n".join(map(str, shown.values()))
         reply = spoken(question.reply, reverse_options=reverse_options)
         return (
             self._rendered(FRAME, {"task": task, "more": more, "mark": mark, "reply": reply}).strip() + "\n"

@@ -59,17 +59,17 @@ class SentenceEmbedder:
         import numpy as np
 
         keys = {text: key_of(self._identity, text) for text in texts}
-        found = self._vectors.get(list(keys.values()))
+        stored = self._vectors.get(list(keys.values()))
         waiting = sorted(
-            (text for text, key in keys.items() if key not in found), key=lambda text: (-len(text), text)
+            (text for text, key in keys.items() if key not in stored), key=lambda text: (-len(text), text)
         )
         for start in range(0, len(waiting), _STORED_AT_ONCE):
             part = waiting[start : start + _STORED_AT_ONCE]
             new = dict(zip((keys[text] for text in part), self._embedded(part), strict=True))
             self._vectors.put(new)
-            found |= new
+            stored |= new
         return (
-            np.stack([found[keys[text]] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
+            np.stack([stored[keys[text]] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
         )
 
     def _embedded(self, texts: Sequence[str]) -> Vector:

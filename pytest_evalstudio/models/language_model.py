@@ -136,17 +136,19 @@ class TextReader:
         with torch.inference_mode():
             logits = model(**inputs, use_cache=False).logits
             offset = first if keeps else 0
-            found = []
+            logs = []
             for row, window in zip(logits, batch, strict=True):
                 wanted = torch.tensor(window.ids[window.first :], device=row.device)
-                own = row[window.first - 1 - offset : len(window.ids) - 1 - offset].float()
-                found.append((own.gather(1, wanted[:, None])[:, 0] - own.logsumexp(dim=1)).tolist())
-        if not all(math.isfinite(value) for values in found for value in values):
+                predicted = row[window.first - 1 - offset : len(window.ids) - 1 - offset].float()
+                logs.append(
+                    (predicted.gather(1, wanted[:, None])[:, 0] - predicted.logsumexp(dim=1)).tolist()
+                )
+        if not all(math.isfinite(value) for values in logs for value in values):
             raise EvaluationError(
                 f"the language model {self.name} gave no number for a text; try language_model.dtype ="
                 " 'float32'"
             )
-        return [[min(0.0, value) for value in values] for values in found]
+        return [[min(0.0, value) for value in values] for values in logs]
 
     def _inputs(self, batch: Sequence[Window]) -> dict[str, Any]:
         read, mask = self._padded([window.ids[:-1] for window in batch])

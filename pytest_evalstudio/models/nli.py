@@ -68,8 +68,8 @@ class EntailmentJudge:
     @functools.cached_property
     def _order(self) -> list[int]:
         """Places of entailment, neutral and contradiction among the model's outputs."""
-        own = [label.casefold().strip() for label in self._classifier.opened.labels]
-        labels = [_OTHER_NAMES.get(label, label) for label in own]
+        labels = [label.casefold().strip() for label in self._classifier.opened.labels]
+        labels = [_OTHER_NAMES.get(label, label) for label in labels]
         if sorted(labels) != sorted(_LABELS):
             raise EvaluationError(
                 f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}; those"
@@ -131,20 +131,20 @@ def class_margin(logits: Floats, head: Floats) -> Floats:
     )
 
 
-def most(found: Sequence[Entailment]) -> Entailment:
+def most(parts: Sequence[Entailment]) -> Entailment:
     """Merge the windows of a premise: the highest entailment and the greatest distances."""
-    return _merged(found, max)
+    return _merged(parts, max)
 
 
-def least(found: Sequence[Entailment]) -> Entailment:
+def least(parts: Sequence[Entailment]) -> Entailment:
     """Merge the parts of a hypothesis: the lowest entailment and the smallest distances."""
-    return _merged(found, min)
+    return _merged(parts, min)
 
 
-def _merged(found: Sequence[Entailment], choose: Callable[..., Any]) -> Entailment:
-    if len(found) == 1:
-        return found[0]
-    distances = [one.distance for one in found if one.distance is not None]
-    margins = [one.margin for one in found if one.margin is not None]
-    chosen: Entailment = choose(found, key=lambda one: one.entailment)
+def _merged(parts: Sequence[Entailment], choose: Callable[..., Any]) -> Entailment:
+    if len(parts) == 1:
+        return parts[0]
+    distances = [part.distance for part in parts if part.distance is not None]
+    margins = [part.margin for part in parts if part.margin is not None]
+    chosen: Entailment = choose(parts, key=lambda part: part.entailment)
     return replace(chosen, distance=choose(distances, default=None), margin=choose(margins, default=None))

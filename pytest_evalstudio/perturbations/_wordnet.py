@@ -83,22 +83,24 @@ class WordNet:
         for part in PARTS:
             base = self.reader.morphy(word, part)
             synsets = self.reader.synsets(base, part) if base else []
-            own = [lemma for synset in synsets for lemma in synset.lemmas() if lemma.name().lower() == base]
-            if own:
-                common = max(lemma.count() for lemma in own) * _COMMON
-                meant = [lemma.synset() for lemma in own if lemma.count() >= common]
+            lemmas_of_synsets = [
+                lemma for synset in synsets for lemma in synset.lemmas() if lemma.name().lower() == base
+            ]
+            if lemmas_of_synsets:
+                common = max(lemma.count() for lemma in lemmas_of_synsets) * _COMMON
+                meant = [lemma.synset() for lemma in lemmas_of_synsets if lemma.count() >= common]
                 others = (
                     lemmas
                     for synset in meant
                     if (lemmas := [lemma for lemma in synset.lemmas() if _is_usual(lemma, base)])
                 )
-                opposites = (lemmas for lemma in own if (lemmas := lemma.antonyms()))
+                opposites = (lemmas for lemma in lemmas_of_synsets if (lemmas := lemma.antonyms()))
                 yield (
                     part,
                     Sense(
                         part,
                         base,
-                        sum(lemma.count() for lemma in own),
+                        sum(lemma.count() for lemma in lemmas_of_synsets),
                         _usual(next(others, [])),
                         _usual(next(opposites, [])),
                     ),

@@ -19,7 +19,7 @@ class Comma:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         every = WORD_LEVELS[intensity]
-        ends = [found.end() for found in _WORD_END.finditer(text)][every - 1 :: every]
+        ends = [match.end() for match in _WORD_END.finditer(text)][every - 1 :: every]
         if not ends:
             return Change.none(
                 f"it has fewer than {every} words, except the last, that no punctuation follows"

@@ -15,7 +15,7 @@ class WordSwap:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         every = WORD_LEVELS[intensity]
-        spans = [found.span() for found in WORD.finditer(text)]
+        spans = [match.span() for match in WORD.finditer(text)]
         if len(spans) < every:
             return Change.none(f"it has fewer than {every} words")
         places = range(every - 1, len(spans), every)

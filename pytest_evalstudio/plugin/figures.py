@@ -67,8 +67,8 @@ def show_figures(report: pytest.TestReport, config: pytest.Config, result: Resul
         return
     setattr(report, SCORE, primary_scores(result))
     if config.pluginmanager.hasplugin("html"):
-        own = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]
-        setattr(report, EXTRAS, [*getattr(report, EXTRAS, []), _table(own)])
+        ours = [pair for pair in report.user_properties if str(pair[0]).startswith(f"{PREFIX}.")]
+        setattr(report, EXTRAS, [*getattr(report, EXTRAS, []), _table(ours)])
 
 
 def _table(properties: Iterable[tuple[str, Any]]) -> dict[str, Any]:

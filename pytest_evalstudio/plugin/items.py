@@ -92,15 +92,15 @@ class EvalFileCollector(pytest.File):
             self.evals.usage_errors.append(str(exc))
             return
         try:
-            found = self._tasks(file, config, plan, perturber)
+            collected = self._tasks(file, config, plan, perturber)
         except ConfigurationError as exc:
             self._refuse(exc)
             return
-        if not found and not file.errors and self._named and not self.evals.settings.model_names:
+        if not collected and not file.errors and self._named and not self.evals.settings.model_names:
             self.evals.warn(f"{self.nodeid}: there is no test case in it", self.path)
-        if all(task.choice is None for task in found):
+        if all(task.choice is None for task in collected):
             self._mark(self, domains)
-        for task in found:
+        for task in collected:
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
             yield EvalItem.from_parent(self, name=task.name, nodeid=f"{self.nodeid}::{task.name}", task=task)
 
@@ -151,7 +151,7 @@ class EvalFileCollector(pytest.File):
             if isinstance(file.content, TestSuite)
             else ()
         )
-        found = self._with_perturbed(file, models, config, perturber)
+        collected = self._with_perturbed(file, models, config, perturber)
         if isinstance(file.content, TestLab):
             names = labels(file.content.models)
             wanted = {
@@ -161,14 +161,14 @@ class EvalFileCollector(pytest.File):
                     names[model.key], model.key, model.name, safe_identifier(names[model.key])
                 )
             }
-            found = [task for task in found if task.model.key in wanted]
-        for task in found:
+            collected = [task for task in collected if task.model.key in wanted]
+        for task in collected:
             if task.choice is not None:
                 try:
                     task.chosen = plan.for_case(task.choice)
                 except ConfigurationError as exc:
                     raise ConfigurationError(f"{self.nodeid}::{task.name}: {exc}") from None
-        return found
+        return collected
 
     def _with_perturbed(
         self,
@@ -181,13 +181,13 @@ class EvalFileCollector(pytest.File):
         base = base_of(self.path)
         if perturber is None:
             return tasks(file, base, models)
-        found = tasks(file, base, models, more=functools.partial(perturbed_tasks, perturber=perturber))
+        collected = tasks(file, base, models, more=functools.partial(perturbed_tasks, perturber=perturber))
         for line in perturber.notes.lines():
             self.evals.warn(f"{self.nodeid}: {line}", self.path)
         if not isinstance(file.content, TestSuite):
-            asked = dict.fromkeys(task.model for task in found if not task.answered)
+            asked = dict.fromkeys(task.model for task in collected if not task.answered)
             self.evals.models.answering(asked, config, self.nodeid)
-        return found
+        return collected
 
     def _mark(self, node: pytest.Collector | pytest.Item, names: set[str]) -> None:
         for name in sorted(names):

@@ -84,7 +84,7 @@ def plan_of(chunks: Mapping[str, str], items: Iterable[EvalItem]) -> WorkerPlan:
             key=task.key,
             test_key=task.case.test_key,
             model_key=task.model.key,
-            evaluators=tuple(one.id for one in selected),
+            evaluators=tuple(each.id for each in selected),
             question=masked(task.case.question)[:LONGEST_QUESTION],
             categories=task.case.categories,
         )

@@ -83,10 +83,10 @@ def begin_attempt(item: pytest.Item) -> None:
 def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     if report.when != "setup" or not hasattr(item, "chunk"):
         return
-    own = max(0.0, call.duration - item.chunk.spent_s)
+    setup_s = max(0.0, call.duration - item.chunk.spent_s)
     item.chunk.spent_s = 0.0
     result = _result(item)
-    report.duration = own + (result.seconds if result is not None else 0.0)
+    report.duration = setup_s + (result.seconds if result is not None else 0.0)
 
 
 def _result(item: EvalItem) -> Result | None:

@@ -181,12 +181,13 @@ class AgentEvaluation:
         model = item.model_key
         for row in item.rows:
             values: JsonObject = {}
-            for one in self._assessments:
-                outcome = row.outcomes.get(one.id)
-                values |= one.values(outcome, len(row.context))
+            for assessment in self._assessments:
+                outcome = row.outcomes.get(assessment.id)
+                values |= assessment.values(outcome, len(row.context))
                 if outcome is not None:
-                    one.counted(
-                        self._aggregators.setdefault(model, {}).setdefault(one.prefix, _Aggregator()), outcome
+                    assessment.counted(
+                        self._aggregators.setdefault(model, {}).setdefault(assessment.prefix, _Aggregator()),
+                        outcome,
                     )
             entry = {
                 **_entry(item, row),
@@ -203,25 +204,29 @@ class AgentEvaluation:
             "run_id": self.run.run_id,
             "rows": ROWS,
             "models": {
-                key: {"name": self.run.model_name(key), **self._of_model(own)}
-                for key, own in sorted(self._aggregators.items())
+                key: {"name": self.run.model_name(key), **self._of_model(by_prefix)}
+                for key, by_prefix in sorted(self._aggregators.items())
             },
         }
 
-    def _of_model(self, own: Mapping[str, _Aggregator]) -> dict[str, object]:
-        known = [(one, own[one.prefix]) for one in self._assessments if one.prefix in own]
+    def _of_model(self, by_prefix: Mapping[str, _Aggregator]) -> dict[str, object]:
+        known = [
+            (assessment, by_prefix[assessment.prefix])
+            for assessment in self._assessments
+            if assessment.prefix in by_prefix
+        ]
         return {
             "metrics": {
-                one.aggregate: aggregator.total / aggregator.scored if aggregator.scored else None
-                for one, aggregator in known
+                assessment.aggregate: aggregator.total / aggregator.scored if aggregator.scored else None
+                for assessment, aggregator in known
             },
             "counts": {
-                one.prefix: {
+                assessment.prefix: {
                     "scored": aggregator.scored,
                     "errors": aggregator.errors,
                     "not_applicable": aggregator.not_applicable,
                 }
-                for one, aggregator in known
+                for assessment, aggregator in known
             },
         }
 

@@ -129,11 +129,11 @@ def write_explainer(folder: ExplainerFolder, analysis: Analysis, *, rows: int) -
     _write_leaderboard(folder, board)
     write_json(
         folder.problems,
-        {"problems": [problem_entry(problem) for problem in own(analysis.problems, folder.info.id)]},
+        {"problems": [problem_entry(problem) for problem in of_evaluator(analysis.problems, folder.info.id)]},
     )
     write_json(
         folder.insights,
-        {"insights": [insight_entry(insight) for insight in own(analysis.insights, folder.info.id)]},
+        {"insights": [insight_entry(insight) for insight in of_evaluator(analysis.insights, folder.info.id)]},
     )
     with open_text(folder.log) as log:
         log.write("".join(f"{line}\n" for line in log_lines(analysis, board)))
@@ -165,7 +165,7 @@ def write_descriptor(folder: ExplainerFolder, run_id: str) -> None:
     )
 
 
-def own(entries: Sequence[Any], evaluator: str) -> list[Any]:
+def of_evaluator(entries: Sequence[Any], evaluator: str) -> list[Any]:
     """Return the problems or insights of one evaluator."""
     return [entry for entry in entries if entry.attributes.get("evaluator") == evaluator]
 
@@ -184,7 +184,7 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
         lines.append(f"{started} {id}: model {line.name!r}: {what}")
     lines += [
         f"{started} {id}: {problem.severity} problem: {problem.description}"
-        for problem in own(analysis.problems, id)
+        for problem in of_evaluator(analysis.problems, id)
     ]
     ending = "interrupted" if run.interrupted else "finished"
     return [*lines, f"{run.finished or 'unfinished'} {id}: {ending}"]

@@ -175,10 +175,10 @@ class _Sheet:
             "actual_output_meta": _sentences(self._info, row, outcome) if outcome.fragments else [],
         }
         self.json.write(b"%s\n%s,%s" % (b"," if self.rows else b"", entry, written(tail)[1:]))
-        own = (*values, *map(calibrated.get, self._doubts), status, reason, fault)
-        self._csv.write(_bytes(f"{line},{csv_cells(own)}\r\n"))
+        cells = (*values, *map(calibrated.get, self._doubts), status, reason, fault)
+        self._csv.write(_bytes(f"{line},{csv_cells(cells)}\r\n"))
         if self._parquet is not None:
-            self._parquet.add((*shared, *own))
+            self._parquet.add((*shared, *cells))
         self.rows += 1
 
     def close(self, models: bytes, description: bytes) -> None:

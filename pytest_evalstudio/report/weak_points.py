@@ -29,7 +29,7 @@ def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[s
     The worst answer comes first; metrics with perfect scores only are left out.
     """
     keys = list(columns.models)
-    found = []
+    by_metric = []
     for place, metric in enumerate(info.metrics):
         if metric not in info.judged_metrics and not metric.primary:
             continue
@@ -46,5 +46,5 @@ def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[s
                 )
             )
         if points:
-            found.append((metric.name, points))
-    return found
+            by_metric.append((metric.name, points))
+    return by_metric

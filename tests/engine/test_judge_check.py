@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.judge_check import Prices, check_judge, told
+from pytest_evalstudio.engine.judge_check import Prices, check_judge, check_lines
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.stats.agreement import cohen_kappa
 from support.judging import reply_for
@@ -203,7 +203,7 @@ def test_there_are_no_flips_of_chunks_where_their_order_says_nothing(
     found = check(tmp_path, judge, evaluator=evaluator)
     assert found["verdicts"] == 6
     assert found["flips"]["chunk_order"]["compared"] == 0
-    assert "flips: chunks in other order   nothing to compare" in list(told(found))
+    assert "flips: chunks in other order   nothing to compare" in list(check_lines(found))
 
 
 def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
 
 
 def test_what_was_found_reads_well(tmp_path: Path) -> None:
-    text = "\n".join(told(check(tmp_path, harsh, repeats=1)))
+    text = "\n".join(check_lines(check(tmp_path, harsh, repeats=1)))
     assert "agreement with people   0.667" in text
     assert "Cohen's kappa           0.333" in text
     assert "0 of 6" in text

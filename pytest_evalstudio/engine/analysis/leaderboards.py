@@ -130,9 +130,9 @@ def _leaderboard(
     figures, faults = _model_wide(info, aggregator, models, aggregate)
     columns: dict[str, dict[str, Cell]] = {model: {} for model in models}
     for metric in info.metrics:
-        found = [_figure(metric, values[model], figures.get(model)) for model in models]
-        places = ranks([value for value, _ in found], higher_is_better=metric.better == "higher")
-        for model, (value, wide), rank in zip(models, found, places, strict=True):
+        cells_of_metric = [_figure(metric, values[model], figures.get(model)) for model in models]
+        places = ranks([value for value, _ in cells_of_metric], higher_is_better=metric.better == "higher")
+        for model, (value, wide), rank in zip(models, cells_of_metric, places, strict=True):
             numbers = values[model].get(metric.key, np.empty(0))
             interval = None if wide else _interval(info, numbers, intervals.get((info.id, model, metric.key)))
             scores = aggregator.scores[info.id].get(model, ScoreAggregator())

@@ -128,20 +128,20 @@ def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
     Raises:
         ConfigurationError: naming the one that is missing.
     """
-    chosen = {one.id: one for one in selected}
-    for one in chosen.values():
-        for metric in one.attached.calibration.metrics if one.attached is not None else ():
+    chosen = {each.id: each for each in selected}
+    for each in chosen.values():
+        for metric in each.attached.calibration.metrics if each.attached is not None else ():
             if metric.evaluator not in chosen:
                 raise ConfigurationError(
-                    f"evaluator {one.id}: its calibration {one.attached.file if one.attached else ''} takes"
-                    f" {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it to the"
-                    " evaluators"
+                    f"evaluator {each.id}: its calibration {each.attached.file if each.attached else ''}"
+                    f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it to"
+                    " the evaluators"
                 )
             check_metric(
                 chosen[metric.evaluator].spec,
                 metric.metric,
                 metric.better,
-                one.attached.file if one.attached else "",
+                each.attached.file if each.attached else "",
             )
 
 

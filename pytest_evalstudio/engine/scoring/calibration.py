@@ -93,12 +93,12 @@ def threshold(calibration: Calibration, chance: float = 0.5) -> float | None:
         weight = curve.weights[0]
         if weight == 0 or (weight > 0) != is_higher or not 0 < chance < 1:
             return None
-        found = (
+        crossings = (
             curve.means[0] + curve.scales[0] * (math.log(chance / (1 - chance)) - curve.intercept) / weight
         )
         return (
-            (math.expm1(found) if curve.logs[0] else found)
-            if math.isfinite(found) and found < _LARGEST_LOG
+            (math.expm1(crossings) if curve.logs[0] else crossings)
+            if math.isfinite(crossings) and crossings < _LARGEST_LOG
             else None
         )
     reached = [p >= chance for p in curve.p]

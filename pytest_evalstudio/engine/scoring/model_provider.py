@@ -121,10 +121,10 @@ class ModelProvider:
             ConfigurationError: with the evaluators, their missing requirements, and the remedy.
         """
         lacking: dict[str, list[str]] = {}
-        for one in selected:
-            for requirement in one.requires:
-                if (fault := self._fault(config, one, requirement, fetch=True)) is not None:
-                    lacking.setdefault(str(fault), []).append(one.id)
+        for each in selected:
+            for requirement in each.requires:
+                if (fault := self._fault(config, each, requirement, fetch=True)) is not None:
+                    lacking.setdefault(str(fault), []).append(each.id)
         if lacking:
             raise ConfigurationError(
                 "\n".join(

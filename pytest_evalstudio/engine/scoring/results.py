@@ -57,4 +57,4 @@ class Result:
 
     @property
     def applicable(self) -> bool:
-        return any(own.status != "not_applicable" for own in self.verdicts.values())
+        return any(each.status != "not_applicable" for each in self.verdicts.values())

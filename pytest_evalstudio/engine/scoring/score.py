@@ -100,14 +100,14 @@ def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> 
         groups = _groups(selected, cases)
         if len(groups) == 1:
             return [Outcome.error(fault(selected, exc))] * len(cases)
-        found = {
+        by_index = {
             index: outcome
             for group in groups
             for index, outcome in zip(
                 group, _ask(selected, [cases[index] for index in group], tools), strict=True
             )
         }
-        return [found[index] for index in range(len(cases))]
+        return [by_index[index] for index in range(len(cases))]
     if len(outcomes) != len(cases):
         wrong = (
             f"evaluator {selected.id} gave {len(outcomes)} outcomes for {len(cases)} cases; it must give one"
@@ -131,23 +131,24 @@ def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[i
     return list(groups.values())
 
 
-def _checked(selected: ConfiguredEvaluator, found: object) -> Outcome:
+def _checked(selected: ConfiguredEvaluator, outcome: object) -> Outcome:
     """Return an outcome with the declared metrics only, and with scores as Python numbers."""
-    if not isinstance(found, Outcome):
+    if not isinstance(outcome, Outcome):
         return Outcome.error(
-            f"evaluator {selected.id} gave {type(found).__name__} instead of an Outcome",
+            f"evaluator {selected.id} gave {type(outcome).__name__} instead of an Outcome",
             OutcomeCode.OUTCOME_INVALID,
         )
-    for key in found.scores:
+    for key in outcome.scores:
         if selected.spec.metric(key) is None:
             return Outcome.error(
                 f"evaluator {selected.id} gave a score for {key!r}, which is not one of its metrics",
                 OutcomeCode.OUTCOME_INVALID,
             )
-    if all(value is None or type(value) in (float, int) for value in found.scores.values()):
-        return found
+    if all(value is None or type(value) in (float, int) for value in outcome.scores.values()):
+        return outcome
     return dataclasses.replace(
-        found, scores={key: None if value is None else float(value) for key, value in found.scores.items()}
+        outcome,
+        scores={key: None if value is None else float(value) for key, value in outcome.scores.items()},
     )
 
 

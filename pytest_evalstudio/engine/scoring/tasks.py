@@ -112,15 +112,15 @@ def tasks(
     """
     content = file.content
     if isinstance(content, TestSuite):
-        found = _of_suite(content, str(folder), models, file.lines)
+        collected = _of_suite(content, str(folder), models, file.lines)
     elif isinstance(content, TestLab):
-        found = _of_rows(content.dataset.inputs, str(folder), _lab_models(content), file.lines)
+        collected = _of_rows(content.dataset.inputs, str(folder), _lab_models(content), file.lines)
     else:
-        found = _of_rows(content.inputs, str(folder), _dataset_models(content), file.lines)
+        collected = _of_rows(content.inputs, str(folder), _dataset_models(content), file.lines)
     if more is not None:
-        found += more(found)
-    _link(found)
-    return _named(_families_together(found))
+        collected += more(collected)
+    _link(collected)
+    return _named(_families_together(collected))
 
 
 def _of_suite(
@@ -173,7 +173,7 @@ def _of_rows(
     by_model: dict[str, dict[str, list[Row]]] = {key: {} for key in models}
     for row in rows:
         by_model[row.model_key].setdefault(row.key, []).append(row)
-    found = []
+    collected = []
     for model_key, by_key in by_model.items():
         model = models[model_key]
         for position, repeats in enumerate(by_key.values(), 1):
@@ -185,7 +185,7 @@ def _of_rows(
                 for row in repeats
             )
             first = repeats[0]
-            found.append(
+            collected.append(
                 EvalTask(
                     name="",
                     model=model,
@@ -196,7 +196,7 @@ def _of_rows(
                     skip=first.skip,
                 )
             )
-    return found
+    return collected
 
 
 def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: int = 0) -> Case:
@@ -286,9 +286,9 @@ def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
     }
 
 
-def _link(found: Sequence[EvalTask]) -> None:
-    by_identity = {(task.model.key, task.key): task for task in found}
-    for task in found:
+def _link(collected: Sequence[EvalTask]) -> None:
+    by_identity = {(task.model.key, task.key): task for task in collected}
+    for task in collected:
         if not task.case.relationships:
             continue
         related: dict[str, EvalTask] = {}
@@ -301,11 +301,11 @@ def _link(found: Sequence[EvalTask]) -> None:
             task.related = related
 
 
-def _families_together(found: Sequence[EvalTask]) -> list[EvalTask]:
+def _families_together(collected: Sequence[EvalTask]) -> list[EvalTask]:
     """Return the same tasks, each perturbation directly after its original."""
     children: dict[int, list[EvalTask]] = {}
     roots = []
-    for task in found:
+    for task in collected:
         root = family_root(task)
         if root is task:
             roots.append(task)
@@ -325,11 +325,11 @@ def family_root(task: EvalTask) -> EvalTask:
     return chain[-1]
 
 
-def _named(found: list[EvalTask]) -> list[EvalTask]:
+def _named(collected: list[EvalTask]) -> list[EvalTask]:
     unique = Numbered()
-    for task in found:
+    for task in collected:
         task.name = unique(f"{item_name(task.key)}[{item_name(task.model.label)}]")
-    return found
+    return collected
 
 
 def item_name(text: str) -> str:

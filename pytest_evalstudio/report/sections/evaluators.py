@@ -8,7 +8,7 @@ from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
 from pytest_evalstudio.plots.radar import Radar, radar
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.exports import log_lines, own
+from pytest_evalstudio.report.exports import log_lines, of_evaluator
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import by_standard, methods_of, standards_of
 from pytest_evalstudio.report.weak_points import weak_points
@@ -29,7 +29,7 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
     analysis = content.analysis
     board = analysis.leaderboards[id]
     info = board.evaluator
-    problems = own(analysis.problems, id)
+    problems = of_evaluator(analysis.problems, id)
     files = content.folders[id].files()
     return {
         "info": info,
@@ -40,7 +40,7 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
         "radar": leaderboard_radar(board),
         "problems": problems[:PROBLEMS],
         "problem_count": len(problems),
-        "insights": own(analysis.insights, id),
+        "insights": of_evaluator(analysis.insights, id),
         "weak_points": weak_points(content.columns, analysis.run, info),
         "failures": content.failures.worst(id),
         "rendered": content.rendered,

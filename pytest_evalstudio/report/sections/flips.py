@@ -22,7 +22,9 @@ def flips(content: Content) -> Mapping[str, object] | None:
     kept = [rate for rate in rates if rate.meaning_kept]
     return {
         "groups": [
-            (group, own) for group in GROUPS if (own := [rate for rate in kept if rate.group == group])
+            (group, rates_of_group)
+            for group in GROUPS
+            if (rates_of_group := [rate for rate in kept if rate.group == group])
         ],
         "apart": [rate for rate in rates if not rate.meaning_kept],
         "has_noise": any(rate.noise is not None for rate in kept),

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.exports import own
+from pytest_evalstudio.report.exports import of_evaluator
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import PARTS, Part, standards_of
 
@@ -25,7 +25,7 @@ def standards(content: Content) -> Mapping[str, Any] | None:
 def _lines(content: Content) -> Iterator[dict[str, Any]]:
     found: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for number, info in enumerate(content.analysis.evaluators.values(), 1):
-        problems = own(content.analysis.problems, info.id)
+        problems = of_evaluator(content.analysis.problems, info.id)
         worst = next(
             (level for level in SEVERITIES if any(problem.severity == level for problem in problems)), ""
         )
