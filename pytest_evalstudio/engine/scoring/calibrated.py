@@ -134,8 +134,8 @@ def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
             if metric.evaluator not in chosen:
                 raise ConfigurationError(
                     f"evaluator {each.id}: its calibration {each.attached.file if each.attached else ''}"
-                    f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it to"
-                    " the evaluators"
+                    f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it"
+                    " to the evaluators"
                 )
             check_metric(
                 chosen[metric.evaluator].spec,
