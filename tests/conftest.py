@@ -40,17 +40,20 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 
 @pytest.fixture
-def pytester(pytester: Any) -> pytest.Pytester:
-    """Keep the installed modules that a run in this process imports.
+def pytester(pytester: Any, tmp_path_factory: pytest.TempPathFactory) -> pytest.Pytester:
+    """Keep the installed modules that a run in this process imports, and forget those of other tests.
 
-    pytester would forget them, and then there are two versions of their classes; extension modules cannot be
+    pytester would forget all, and then there are two versions of their classes; extension modules cannot be
     imported twice.
     """
+    temporary = str(tmp_path_factory.getbasetemp())
 
     def is_installed(name: str) -> bool:
         file = getattr(sys.modules.get(name), "__file__", None)
-        return file is None or not file.startswith(str(pytester.path))
+        return not str(file or "").startswith(temporary)
 
+    for name in [name for name in sys.modules if not is_installed(name)]:
+        del sys.modules[name]
     take = partial(SysModulesSnapshot, preserve=is_installed)
     pytester._Pytester__take_sys_modules_snapshot = take
     pytester._sys_modules_snapshot = take()
