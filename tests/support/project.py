@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Mapping
@@ -68,8 +69,8 @@ class Project:
         )
 
     def run(self, *arguments: str) -> pytest.RunResult:
-        """Run pytest in this process, which is fast; with `-n` in a process of its own."""
-        if "-n" in arguments:
+        """Run pytest in this process, which is fast; workers and foreign plugins get a process of their own."""
+        if "-n" in arguments or "EVALSTUDIO_NEIGHBOURS" in os.environ:
             return self.run_process(*arguments)
         return self._run_here("-p", "no:cacheprovider", *arguments)
 
@@ -84,6 +85,8 @@ class Project:
         return self._pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
 
     def run_with_cache(self, *arguments: str) -> pytest.RunResult:
+        if "EVALSTUDIO_NEIGHBOURS" in os.environ:
+            return self._pytester.run(sys.executable, "-m", "pytest", *arguments)
         return self._run_here(*arguments)
 
     def _run_here(self, *arguments: str) -> pytest.RunResult:
