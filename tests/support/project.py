@@ -69,7 +69,7 @@ class Project:
         )
 
     def run(self, *arguments: str) -> pytest.RunResult:
-        """Run pytest in this process, which is fast; workers and foreign plugins get a process of their own."""
+        """Run pytest in this process, which is fast; workers and foreign plugins get another process."""
         if "-n" in arguments or "EVALSTUDIO_NEIGHBOURS" in os.environ:
             return self.run_process(*arguments)
         return self._run_here("-p", "no:cacheprovider", *arguments)
