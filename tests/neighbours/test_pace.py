@@ -28,6 +28,7 @@ host = "python"
 target = "app:ask"
 concurrency = 1
 """
+IN_ORDER = ("-p", "no:randomly")
 UNSTEADY = """
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def test_a_timeout_is_per_case(project: Project) -> None:
     project.write("evalstudio.toml", ONE_AT_A_TIME)
     project.suite(*cases(*(f"q{n}" for n in range(8))))
 
-    project.run("--timeout=1.5").assert_outcomes(passed=8)
+    project.run(*IN_ORDER, "--timeout=1.5").assert_outcomes(passed=8)
 
     durations = [item["duration_s"] for item in project.record()[1].values()]
     assert max(durations) < 1.5
@@ -65,7 +66,7 @@ def test_a_hung_host_is_one_timed_out_item(project: Project) -> None:
     project.write("app.py", SLOW)
     project.suite(*cases("a", "hang", "b", "c"))
 
-    result = project.run("--timeout=2", "--timeout-method=signal")
+    result = project.run(*IN_ORDER, "--timeout=2", "--timeout-method=signal")
 
     result.assert_outcomes(passed=3, errors=1)
     verdicts = {key: item["verdict"] for key, item in project.record()[1].items()}
@@ -78,7 +79,7 @@ def test_answers_arrive_together_under_a_timeout(project: Project) -> None:
     project.write("app.py", SLOW)
     project.suite(*cases(*(f"q{n}" for n in range(8))))
 
-    result = project.run("--timeout=60")
+    result = project.run(*IN_ORDER, "--timeout=60")
 
     result.assert_outcomes(passed=8)
     durations = [item["duration_s"] for item in project.record()[1].values()]
@@ -102,7 +103,7 @@ def test_steps_grow_while_nothing_fails(project: Project) -> None:
     with (project.folder / "evalstudio.toml").open("a") as file:
         file.write("cache = false\n")
 
-    project.run("-x").assert_outcomes(passed=8, failed=1)
+    project.run(*IN_ORDER, "-x").assert_outcomes(passed=8, failed=1)
 
     assert len(asked(project)) == 9
 
@@ -121,7 +122,7 @@ def test_perturbed_cases_flip_as_in_a_plain_run_when_steps_are_small(project: Pr
     with (project.folder / "evalstudio.toml").open("a") as file:
         file.write("cache = false\n")
 
-    project.run("-x").assert_outcomes(passed=1, failed=1)
+    project.run(*IN_ORDER, "-x").assert_outcomes(passed=1, failed=1)
 
     flips = project.record()[1]["p[app]"]["flips"]
     assert [flip["source"] for flip in flips] == ["o"]
@@ -135,7 +136,7 @@ def test_a_rerun_asks_again_and_the_item_is_flaky(project: Project, workers: tup
     with (project.folder / "evalstudio.toml").open("a") as file:
         file.write("cache = true\n")
 
-    result = project.run("--reruns", "3", *workers)
+    result = project.run(*IN_ORDER, "--reruns", "3", *workers)
 
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 2, "rerun": 2}
@@ -150,7 +151,7 @@ def test_a_rerun_asks_again_and_the_item_is_flaky(project: Project, workers: tup
     assert page["run"]["flaky"] == ["sums_suite.json::k1[app]"]
 
     # Each attempt has an answer of its own in the cache: the second run asks nothing and is the same.
-    assert project.run("--reruns", "3", *workers).parseoutcomes() == {"passed": 2, "rerun": 2}
+    assert project.run(*IN_ORDER, "--reruns", "3", *workers).parseoutcomes() == {"passed": 2, "rerun": 2}
     assert len(asked(project)) == 4
 
 
@@ -163,7 +164,7 @@ def test_a_flaky_test_in_python_is_flaky_in_the_record(project: Project) -> None
         "    eval_text_matching.check(eval_case('2+2?', ANSWERS.pop(0), condition='\"4\"'))\n",
     )
 
-    result = project.run("--reruns", "1")
+    result = project.run(*IN_ORDER, "--reruns", "1")
 
     assert result.parseoutcomes() == {"passed": 1, "rerun": 1}
     (item,) = project.record()[1].values()
