@@ -46,6 +46,7 @@ class Condition:
         Raises:
             PatternTimeout: if one of its regular expressions takes longer than `timeout_s`.
 
+        >>> from pytest_evalstudio.formats.condition import parse_condition
         >>> parse_condition('"Paris" AND NOT "London"').check("Paris, London").failed
         'NOT "London" (found "London" at 7)'
         """
