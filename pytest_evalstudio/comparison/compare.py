@@ -85,7 +85,7 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
 
 
 def with_rescored(comparison: Comparison, base: Side, rescored: Side, new: Side) -> Comparison:
-    """Return a comparison with the drift of the measure and the change of the model told apart.
+    """Return a comparison that separates the drift of the measure from the change of the model.
 
     Args:
         comparison: of the base run with the new run.

@@ -25,7 +25,7 @@ Scores = Mapping[MetricName, float | None]
 
 
 class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a comparison needs of an item.
+    """Properties of an item that a comparison needs.
 
     Attributes:
         outcome: "passed", "failed", "error" or "skipped".

@@ -126,7 +126,7 @@ def faithfulness(case: Case) -> Flow[Part]:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerQuestions:
-    """What the judge writes about an answer.
+    """Verdict of the judge on an answer.
 
     Attributes:
         questions: questions that the answer would answer.

@@ -209,7 +209,7 @@ class ModelTable(BaseModel):
 
 
 class ComparisonTable(_Table):
-    """How a run is compared with its baseline.
+    """Options of the comparison with the baseline.
 
     Attributes:
         fail_on: what fails the session: a regressed case that is not known to be flaky ("case"), a metric

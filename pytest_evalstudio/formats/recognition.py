@@ -1,4 +1,4 @@
-"""Recognition of evaluation files among the files of others, for files that nobody has named.
+"""Recognition of evaluation files among the files of others, for files that were not named.
 
 `likeness` decides from a file's bytes, cheaply; `missing_part` decides from its parsed content. The module
 imports the standard library only, since every pytest session may call `likeness`.

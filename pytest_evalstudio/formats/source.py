@@ -78,7 +78,7 @@ class Source:
         """Return the lines of all values below a path, in one pass over the text.
 
         Args:
-            steps: names of members; "*" stands for each element of an array.
+            steps: names of members; "*" means each element of an array.
 
         Returns:
             JSON pointer to line, from 1; {} for a text without places, such as CSV.

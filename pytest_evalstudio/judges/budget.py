@@ -45,7 +45,7 @@ class BudgetLimits:
 
 @dataclass(slots=True, kw_only=True)
 class Spending:
-    """What all who spend from one purse have spent.
+    """Spending of all processes that share one purse.
 
     Attributes:
         calls: requests made or being made.
@@ -67,7 +67,7 @@ class Spending:
 
 
 class Purse(Protocol):
-    """Where spending is counted."""
+    """Count of the spending."""
 
     def update(self, change: Callable[[Spending], T]) -> T:
         """Change the spending atomically, and return the result of `change`."""

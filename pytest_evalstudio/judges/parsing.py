@@ -74,7 +74,7 @@ def _verdicts(values: Sequence[Any], schema: Mapping[str, Any]) -> tuple[list[di
         if not isinstance(wrapped, dict) or not _properties(wrapped) & _properties(schema["properties"]):
             continue
         if isinstance(wrapped, _Ambiguous):
-            raise Unparsable("a key stands in it twice, with different values")
+            raise Unparsable("a key occurs twice, with different values")
         candidate = _normal(wrapped, schema)
         if candidate not in normal:
             normal.append(candidate)
@@ -159,7 +159,7 @@ def _next_opening(text: str, start: int) -> int:
 def _repaired(text: str, schema: Mapping[str, Any]) -> tuple[list[Any], str]:
     """Return the object with slips that a text holds, and the text around it.
 
-    What breaks off in the middle is none, since nobody knows how it would have ended.
+    A verdict that breaks off is none, since its end is unknown.
     """
     opening, closing = text.find("{"), text.rfind("}")
     whole = text[opening : closing + 1]

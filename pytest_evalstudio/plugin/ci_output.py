@@ -34,7 +34,7 @@ class CiOutput:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether any format is written."""
+        """Return True if any format is written."""
         return self._github or bool(self._code_quality or self._sarif)
 
     def note(self, report: pytest.TestReport) -> None:

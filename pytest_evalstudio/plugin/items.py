@@ -105,7 +105,7 @@ class EvalFileCollector(pytest.File):
             yield EvalItem.from_parent(self, name=task.name, nodeid=f"{self.nodeid}::{task.name}", task=task)
 
     def _source(self) -> Source | None:
-        """Return the parsed file, None if nobody named it and it is not surely an evaluation file."""
+        """Return the parsed file, None if it was not named and is not surely an evaluation file."""
         try:
             source = read_source(self.path, self.nodeid)
         except DataError as exc:
@@ -130,7 +130,7 @@ class EvalFileCollector(pytest.File):
     def _refuse(self, fault: ConfigurationError) -> None:
         """Report that the cases of the file cannot be run.
 
-        A file that nobody named is no reason to refuse the whole run.
+        A file that was not named is no reason to refuse the whole run.
 
         Raises:
             CollectionError: for a file of a folder with a configuration.

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object whose keys belong to somebody else: options of an evaluator, settings of a host, details of
+"""A JSON object with foreign keys: options of an evaluator, settings of a host, details of
 an outcome.
 """
 VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]

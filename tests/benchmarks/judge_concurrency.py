@@ -72,7 +72,7 @@ def replied(prompt: str) -> Reply:
 
 
 class Asked(NamedTuple):
-    """What a service was asked; times are monotonic seconds, the same for all processes of a machine."""
+    """Requests to a service; times are monotonic seconds, the same for all processes of a machine."""
 
     calls: int
     peak: int

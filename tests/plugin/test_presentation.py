@@ -1,4 +1,4 @@
-"""What pytest shows of tests and items that fail, in each of its styles."""
+"""Output of pytest for failing tests and items, in each of its styles."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ class HumanCalibration:
 
 
 def _write_sheet(context: StepContext, stand: Labelling, names: Sequence[str], unread: int) -> str:
-    """Write the answers without a label as a sheet, unless somebody has filled in an earlier one."""
+    """Write the answers without a label as a sheet, unless an earlier one has been filled in."""
     if unread:
         return (
             f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's"
