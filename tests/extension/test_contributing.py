@@ -54,6 +54,9 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def in_extended(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(extended), prepend=":")
+    # Coverage would count the copy as a second, hardly tested package.
+    for name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def id_of(kind: str) -> str:
