@@ -17,6 +17,8 @@ import pytest
 
 from support import linear_functions
 
+pytestmark = pytest.mark.slow
+
 CHARS = int(os.environ.get("EVALSTUDIO_LINEAR_CHARS", "20000"))
 FIXED_SECONDS = 0.5
 """Added to every bound: a short text on a busy machine."""

@@ -124,6 +124,7 @@ def test_the_embedder_is_required_only_where_it_is_used() -> None:
         StepAlignment(similarity_threshold=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

@@ -87,6 +87,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(tmp_path_factory.mktemp("examples"))
 
 
+@pytest.mark.slow
 def test_the_whole_folder_passes(run: Run) -> None:
     assert run.status == 0, run.shown
     assert run.counts() == {"passed": 175, "skipped": 2, "xfailed": 36}
@@ -185,6 +186,7 @@ def test_a_leaked_card_number_is_a_high_privacy_problem_and_never_shown(run: Run
     assert "4111" not in leaks[0]["description"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "gates"), [("bank", 1), ("classification", 2), ("lab", 1)])
 def test_a_folder_on_its_own_passes_the_gates_of_its_nearest_configuration(
     tmp_path: Path, folder: str, gates: int
@@ -194,6 +196,7 @@ def test_a_folder_on_its_own_passes_the_gates_of_its_nearest_configuration(
     assert run.shown.count(": met (") == gates
 
 
+@pytest.mark.slow
 def test_the_workflow_runs_where_it_is_named(tmp_path: Path) -> None:
     run = Run(tmp_path, WORKFLOW)
     assert (run.status, run.counts()) == (0, {"passed": 9}), run.shown

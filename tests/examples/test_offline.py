@@ -29,9 +29,10 @@ SIMILARITIES = (
     "context_relevancy_soft",
 )
 
-pytestmark = pytest.mark.skipif(
-    bool(MISSING), reason=f"the extra offline is not installed: {', '.join(MISSING)}"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(MISSING), reason=f"the extra offline is not installed: {', '.join(MISSING)}"),
+]
 
 
 class Run:

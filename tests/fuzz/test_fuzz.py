@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from fuzz.runner import fuzz
 
 FILES = 60
 SECONDS = 20.0
 
 
+@pytest.mark.slow
 def test_broken_files_of_every_kind_end_in_a_sentence(tmp_path: Path) -> None:
     figures = fuzz(FILES, tmp_path, seconds=SECONDS)
 

@@ -15,6 +15,8 @@ from pytest_evalstudio.core.outcomes import Outcome
 from support.attacks import ATTACKS, CANARY
 from support.judging import outcome, reply_for, unfenced
 
+pytestmark = pytest.mark.slow
+
 ROW: Mapping[str, Any] = {
     "input": "What does the account cost?",
     "actual_output": "It costs five euros a month.",

@@ -10,6 +10,8 @@ import pytest
 from support.openai_server import OpenAIServer, Reply, serve
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 GOOD = json.dumps({"reason": "it fits", "verdict": "true"})
 
 

@@ -18,6 +18,8 @@ from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.lab import TestLab
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = Path(__file__).parents[2] / "example_suites" / "bank" / "documents"
 STEPS = (
     *("topic_modeling", "test_generation", "test_validation", "automated_evaluation", "human_calibration"),

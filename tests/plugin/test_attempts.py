@@ -43,6 +43,7 @@ def test_answer(eval_text_matching, eval_case):
 """
 
 
+@pytest.mark.slow
 def test_an_item_whose_worker_died_is_an_error_in_the_record(project: Project) -> None:
     project.write("app.py", DYING)
     project.suite(

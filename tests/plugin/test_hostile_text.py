@@ -13,6 +13,8 @@ import pytest
 from support.hostile import NASTY, faults
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 APP = f"""
 NASTY = {NASTY!r}
 

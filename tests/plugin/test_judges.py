@@ -161,6 +161,7 @@ def test_a_judge_that_cannot_judge_is_an_error_of_the_item(
     assert KEY not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_also_on_workers(project: Project, service: OpenAIServer) -> None:
     configure(project, service)
     project.lab(*rows(6))
@@ -187,6 +188,7 @@ def test_the_record_is_the_same_whether_verdicts_were_stored_or_not(
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_workers_keep_to_one_budget_and_add_up_what_they_spent(
     project: Project, service: OpenAIServer
 ) -> None:

@@ -14,6 +14,8 @@ if sys.platform == "win32":
 
 from support.kills import ROUNDS, Scene, play
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ROUNDS)
 def test_nothing_is_lost_or_mixed_up(tmp_path: Path, name: str) -> None:

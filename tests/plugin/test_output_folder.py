@@ -48,6 +48,7 @@ def waiting_suite(project: Project) -> None:
     project.write("hold", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
 def test_a_second_run_in_the_same_folder_is_a_usage_error(project: Project, more: tuple[str, ...]) -> None:
     waiting_suite(project)
@@ -73,6 +74,7 @@ def test_answer(eval_model, eval_text_matching):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["one process", "two workers"])
 def test_tests_written_in_python_are_kept_out_of_a_folder_in_use_as_well(
     project: Project, more: tuple[str, ...]

@@ -145,6 +145,7 @@ def test_a_wrong_configuration_is_a_usage_error_that_names_the_place(
     assert "Traceback" not in result.stdout.str() + result.stderr.str()
 
 
+@pytest.mark.slow
 def test_after_ctrl_c_the_report_holds_what_was_finished(project: Project) -> None:
     project.write(
         "app.py",

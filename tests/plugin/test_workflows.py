@@ -224,6 +224,7 @@ def test_a_step_that_fails_says_why_and_what_needs_it_is_skipped(workflow: Proje
     assert "Traceback" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_on_workers_a_workflow_stays_on_one(workflow: Project) -> None:
     workflow.write("labels.txt", "all")
     result = workflow.run("-n", "2")
@@ -298,6 +299,7 @@ def test_a_workflow_leaves_artifacts_that_say_what_was_found(workflow: Project) 
     assert not (folder / "corpus_patch.md").exists()
 
 
+@pytest.mark.slow
 def test_artifacts_are_written_anew_when_a_step_runs_or_they_are_missing(workflow: Project) -> None:
     workflow.write("labels.txt", "all")
     workflow.run()

@@ -8,6 +8,8 @@ import pytest
 
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 CHECKS = """
 import pytest
 

@@ -321,6 +321,7 @@ RUN = """
 """  # noqa: E501
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_a_run_that_is_cut_off_keeps_what_arrived(tmp_path, how):

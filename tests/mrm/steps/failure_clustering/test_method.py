@@ -61,6 +61,7 @@ def test_the_same_again() -> None:
     assert one.typical == other.typical
 
 
+@pytest.mark.slow
 def test_planted_causes_are_clearer_than_chance_and_texts_without_causes_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

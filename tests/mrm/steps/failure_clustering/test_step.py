@@ -72,6 +72,7 @@ def test_the_map_shows_every_case(tmp_path: Path) -> None:
     assert picture.findtext("{*}title") == "Failures of demo: 36 in 3 clusters"
 
 
+@pytest.mark.slow
 def test_the_same_evaluation_gives_the_same_bytes(tmp_path: Path) -> None:
     one, other = (
         clustered(tmp_path / name, count=18, passes=20)[0].files("failure_clustering")

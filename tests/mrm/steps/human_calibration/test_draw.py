@@ -141,6 +141,7 @@ def test_two_answers_of_one_score() -> None:
     assert len(all_rounds(same, size=20, rounds=2, probabilities=lambda rows: np.full(30, 0.5))) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [1, 4])
 def test_the_sets_cover_new_answers_though_the_curve_was_fitted_where_it_is_uncertain(rounds: int) -> None:
     """Mean coverage of answers never seen, over draws of everything: at least 0.9, by theory 0.905."""

@@ -65,6 +65,7 @@ def of_kind(kind: str, scores: Any) -> list[tuple[str, float]]:
     return [(kind, float(score)) for score in scores]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cases", "ordinary"), [(5, 8), (12, 30)])
 @pytest.mark.parametrize("kind", DRAWS)
 def test_where_attacks_make_no_difference_there_are_few_false_alarms(
@@ -107,6 +108,7 @@ def mixed(rng: np.random.Generator, name: str, worse: float = 0.0) -> Measure:
     )
 
 
+@pytest.mark.slow
 def test_a_harder_mix_of_questions_is_not_taken_for_the_work_of_attacks() -> None:
     rng = np.random.default_rng(5)
     runs = 400

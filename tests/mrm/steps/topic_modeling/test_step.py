@@ -85,6 +85,7 @@ def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
     assert {total for _, total in tried} == {len(tried)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clustering", ["HDBSCAN", "k-means"])
 def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> None:
     bench, _ = modelled(tmp_path, planted()[0])
@@ -96,6 +97,7 @@ def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> No
     assert max(one["silhouette"] for one in tried) > 0.2
 
 
+@pytest.mark.slow
 def test_umap_finds_planted_topics(tmp_path: Path) -> None:
     bench, done = modelled(tmp_path, planted()[0], reduction="umap")
     found = bench.read("topic_modeling", "topics.json")
@@ -108,6 +110,7 @@ def test_umap_finds_planted_topics(tmp_path: Path) -> None:
     assert "UMAP" in done.summary
 
 
+@pytest.mark.slow
 def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
     documents, _ = planted()
     one, _ = modelled(tmp_path / "one", documents, seed=3)

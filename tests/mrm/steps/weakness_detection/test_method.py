@@ -81,6 +81,7 @@ def test_a_weak_pair_is_found_where_neither_topic_nor_type_is_weak_elsewhere() -
     assert found.test == "Fisher's exact test"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["passes", "scores", "ties", "better is lower"])
 def test_where_nothing_is_weak_hardly_anything_is_flagged(kind: str) -> None:
     draws: dict[str, Callable[[np.random.Generator, str, str], float]] = {
