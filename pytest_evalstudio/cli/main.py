@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pytest_evalstudio.cli import (
+    arena,
     baseline,
     calibrate,
     compare,
@@ -40,7 +41,7 @@ COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review),
-    *(baseline, compare, history, merge),
+    *(baseline, compare, history, merge, arena),
     *(report, schema),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
-from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.cases import NOTHING, Case
 
 T = TypeVar("T")
 Vote = Literal["majority", "mean"]
@@ -171,3 +171,9 @@ class Judge(Protocol):
             flows: makers of flows, called once for each judge.
         """
         ...
+
+
+def asked_texts(case: Case) -> dict[str, str | list[str]]:
+    """Return the question of a case and its earlier turns, if any, for a prompt."""
+    turns = [f"{turn.role}: {turn.content}" for turn in case.conversation]
+    return {**({"earlier_turn": turns} if turns else {}), "question": case.question}

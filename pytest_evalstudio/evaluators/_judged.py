@@ -25,12 +25,6 @@ def judge_keywords(nist: str, sr: str) -> tuple[str, ...]:
     return tuple(tag.replace("-type-deterministic", "-type-non-deterministic") for tag in tags)
 
 
-def asked_texts(case: Case) -> dict[str, str | list[str]]:
-    """Return the question of a case and its earlier turns, if any, for a prompt."""
-    turns = [f"{turn.role}: {turn.content}" for turn in case.conversation]
-    return {**({"earlier_turn": turns} if turns else {}), "question": case.question}
-
-
 def judged(
     cases: Sequence[Case],
     tools: Tools,

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.judging import Flow, Question, Reply
+from pytest_evalstudio.core.judging import Flow, Question, Reply, asked_texts
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, number, record, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed
-from pytest_evalstudio.evaluators._judged import asked_texts
 from pytest_evalstudio.evaluators._similarity import Vectors, has_words
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.ranking import average_precision, precision

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import JUDGE, Flow, Question
+from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import several, text
@@ -27,7 +27,7 @@ from pytest_evalstudio.evaluators._assessments import (
     rated_chunks,
     rating_metric,
 )
-from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
+from pytest_evalstudio.evaluators._judged import judge_keywords
 
 _SUFFICIENCY_RATIONALE = (
     "The evidence, in one to three sentences. If information is missing, say which. Do"

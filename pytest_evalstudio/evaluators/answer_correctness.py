@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import JUDGE, Flow, Question
+from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import YES, record
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import listed
-from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
+from pytest_evalstudio.evaluators._judged import judge_keywords, judged
 from pytest_evalstudio.evaluators._ragas import CLAIMS, claims_in, claims_question, in_order, verdict_list
 from pytest_evalstudio.evaluators._similarity import Vectors
 from pytest_evalstudio.metrics.classification import statement_f1

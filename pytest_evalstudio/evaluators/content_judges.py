@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.core.judging import JUDGE, asked_texts
 from pytest_evalstudio.core.outcomes import Finding, Metric
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.evaluators._common import boolean_metrics
-from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
+from pytest_evalstudio.evaluators._judged import judge_keywords
 from pytest_evalstudio.evaluators._verdicts import BooleanJudge, VerdictQuestion
 
 _LEAK = Finding(

@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.judging import JUDGE, PLACEHOLDER, PLACEHOLDERS, Flow, Question
+from pytest_evalstudio.core.judging import JUDGE, PLACEHOLDER, PLACEHOLDERS, Flow, Question, asked_texts
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._assessments import assessed, question, rated, rated_chunks, rating_metric
-from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords
+from pytest_evalstudio.evaluators._judged import judge_keywords
 
 EXAMPLE_KEYS = ("question", "answer", "chunk", "rating", "rationale")
 

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import JUDGE, Flow, Question
+from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import choice, number, record, several, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
+from pytest_evalstudio.evaluators._judged import judge_keywords, judged
 from pytest_evalstudio.metrics.quoting import one_line
 
 _REASON_CHARS = 300

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.judging import JUDGE, Flow, Question
+from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import number, record, several, text
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
-from pytest_evalstudio.evaluators._judged import asked_texts, judge_keywords, judged
+from pytest_evalstudio.evaluators._judged import judge_keywords, judged
 from pytest_evalstudio.evaluators._ragas import (
     ANSWER_QUESTIONS,
     ANSWER_RELEVANCY,

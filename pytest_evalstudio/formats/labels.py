@@ -5,16 +5,15 @@ Further columns are allowed.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.sheets import Sheet, plain, read_sheet
 
 COLUMNS = ("key", "model_key", "label")
 RATER, ANSWER_ID = "rater", "answer_id"
@@ -22,12 +21,8 @@ RATER, ANSWER_ID = "rater", "answer_id"
 Identity = tuple[str, str]
 """Key and model key of an answer."""
 Labels = Mapping[Identity, int]
-LONGEST_FIELD = 100_000
-"""Characters."""
 _LEVEL = re.compile(r"-?[0-9]{1,6}")
 _WORDS = {"good": "1", "bad": "0"}
-_DELIMITERS = (",", ";", "\t")
-_FORMULA = tuple("=+-@\t\r\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +102,7 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
     return list(labels.values())
 
 
-def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+def read_rows(path: Path) -> Sheet:
     """Return the names of the columns, and the rows with their line numbers.
 
     Cells that `inert` changed in sheets of this package are restored.
@@ -115,73 +110,10 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     Raises:
         DataError: if the file is not CSV in UTF-8, or a column is missing.
     """
-    csv.field_size_limit(
-        LONGEST_FIELD
-    )  # the limit applies to the whole process: each reader of CSV sets its own
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
-        names = [name.strip() for name in reader.fieldnames or ()]
-        if missing := [column for column in COLUMNS if column not in names]:
-            raise DataError(
-                f"{path}:1: there is no column {', '.join(map(repr, missing))}; labels have the columns"
-                f" {', '.join(COLUMNS)}"
-            )
-        reader.fieldnames = names
-        rows = [(reader.line_num, {name: row[name] or "" for name in names}) for row in reader]
-    except UnicodeDecodeError as exc:
-        raise DataError(
-            f"{path}: is not UTF-8: {exc.reason} at byte {exc.start}; save it as CSV in UTF-8"
-        ) from None
-    except csv.Error as exc:
-        raise DataError(f"{path}: is not CSV: {exc}") from None
+    names, rows = read_sheet(path, COLUMNS, "labels")
     if ANSWER_ID in names:
         rows = [(line, {name: plain(cell) for name, cell in row.items()}) for line, row in rows]
-    return names, rows
-
-
-def _delimiter(text: str) -> str:
-    """Return the field delimiter: a comma, unless the first line has the columns with another one."""
-    first = text.partition("\n")[0]
-    return next(
-        (
-            mark
-            for mark in _DELIMITERS
-            if set(COLUMNS) <= {name.strip() for name in next(csv.reader([first], delimiter=mark), [])}
-        ),
-        ",",
-    )
-
-
-def write_rows(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
-    """Return a CSV file that spreadsheets read safely: UTF-8 with a byte-order mark, no formulas.
-
-    `names` should hold ANSWER_ID, by which readers know that cells are to be read back by `plain`.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow([inert(str(row.get(name, ""))) for name in names])
-    return text.getvalue().encode("utf-8-sig", "replace")
-
-
-def inert(cell: str) -> str:
-    """Return a cell that no spreadsheet reads as a formula; an apostrophe precedes a possible formula.
-
-    >>> inert("=HYPERLINK(1)"), inert("plain"), inert("'quoted'")
-    ("'=HYPERLINK(1)", 'plain', "''quoted'")
-    """
-    return f"'{cell}" if cell.startswith((*_FORMULA, "'")) else cell
-
-
-def plain(cell: str) -> str:
-    """Undo `inert`.
-
-    >>> plain("'=1"), plain("''quoted'"), plain("'tis")
-    ('=1', "'quoted'", "'tis")
-    """
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith((*_FORMULA, "'")) else cell
+    return Sheet(names, rows)
 
 
 def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identity]]:

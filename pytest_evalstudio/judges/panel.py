@@ -84,12 +84,17 @@ class Panel:
         self._judges = [
             _Member(member, prompts, budget or Budget(), repeat, reverse_options) for member in members
         ]
+        self._prompts = prompts
         self._run = run
 
     @property
     def members(self) -> int:
         """Return how many models judge each case."""
         return len(self._judges)
+
+    def prompt_text(self, question: Question) -> str:
+        """Return the whole prompt of a question, e.g. to estimate its tokens."""
+        return self._prompts.render(question)
 
     def follow(self, flows: Sequence[Callable[[], Flow[T]]]) -> list[list[Judgement]]:
         """The judgement of each judge on each flow; see `core.judging.Judge.follow`."""

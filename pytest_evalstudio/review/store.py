@@ -16,8 +16,8 @@ from pytest_evalstudio.formats.labels import (
     Label,
     read_ratings,
     read_rows,
-    write_rows,
 )
+from pytest_evalstudio.formats.sheets import write_rows
 
 Rows = list[dict[str, str]]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 
-def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
-    """Return the agreement of two raters beyond chance.
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
+    """Return the agreement of two raters beyond chance, for nominal labels.
 
     (observed − expected) / (1 − expected), with the shares of pairs that agree.
 
@@ -30,8 +30,8 @@ def cohen_kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
         return None
     n = len(first)
     observed = sum(label == other for label, other in zip(first, second, strict=True)) / n
-    yes, other_yes = sum(first) / n, sum(second) / n
-    expected = yes * other_yes + (1 - yes) * (1 - other_yes)
+    counts, other_counts = Counter(first), Counter(second)
+    expected = sum(count * other_counts[label] for label, count in counts.items()) / (n * n)
     return None if expected >= 1.0 else (observed - expected) / (1 - expected)
 
 

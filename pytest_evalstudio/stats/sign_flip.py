@@ -59,6 +59,24 @@ def sign_flip_drop(differences: Floats, *, draws: int = DRAWS, seed: int = 0) ->
     return extreme / (draws + 1)
 
 
+def sign_test(rises: int, falls: int) -> float:
+    """Return p of the exact test that rises and falls are equally likely; two-sided.
+
+    Args:
+        rises: number of rises.
+        falls: number of falls.
+
+    Returns:
+        p, 0.0 to 1.0; 1.0 where there are neither.
+
+    Source: Dixon and Mood, 1946 (JASA 41, 557–566).
+
+    >>> sign_test(9, 1)
+    0.021484375
+    """
+    return min(1.0, 2 * _binomial_tail(rises + falls, max(rises, falls)))
+
+
 def _binomial_tail(total: int, falls: int) -> float:
     """Return the probability of at least `falls` heads in `total` tosses of a fair coin."""
     if total > 1_000:  # the powers of two of the exact sum do not fit a float

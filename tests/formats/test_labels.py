@@ -14,8 +14,8 @@ from pytest_evalstudio.formats.labels import (
     read_labels,
     read_ratings,
     read_rows,
-    write_rows,
 )
+from pytest_evalstudio.formats.sheets import write_rows
 
 
 def labels(tmp_path: Path, content: str | bytes) -> Path:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.formats.labels import Label, write_rows
+from pytest_evalstudio.formats.labels import Label
+from pytest_evalstudio.formats.sheets import write_rows
 from support.records import RecordBuilder, boolean_evaluator, evaluator, metric
 
 COLUMNS = ("key", "model_key", "label", "rater", "answer_id")

@@ -43,6 +43,7 @@ class Judges:
         reverse_options: name the choices of a reply in the other order.
         budgets: what is left, by configuration; shared by several of these where they spend from one purse.
         examples: in place of those of the configuration, by prompt.
+        defaults: parameters of the judges' hosts that have them, where the configuration does not set them.
         run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
             none: then each worker has its part of the budget.
     """
@@ -55,6 +56,7 @@ class Judges:
     reverse_options: bool = False
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
     examples: Mapping[str, Sequence[Example]] | None = None
+    defaults: Mapping[str, Any] = dataclasses.field(default_factory=lambda: STEADY)
     run_id: str = ""
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
@@ -139,7 +141,7 @@ class Judges:
                 refresh=self.refresh,
                 thread=self._thread,
                 kind="judge",
-                optional=STEADY if steady else NOTHING,
+                optional=self.defaults if steady else NOTHING,
             )
         return self._sessions[identity]
 

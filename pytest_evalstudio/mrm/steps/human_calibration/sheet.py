@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.labels import ANSWER_ID, RATER, Label, read_ratings, write_rows
+from pytest_evalstudio.formats.labels import ANSWER_ID, RATER, Label, read_ratings
+from pytest_evalstudio.formats.sheets import write_rows
 from pytest_evalstudio.mrm.steps.human_calibration.cases import Case
 
 LONGEST_CELL = 30_000

@@ -1,0 +1,1 @@
+"""Arena: models compared in pairs, blind, by judges and people; ratings from the games."""

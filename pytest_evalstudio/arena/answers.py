@@ -1,0 +1,52 @@
+"""Answers that play in an arena."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.engine.scoring.tasks import tasks
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.files import EvalFile
+from pytest_evalstudio.formats.suite import TestSuite
+
+
+def answers_of(file: EvalFile, folder: Path) -> list[Case]:
+    """Return the answered cases of a lab or data set, one per question and model."""
+    return [task.answers[0] for task in tasks(file, folder) if task.answered]
+
+
+def asked_answers(
+    suite: TestSuite,
+    config: Configuration,
+    *,
+    documents: str | Path | None,
+    cache: Path,
+    registry: Registry,
+    judges: Collection[str] = (),
+) -> list[Case]:
+    """Return the answers of the configured models to the questions of a suite; stored answers are used.
+
+    Args:
+        suite: the questions.
+        config: the models, in `[[model]]` tables.
+        documents: folder or URL where relative documents of the suite start.
+        cache: folder of stored answers.
+        registry: registry of plugins.
+        judges: names of the models that judge, and do not play.
+    """
+    tables = [{"name": table.name, **table.settings} for table in config.model if table.name not in judges]
+    with LabBuilder(
+        suite,
+        tables,
+        folder=config.folder,
+        documents=documents,
+        cache=cache,
+        registry=registry,
+        allow_private_hosts=config.allow_private_hosts,
+    ) as builder:
+        lab = builder.complete_dataset()
+    return answers_of(EvalFile(kind="lab", content=lab), Path(config.folder))

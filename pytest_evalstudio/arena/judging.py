@@ -1,0 +1,132 @@
+"""Games before a judge, or a panel of judges."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pytest_evalstudio.arena.games import Game, model_of
+from pytest_evalstudio.core.judging import Flow, Judge, Judgement, Judging, Question, asked_texts
+from pytest_evalstudio.core.replies import choice, number, record, text
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.formats.battles import Battle, Winner
+
+PROMPT = "arena"
+SETTINGS: Mapping[str, Any] = {"temperature": 0.2, "max_tokens": 1024}
+"""Parameters of the judge's host that the published method sets, where the configuration does not."""
+_WINNERS: Mapping[str, Winner] = {"first": "model_a", "second": "model_b", "tie": "tie"}
+REPLY = record(
+    reason=text("Your analysis, step by step, with the words of the answers that decide."),
+    score_first=number("Score of the first answer.", least=1, most=10, whole=True),
+    score_second=number("Score of the second answer.", least=1, most=10, whole=True),
+    choice=choice("The better answer.", *_WINNERS),
+)
+"""Form of the judge's reply."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Verdict of one judge on one game."""
+
+    winner: Winner
+    score_first: int
+    score_second: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """Games after the judge.
+
+    Attributes:
+        battles: the games with a verdict, in the order of the games.
+        faults: reason to the number of games that have no verdict.
+        spent: usage of the judge; stored replies count like others.
+    """
+
+    battles: tuple[Battle, ...]
+    faults: Mapping[str, int]
+    spent: Judging
+
+
+def judge_games(games: Sequence[Game], judge: Judge, *, seed: int) -> Judged:
+    """Let a judge compare the answers of games.
+
+    The judge does not see the names of the models. Of a panel, more than half must have a verdict; the
+    winner with the most votes wins, a draw of votes is a tie, and scores are averaged.
+
+    Args:
+        games: what is judged.
+        judge: the judge, or panel.
+        seed: of the order and sides of the games, for the battles.
+    """
+    flows = [functools.partial(_verdict, game) for game in games]
+    judgements = judge.follow(flows)
+    battles, faults, spent = [], Counter[str](), Judging()
+    for game, of_game in zip(games, judgements, strict=True):
+        spent = sum((judgement.spent for judgement in of_game), spent)
+        battle = _battle(game, of_game, judge.name, seed)
+        if battle is None:
+            faults[next(str(judgement.fault) for judgement in of_game if judgement.fault is not None)] += 1
+        else:
+            battles.append(battle)
+    return Judged(battles=tuple(battles), faults=dict(faults), spent=spent)
+
+
+def question_of(game: Game) -> Question:
+    """Return what a judge is asked about a game."""
+    return Question(
+        prompt=PROMPT,
+        texts={
+            **asked_texts(game.first),
+            "first_answer": game.first.actual_output,
+            "second_answer": game.second.actual_output,
+        },
+        reply=REPLY,
+    )
+
+
+def _verdict(game: Game) -> Flow[Verdict]:
+    [reply] = yield [question_of(game)]
+    return Verdict(
+        winner=_WINNERS[reply["choice"]],
+        score_first=reply["score_first"],
+        score_second=reply["score_second"],
+        reason=reply["reason"],
+    )
+
+
+def _battle(game: Game, judgements: Sequence[Judgement], judge: str, seed: int) -> Battle | None:
+    """Return the result of a game, None where too few judges have a verdict."""
+    named = [
+        (judgement.judge, cast("Verdict", judgement.found))
+        for judgement in judgements
+        if judgement.fault is None
+    ]
+    if 2 * len(named) <= len(judgements):
+        return None
+    verdicts = [verdict for _, verdict in named]
+    votes = Counter(verdict.winner for verdict in verdicts).most_common()
+    is_drawn = len(votes) > 1 and votes[0][1] == votes[1][1]
+    reasons = [verdict.reason if len(named) == 1 else f"{name}: {verdict.reason}" for name, verdict in named]
+    return Battle(
+        prompt_key=game.prompt_key,
+        model_a=model_of(game.first),
+        model_b=model_of(game.second),
+        winner="tie" if is_drawn else votes[0][0],
+        score_a=_mean(verdicts, lambda verdict: verdict.score_first),
+        score_b=_mean(verdicts, lambda verdict: verdict.score_second),
+        reason=masked("; ".join(reasons)),
+        judge=judge,
+        seed=seed,
+        chars_a=len(game.first.actual_output),
+        chars_b=len(game.second.actual_output),
+        texts_id=game.texts_id,
+    )
+
+
+def _mean(verdicts: Sequence[Verdict], score: Callable[[Verdict], int]) -> float:
+    return sum(map(score, verdicts)) / len(verdicts)

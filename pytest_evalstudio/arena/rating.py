@@ -1,0 +1,253 @@
+"""Ratings of models from their games."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pytest_evalstudio.arena.bias import human_agreement, length_bias, order_check, position_bias
+from pytest_evalstudio.arena.results import ModelRating, Pair, Ratings
+from pytest_evalstudio.arena.table import GameTable
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.battles import Battle
+from pytest_evalstudio.stats.bradley_terry import bradley_terry, is_determined
+from pytest_evalstudio.stats.comparison import holm
+from pytest_evalstudio.stats.elo import EloScale, bootstrap_elo, sequential_elo
+from pytest_evalstudio.stats.paired_logit import MIN_CLUSTERS
+from pytest_evalstudio.stats.types import Floats
+
+ALPHA = 0.05
+MOST_ROUNDS = 100_000
+_DIGITS = 4
+"""Decimals of the results: fewer than those in which the floating-point units of machines differ."""
+_TAILS = (2.5, 97.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingOptions:
+    """Settings of the ratings.
+
+    Attributes:
+        scale: constants of the Elo rating.
+        rounds: number of bootstrap samples.
+        seed: of the samples.
+
+    Raises:
+        ConfigurationError: if a value is out of range.
+    """
+
+    scale: EloScale = field(default_factory=EloScale)
+    rounds: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, valid in (
+            ("k", self.scale.k, self.scale.k > 0),
+            ("scale", self.scale.scale, self.scale.scale > 0),
+            ("base", self.scale.base, self.scale.base > 1),
+            ("init", self.scale.initial, True),
+        ):
+            if not valid or not math.isfinite(value):
+                need = "more than 1" if name == "base" else "a number" if name == "init" else "more than 0"
+                raise ConfigurationError(f"{name} = {value:g}: must be {need}")
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise ConfigurationError(f"rounds = {self.rounds}: must be 1 to {MOST_ROUNDS:,}")
+        if self.seed < 0:
+            raise ConfigurationError(f"seed = {self.seed}: must be 0 or more")
+
+
+def rate(battles: Sequence[Battle], options: RatingOptions | None = None) -> Ratings:
+    """Rate the models of games.
+
+    Elo is sequential in the order of the games; its bootstrap samples games, as the published method does.
+    The intervals of Bradley–Terry and of win rates sample prompts, since games on one prompt are alike.
+
+    Args:
+        battles: games, at least one; votes of people and verdicts of judges count alike.
+        options: settings; the published constants by default.
+
+    Source: H2O LLM Evaluation (A/B tests, Elo with K 32, scale 400, base 10, start 1000, median of 1,000
+    bootstrap rounds); Chiang et al., 2024, Chatbot Arena (Bradley–Terry, ranks by intervals).
+    """
+    chosen = options or RatingOptions()
+    table = GameTable.of(battles)
+    figures = _Figures(table, chosen)
+    order = figures.order
+    pairs = _pairs(table, figures)
+    return Ratings(
+        models=tuple(_model(table, figures, pairs, number, rank) for rank, number in enumerate(order, 1)),
+        pairs=tuple(pairs),
+        games=len(battles),
+        prompts=len({battle.prompt_key for battle in battles}),
+        ties=_rounded(sum(battle.winner == "tie" for battle in battles) / len(battles)),
+        contradictions=_contradictions(battles),
+        position=position_bias(battles),
+        length=length_bias(battles),
+        orders=order_check(battles),
+        humans=human_agreement(battles),
+        judges=tuple(dict.fromkeys(battle.rater or battle.judge for battle in battles)),
+        notes=tuple(_notes(table, figures.groups)),
+    )
+
+
+class _Figures:
+    """Ratings by number of the model.
+
+    Attributes:
+        order: numbers of the models, best first.
+        sequential: sequential Elo.
+        elo: shape (rounds, models).
+        strength: Bradley–Terry on the Elo scale.
+        strengths: shape (rounds, models), the same of samples of prompts.
+        win_rates: shape (rounds, models, models).
+        groups: numbers of the models that games link.
+    """
+
+    def __init__(self, table: GameTable, options: RatingOptions) -> None:
+        scale, players = options.scale, len(table.models)
+        self.sequential = sequential_elo(
+            table.first.tolist(), table.second.tolist(), table.points.tolist(), players, scale
+        )
+        self.elo = bootstrap_elo(
+            table.first, table.second, table.points, players, scale, rounds=options.rounds, seed=options.seed
+        )
+        self.median = np.round(np.median(self.elo, axis=0), _DIGITS)
+        unit = scale.scale / math.log(scale.base)
+        resampled = table.resampled_wins(options.rounds, options.seed)
+        self.strength = scale.initial + unit * bradley_terry(table.wins())
+        self.strengths = scale.initial + unit * bradley_terry(resampled)
+        games = resampled + resampled.swapaxes(1, 2)
+        with np.errstate(invalid="ignore"):
+            self.win_rates: Floats = resampled / games
+        self.groups = _groups(table.wins())
+        self.order = sorted(range(players), key=lambda number: (-self.median[number], table.models[number]))
+
+
+def _model(table: GameTable, figures: _Figures, pairs: Sequence[Pair], number: int, rank: int) -> ModelRating:
+    name = table.models[number]
+    firsts, seconds = table.first == number, table.second == number
+    elo = np.percentile(figures.elo[:, number], _TAILS)
+    strength = np.percentile(figures.strengths[:, number], _TAILS)
+    separable = [pair for pair in pairs if pair.is_separable and name in (pair.model_a, pair.model_b)]
+    stronger = {other: float(figures.strength[index]) for index, other in enumerate(table.models)}
+    opponents = [pair.model_b if pair.model_a == name else pair.model_a for pair in separable]
+    better = sum(stronger[opponent] > stronger[name] for opponent in opponents)
+    return ModelRating(
+        model=name,
+        games=int(firsts.sum() + seconds.sum()),
+        wins=int((table.points[firsts] == 1).sum() + (table.points[seconds] == 0).sum()),
+        ties=int((table.points[firsts | seconds] == 0.5).sum()),
+        elo_sequential=_rounded(figures.sequential[number]),
+        elo_median=_rounded(figures.median[number]),
+        elo_low=_rounded(elo[0]),
+        elo_high=_rounded(elo[1]),
+        bradley_terry=_rounded(figures.strength[number]),
+        bradley_terry_low=_rounded(strength[0]),
+        bradley_terry_high=_rounded(strength[1]),
+        rank=rank,
+        rank_best=1 + better,
+        rank_worst=len(table.models) - (len(opponents) - better),
+    )
+
+
+def _pairs(table: GameTable, figures: _Figures) -> list[Pair]:
+    couples = [
+        (number, other) for rank, number in enumerate(figures.order) for other in figures.order[rank + 1 :]
+    ]
+    p_values = [_p(figures, number, other) for number, other in couples]
+    known = [p for p in p_values if p is not None]
+    adjusted = iter(holm(known))
+    return [
+        _pair(table, figures, number, other, p, next(adjusted) if p is not None else None)
+        for (number, other), p in zip(couples, p_values, strict=True)
+    ]
+
+
+def _p(figures: _Figures, number: int, other: int) -> float | None:
+    """Return the two-sided p of equal strengths, by the spread of their difference over the samples."""
+    linked = any(number in group and other in group for group in figures.groups)
+    differences = figures.strengths[:, number] - figures.strengths[:, other]
+    spread = float(differences.std())
+    if not linked or spread <= 1e-9:
+        return None
+    difference = abs(float(figures.strength[number] - figures.strength[other]))
+    return math.erfc(difference / spread / math.sqrt(2))
+
+
+def _pair(
+    table: GameTable, figures: _Figures, number: int, other: int, p: float | None, adjusted: float | None
+) -> Pair:
+    forth = (table.first == number) & (table.second == other)
+    back = (table.first == other) & (table.second == number)
+    wins = int((table.points[forth] == 1).sum() + (table.points[back] == 0).sum())
+    losses = int((table.points[forth] == 0).sum() + (table.points[back] == 1).sum())
+    games = int(forth.sum() + back.sum())
+    rates = figures.win_rates[:, number, other]
+    rates = rates[np.isfinite(rates)]
+    low, high = np.percentile(rates, _TAILS) if games and rates.size else (None, None)
+    return Pair(
+        model_a=table.models[number],
+        model_b=table.models[other],
+        games=games,
+        wins_a=wins,
+        wins_b=losses,
+        ties=games - wins - losses,
+        win_rate_a=_rounded((wins + (games - wins - losses) / 2) / games) if games else None,
+        low=None if low is None else _rounded(low),
+        high=None if high is None else _rounded(high),
+        p=None if p is None else _rounded(p, 6),
+        p_adjusted=None if adjusted is None else _rounded(adjusted, 6),
+        is_separable=adjusted is not None and adjusted <= ALPHA,
+    )
+
+
+def _contradictions(battles: Sequence[Battle]) -> float | None:
+    scored = [
+        (battle.points - 0.5, battle.score_a - battle.score_b)
+        for battle in battles
+        if battle.score_a is not None and battle.score_b is not None
+    ]
+    if not scored:
+        return None
+    return _rounded(sum(points * difference < 0 for points, difference in scored) / len(scored))
+
+
+def _notes(table: GameTable, groups: Sequence[Sequence[int]]) -> list[str]:
+    """Return what limits the ratings."""
+    notes = []
+    if len(groups) > 1:
+        listed = "; ".join(", ".join(table.models[number] for number in group) for group in groups)
+        notes.append(f"no games link these groups of models, so their ratings cannot be compared: {listed}")
+    elif not is_determined(table.wins()[None])[0]:
+        notes.append(
+            "some model only wins or only loses: its Bradley-Terry rating has no bound and was computed with"
+            " half a tie added to each pair"
+        )
+    prompts = int(table.prompts.max()) + 1
+    if prompts < MIN_CLUSTERS:
+        notes.append(f"{prompts} prompts: intervals that resample so few prompts are too narrow")
+    return notes
+
+
+def _groups(wins: Floats) -> list[list[int]]:
+    """Return the groups of models that are linked by games."""
+    played = (wins + wins.T) > 0
+    groups: list[list[int]] = []
+    open_numbers = set(range(len(wins)))
+    while open_numbers:
+        group, pending = set[int](), [min(open_numbers)]
+        while pending:
+            number = pending.pop()
+            if number not in group:
+                group.add(number)
+                pending += np.flatnonzero(played[number]).tolist()
+        groups.append(sorted(group))
+        open_numbers -= group
+    return groups
+
+
+def _rounded(value: float, digits: int = _DIGITS) -> float:
+    return round(float(value), digits) + 0.0

@@ -1,0 +1,193 @@
+"""`evalstudio arena`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, print_json, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.arena.results import Ratings
+    from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.core.cases import Case
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("arena", rate_battles, "Compare models in pairs, blind, and rate them.")
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    text = "Let a judge compare the answers of every pair of models to every prompt."
+    command = actions.add_parser("play", help=text, description=text)
+    command.set_defaults(command=play_games)
+    _add_play_options(command)
+    text = "Rate the models of games: Elo, Bradley-Terry, win rates, biases of the judge."
+    command = actions.add_parser("rate", help=text, description=text)
+    command.set_defaults(command=rate_battles)
+    _add_rate_options(command)
+
+
+def _add_play_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("source", metavar="LAB|SUITE", help="answers, or questions to ask first")
+    command.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="BATTLES",
+        help="CSV of the games; an existing file is continued",
+    )
+    command.add_argument(
+        "--judge",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="configured model that judges, in place of [judge]; several form a panel",
+    )
+    command.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="only games of this model; repeatable"
+    )
+    command.add_argument("--seed", type=int, default=0, help="of order and sides (default: %(default)s)")
+    command.add_argument(
+        "--both-orders", action="store_true", help="judge each game twice, with the sides exchanged"
+    )
+    command.add_argument("--estimate", action="store_true", help="print games, calls and tokens; ask nothing")
+    command.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
+    command.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of stored answers and replies (default: %(default)s)",
+    )
+    add_plugin_option(command)
+
+
+def _add_rate_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("battles", metavar="BATTLES", help="CSV of games, as `arena play` writes it")
+    for name, default, text in (
+        ("k", 32.0, "largest change of an Elo rating in one game"),
+        ("scale", 400.0, "difference of ratings at which the odds are BASE to 1"),
+        ("base", 10.0, "base of the odds"),
+        ("init", 1000.0, "rating before the first game"),
+    ):
+        command.add_argument(f"--{name}", type=float, default=default, help=f"{text} (default: %(default)g)")
+    command.add_argument("--rounds", type=int, default=1000, help="bootstrap samples (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="of the samples (default: %(default)s)")
+    command.add_argument("--json", action="store_true", help="print the ratings as JSON")
+    command.add_argument(
+        "-o", "--output", metavar="DIR", help="write arena.json, arena.md and pictures there"
+    )
+
+
+def play_games(arguments: argparse.Namespace) -> int:
+    """Play the games that have no verdict yet; 1 where games remain without one."""
+    from pytest_evalstudio.arena.play import ArenaOptions, estimate, play
+    from pytest_evalstudio.core.writing import write_whole
+    from pytest_evalstudio.formats.battles import battles_csv, read_battles
+
+    config = configuration_for(arguments.source, arguments.config)
+    options = ArenaOptions(
+        judges=tuple(arguments.judge),
+        models=tuple(arguments.model),
+        seed=arguments.seed,
+        both_orders=arguments.both_orders,
+    )
+    registry = registry_for(arguments)
+    path = Path(arguments.output)
+    known = read_battles(path) if path.is_file() else []
+    answers = _answers(arguments)
+    if arguments.estimate:
+        effort = estimate(answers, known, config=config, options=options, registry=registry)
+        say(
+            f"{effort.games} games, {effort.unplayed} of them without a verdict in {path}",
+            f"at most {effort.calls} calls, about {effort.input_tokens} input tokens and"
+            f" {effort.output_tokens} output tokens; stored replies are not subtracted",
+        )
+        return FINE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    played = play(
+        answers,
+        known,
+        config=config,
+        options=options,
+        cache=Path(arguments.cache),
+        registry=registry,
+        progress=_progress if sys.stderr.isatty() else None,
+    )
+    write_whole(path, battles_csv(played.battles))
+    missing = f", {played.missing} without a verdict" if played.missing else ""
+    say(f"wrote {path}: {len(played.battles)} games, {played.new} new{missing}")
+    for reason, count in played.judged.faults.items():
+        say(f"without a verdict ({count} games): {reason}", error=True)
+    return FINDINGS if played.missing else FINE
+
+
+def rate_battles(arguments: argparse.Namespace) -> int:
+    """Print the ratings of games."""
+    import msgspec
+
+    from pytest_evalstudio.arena.rating import RatingOptions, rate
+    from pytest_evalstudio.arena.text import rating_lines
+    from pytest_evalstudio.formats.battles import read_battles
+    from pytest_evalstudio.stats.elo import EloScale
+
+    options = RatingOptions(
+        scale=EloScale(k=arguments.k, scale=arguments.scale, base=arguments.base, initial=arguments.init),
+        rounds=arguments.rounds,
+        seed=arguments.seed,
+    )
+    ratings = rate(read_battles(Path(arguments.battles)), options)
+    if arguments.json:
+        print_json(msgspec.to_builtins(ratings))
+    else:
+        say(*rating_lines(ratings))
+    if arguments.output:
+        _write(Path(arguments.output), ratings)
+    return FINE
+
+
+def _write(folder: Path, ratings: Ratings) -> None:
+    import msgspec
+
+    from pytest_evalstudio.arena.pictures import pictures
+    from pytest_evalstudio.arena.text import ratings_markdown
+    from pytest_evalstudio.core.writing import write_whole
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "arena.json", msgspec.json.format(msgspec.json.encode(ratings), indent=2) + b"\n")
+    write_whole(folder / "arena.md", ratings_markdown(ratings).encode())
+    for name, svg in pictures(ratings).items():
+        write_whole(folder / f"{name}.svg", svg.encode())
+    say(f"wrote {folder / 'arena.md'}", error=True)
+
+
+def _answers(arguments: argparse.Namespace) -> list[Case]:
+    """Return the answers of a lab, or those that the configured models give to a suite."""
+    from pytest_evalstudio.arena.answers import answers_of, asked_answers
+    from pytest_evalstudio.core.errors import DataError
+    from pytest_evalstudio.engine.asking.downloads import base_of
+    from pytest_evalstudio.formats.files import read, read_source
+    from pytest_evalstudio.formats.suite import TestSuite
+
+    path = local(arguments.source)
+    file = read(read_source(path, arguments.source))
+    if file.errors:
+        raise DataError("\n".join(map(str, file.errors)))
+    if not isinstance(file.content, TestSuite):
+        return answers_of(file, path.absolute().parent)
+    return asked_answers(
+        file.content,
+        configuration_for(arguments.source, arguments.config),
+        documents=base_of(path),
+        cache=Path(arguments.cache),
+        registry=registry_for(arguments),
+        judges=arguments.judge,
+    )
+
+
+def _progress(done: int, total: int) -> None:
+    sys.stderr.write(f"\r{done}/{total} verdicts" + ("\n" if done == total else ""))
+    sys.stderr.flush()

@@ -1,0 +1,170 @@
+"""Games between two models, in a CSV file: who was preferred, by which judge or person."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.sheets import inert, plain, read_sheet
+
+Winner = Literal["model_a", "model_b", "tie"]
+WINNERS: tuple[Winner, ...] = get_args(Winner)
+REQUIRED = ("prompt_key", "model_a", "model_b", "winner")
+COLUMNS = (
+    *REQUIRED,
+    *("score_a", "score_b", "reason", "judge", "seed"),
+    *("rater", "chars_a", "chars_b", "texts_id"),
+)
+"""Columns of a file that this package writes, in order; others of a file that is continued follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Battle:
+    """One game: two answers to one prompt, compared blind.
+
+    Attributes:
+        prompt_key: key of the prompt.
+        model_a: the model whose answer was shown first.
+        model_b: the model whose answer was shown second.
+        winner: "model_a", "model_b" or "tie".
+        score_a: the judge's score of the first answer, 1 to 10; None where there is none.
+        score_b: the same of the second answer.
+        reason: of the verdict.
+        judge: name of the judge; "" for a person's vote.
+        seed: of the order of games and sides; None where it is not known.
+        rater: name of the person who voted; "" for a judge's verdict.
+        chars_a: length of the first answer in characters; None where it is not known.
+        chars_b: the same of the second answer.
+        texts_id: digest of the prompt and both answers, by which a changed answer is noticed.
+        others: further columns of the file.
+    """
+
+    prompt_key: str
+    model_a: str
+    model_b: str
+    winner: Winner
+    score_a: float | None = None
+    score_b: float | None = None
+    reason: str = ""
+    judge: str = ""
+    seed: int | None = None
+    rater: str = ""
+    chars_a: int | None = None
+    chars_b: int | None = None
+    texts_id: str = ""
+    others: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+
+    @property
+    def points(self) -> float:
+        """Return the points of the first model: 1 for a win, 0.5 for a tie, 0 for a loss."""
+        return {"model_a": 1.0, "tie": 0.5, "model_b": 0.0}[self.winner]
+
+    @property
+    def models(self) -> frozenset[str]:
+        """Return both models, whatever their sides."""
+        return frozenset((self.model_a, self.model_b))
+
+    @property
+    def preferred(self) -> str:
+        """Return the name of the winner, "" for a tie."""
+        return {"model_a": self.model_a, "model_b": self.model_b, "tie": ""}[self.winner]
+
+
+def texts_id(question: str, answers: Mapping[str, str]) -> str:
+    """Return a digest of a prompt and the answers of its models, whatever their sides; never a number."""
+    digest = hashlib.sha256()
+    for text in (question, *(part for pair in sorted(answers.items()) for part in pair)):
+        encoded = text.encode("utf-8", "backslashreplace")
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return f"t{digest.hexdigest()[:15]}"
+
+
+def read_battles(path: Path) -> list[Battle]:
+    """Read a file of games, in its order.
+
+    Raises:
+        DataError: with file, line and fault, if a required column is missing, a winner or number is invalid,
+            a model plays against itself, or there is no game.
+    """
+    names, rows = read_sheet(path, REQUIRED, "battles")
+    others = [name for name in names if name not in COLUMNS]
+    battles = [_battle(row, others, f"{path}:{line}") for line, row in rows]
+    if not battles:
+        raise DataError(f"{path}: there are no games in it")
+    return battles
+
+
+def _battle(row: Mapping[str, str], others: Sequence[str], place: str) -> Battle:
+    cells = {name: plain(cell) for name, cell in row.items()}
+    for name in ("prompt_key", "model_a", "model_b"):
+        if not cells[name]:
+            raise DataError(f"{place}: {name} is empty; each game names its prompt and two models")
+    if cells["model_a"] == cells["model_b"]:
+        raise DataError(f"{place}: {cells['model_a']!r} plays against itself; remove the line")
+    if cells["winner"] not in WINNERS:
+        raise DataError(f"{place}: winner {cells['winner']!r} is none of {', '.join(WINNERS)}")
+    return Battle(
+        prompt_key=cells["prompt_key"],
+        model_a=cells["model_a"],
+        model_b=cells["model_b"],
+        winner=cast("Winner", cells["winner"]),
+        score_a=_number(cells, "score_a", place),
+        score_b=_number(cells, "score_b", place),
+        reason=cells.get("reason", ""),
+        judge=cells.get("judge", ""),
+        seed=_whole(cells, "seed", place),
+        rater=cells.get("rater", ""),
+        chars_a=_whole(cells, "chars_a", place),
+        chars_b=_whole(cells, "chars_b", place),
+        texts_id=cells.get("texts_id", ""),
+        others={name: cells[name] for name in others},
+    )
+
+
+def _number(cells: Mapping[str, str], name: str, place: str) -> float | None:
+    text = cells.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise DataError(f"{place}: {name} {text!r} is not a number; leave it empty where it is not known")
+    return value
+
+
+def _whole(cells: Mapping[str, str], name: str, place: str) -> int | None:
+    value = _number(cells, name, place)
+    if value is not None and not value.is_integer():
+        raise DataError(f"{place}: {name} {cells[name]!r} is not a whole number")
+    return None if value is None else int(value)
+
+
+def battles_csv(battles: Iterable[Battle]) -> bytes:
+    """Return games as CSV in UTF-8; an apostrophe precedes what a spreadsheet would read as a formula."""
+    listed = list(battles)
+    others = list(dict.fromkeys(name for battle in listed for name in battle.others))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*COLUMNS, *others])
+    for battle in listed:
+        cells = [_cell(getattr(battle, name)) for name in COLUMNS]
+        writer.writerow([*cells, *(inert(battle.others.get(name, "")) for name in others)])
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return ""
+    return (
+        inert(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+    )
