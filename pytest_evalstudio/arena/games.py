@@ -80,13 +80,10 @@ def games_of(
             if both_orders:
                 games.append((_draw(seed, first.key, *pair, "exchanged"), Game(game.second, game.first)))
     if not games:
+        named = f" ({', '.join(present)})" if present else ""
         raise DataError(
-            f"there is nothing to compare: {len(present)} models have answers"
-            + (
-                f" ({', '.join(present)}), none to the same prompt"
-                if len(present) > 1
-                else "; two are needed"
-            )
+            f"there is nothing to compare: {len(present)} models have answers{named}; two models are needed"
+            " that answer the same prompt"
         )
     games.sort(key=lambda drawn: (drawn[0], drawn[1].prompt_key, model_of(drawn[1].first)))
     return [game for _, game in games]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import DataError
@@ -109,13 +109,14 @@ def _battle(row: Mapping[str, str], others: Sequence[str], place: str) -> Battle
             raise DataError(f"{place}: {name} is empty; each game names its prompt and two models")
     if cells["model_a"] == cells["model_b"]:
         raise DataError(f"{place}: {cells['model_a']!r} plays against itself; remove the line")
-    if cells["winner"] not in WINNERS:
+    winner = next((name for name in WINNERS if name == cells["winner"]), None)
+    if winner is None:
         raise DataError(f"{place}: winner {cells['winner']!r} is none of {', '.join(WINNERS)}")
     return Battle(
         prompt_key=cells["prompt_key"],
         model_a=cells["model_a"],
         model_b=cells["model_b"],
-        winner=cast("Winner", cells["winner"]),
+        winner=winner,
         score_a=_number(cells, "score_a", place),
         score_b=_number(cells, "score_b", place),
         reason=cells.get("reason", ""),

@@ -58,8 +58,7 @@ def is_determined(wins: Floats) -> Booleans:
     reached = (wins > 0) | np.eye(players, dtype=bool)
     for _ in range(max(1, players.bit_length())):
         reached = np.matmul(reached.astype(np.float32), reached.astype(np.float32)) > 0
-    determined: Booleans = reached.all(axis=(1, 2))
-    return determined
+    return np.asarray(reached.all(axis=(1, 2)))
 
 
 def _maximized(wins: Floats) -> Floats:
@@ -79,4 +78,4 @@ def _maximized(wins: Floats) -> Floats:
         strengths += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
         if float(longest.max(initial=0.0)) < _TOLERANCE:
             break
-    return strengths - strengths.mean(axis=1, keepdims=True)
+    return np.asarray(strengths - strengths.mean(axis=1, keepdims=True))

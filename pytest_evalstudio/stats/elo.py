@@ -89,6 +89,10 @@ def bootstrap_elo(
         Shape (rounds, players); a player that is not drawn has the initial rating.
 
     Source: Chiang et al., 2024, Chatbot Arena (bootstrap of the order and the choice of games).
+
+    >>> games = np.array([0, 0]), np.array([1, 1]), np.array([1.0, 1.0])
+    >>> bootstrap_elo(*games, 2, EloScale(), rounds=1, seed=0).round(2).tolist()
+    [[1030.53, 969.47]]
     """
     rng = np.random.default_rng(seed)
     ratings = np.full(rounds * players, scale.initial)

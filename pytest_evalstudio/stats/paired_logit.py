@@ -13,6 +13,7 @@ from pytest_evalstudio.stats.types import LEVEL, Floats, Integers
 MIN_CLUSTERS = 10
 """With fewer clusters the robust standard error is not reliable."""
 _RIDGE = 1e-6
+_NO_SPREAD = 1e-6
 _MOST_STEPS = 60
 _LONGEST_STEP = 2.0
 
@@ -63,6 +64,12 @@ def adjusted_effect(
 
     Source: Agresti, 2013, Categorical Data Analysis, section 11.6 (order effects); Liang and Zeger, 1986
     (Biometrika 73, 13–22; robust errors).
+
+    >>> places = np.arange(20) % 2
+    >>> won = np.array([1.0] * 12 + [0.0] * 8)
+    >>> effect = adjusted_effect(places, 1 - places, won, np.ones(20), np.arange(20), 2)
+    >>> round(effect.log_odds, 3), round(effect.p, 2)
+    (0.405, 0.39)
     """
     _, groups = np.unique(clusters, return_inverse=True)
     number = int(groups.max(initial=-1)) + 1
@@ -83,8 +90,8 @@ def adjusted_effect(
     covariance = inverse @ (scores.T @ scores) @ inverse * (number / (number - 1))
     spread = math.sqrt(max(float(covariance[players, players]), 0.0))
     effect = float(weights[players])
-    if spread == 0.0 or not math.isfinite(spread):
-        return None
+    if spread < _NO_SPREAD:  # each cluster has the game with its sides exchanged, and the same winner
+        return Effect(log_odds=0.0, low=0.0, high=0.0, p=1.0) if abs(effect) < _NO_SPREAD else None
     reach = NormalDist().inv_cdf(0.5 + LEVEL / 2) * spread
     return Effect(
         log_odds=effect,

@@ -15,25 +15,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
+from support.judge_service import judge_service
 from support.judging import verdicts
-from support.openai_server import Reply, serve
+from support.openai_server import Reply
 
 DELAY_S = 0.1
 CONCURRENCY = 16
@@ -71,43 +68,6 @@ def replied(prompt: str) -> Reply:
     return Reply(json.dumps(content), delay_s=DELAY_S)
 
 
-class Asked(NamedTuple):
-    """Requests to a service; times are monotonic seconds, the same for all processes of a machine."""
-
-    calls: int
-    peak: int
-    first: float
-    last: float
-
-
-@contextmanager
-def judge_service() -> Iterator[tuple[str, Callable[[], Asked]]]:
-    """A judge in a process of its own: its address, and a function that returns what it was asked."""
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
-    process.start()
-    url: str = ours.recv()
-
-    def asked() -> Asked:
-        ours.send("asked")
-        return Asked(*ours.recv())
-
-    try:
-        yield url, asked
-    finally:
-        ours.send("stop")
-        process.join()
-
-
-def _serve(pipe: Connection) -> None:
-    with serve() as service:
-        service.default = replied
-        pipe.send(service.url)
-        while pipe.recv() != "stop":
-            times = service.times or [0.0]
-            pipe.send((len(service.requests), service.peak, times[0], times[-1]))
-
-
 def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
     """Seconds that the evaluation of a data set takes."""
     judge = {"host": "openai_compatible", "url": url, "llm_model_name": "judge", "concurrency": CONCURRENCY}
@@ -122,7 +82,7 @@ def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
 
 def time_command(cases: int, embedder: str) -> None:
     """Time `pytest` on a lab, from its start to the end of the report."""
-    with judge_service() as (url, asked), tempfile.TemporaryDirectory() as name:
+    with judge_service(replied) as (url, asked), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = [{**row.model_dump(exclude_defaults=True), "model_key": "m"} for row in lab(cases).inputs]
         models = [{"key": "m", "name": "m", "model_type": "h2ogpte"}]
@@ -160,7 +120,7 @@ def main() -> None:
     if arguments.command:
         time_command(arguments.cases, arguments.embedder)
         return
-    with judge_service() as (url, asked), tempfile.TemporaryDirectory() as folder:
+    with judge_service(replied) as (url, asked), tempfile.TemporaryDirectory() as folder:
         loading = judged(url, lab(1, first=arguments.cases), Path(folder), arguments.embedder)
         before = asked().calls
         elapsed = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)

@@ -1,0 +1,223 @@
+"""`evalstudio arena` as a person uses it: play, continue, estimate, rate."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.cli import main
+
+CONFIG = """
+[judge]
+host = "python"
+target = "longest:judge"
+"""
+JUDGE = """
+import json, re, pathlib
+
+def judge(prompt):
+    with pathlib.Path("asked.txt").open("a") as file:
+        file.write("asked\\n")
+    first, second = (
+        re.search(rf"<<<(\\w+) {side}_answer\\n(.*?)\\n\\1>>>", prompt, re.DOTALL)[2]
+        for side in ("first", "second")
+    )
+    if "broken" in first + second:
+        return "no verdict"
+    choice = "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
+    return json.dumps(
+        {"reason": "mail jane@bank.com", "score_first": 7, "score_second": 6, "choice": choice}
+    )
+"""
+ANSWERS = {"m1": "yes it is", "m2": "yes", "m3": "yes, it costs 5 euros"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evalstudio.toml").write_text(CONFIG)
+    (tmp_path / "longest.py").write_text(JUDGE)
+    write_lab(tmp_path, ANSWERS)
+    return tmp_path
+
+
+def write_lab(folder: Path, answers: dict[str, str], prompts: int = 3) -> None:
+    rows = [
+        {"key": f"p{number}", "input": f"Question {number}?", "actual_output": text, "model_key": key}
+        for key, text in answers.items()
+        for number in range(prompts)
+    ]
+    models = [{"key": key, "llm_model_name": f"model-{key}", "model_type": "h2ogpte_llm"} for key in answers]
+    (folder / "a_lab.json").write_text(
+        json.dumps({"name": "a", "dataset": {"inputs": rows}, "models": models})
+    )
+
+
+def asked(folder: Path) -> int:
+    path = folder / "asked.txt"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def battles(folder: Path) -> list[dict[str, str]]:
+    with (folder / "b.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_pair_is_judged_on_every_prompt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 0
+    assert "wrote b.csv: 9 games, 9 new" in capsys.readouterr().out
+    for row in battles(folder):
+        longer = "model_a" if int(row["chars_a"]) > int(row["chars_b"]) else "model_b"
+        assert row["winner"] == longer
+        assert (row["judge"], row["seed"], row["score_a"]) == ("python", "0", "7")
+        assert "jane@bank.com" not in row["reason"]
+
+
+def test_a_second_run_asks_nothing(folder: Path) -> None:
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    before = (folder / "b.csv").read_bytes()
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    assert asked(folder) == 9
+    assert (folder / "b.csv").read_bytes() == before
+
+
+def test_a_new_model_plays_its_own_games_only(folder: Path) -> None:
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    before = battles(folder)
+    write_lab(folder, {**ANSWERS, "m4": "no"})
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    assert asked(folder) == 18
+    after = battles(folder)
+    assert after[:9] == before
+    assert all("model-m4" in (row["model_a"], row["model_b"]) for row in after[9:])
+
+
+def test_a_lost_file_costs_no_second_verdict(folder: Path) -> None:
+    (folder / "evalstudio.toml").write_text(CONFIG + "cache = true\n")
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    before = (folder / "b.csv").read_bytes()
+    (folder / "b.csv").unlink()
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    assert asked(folder) == 9
+    assert (folder / "b.csv").read_bytes() == before
+
+
+def test_a_game_without_a_verdict_is_left_out_and_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lab(folder, {**ANSWERS, "m2": "broken"})
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 1
+    shown = capsys.readouterr()
+    assert "3 games, 3 new, 6 without a verdict" in shown.out
+    assert "without a verdict (6 games)" in shown.err
+    assert len(battles(folder)) == 3
+
+
+def test_a_budget_ends_the_asking(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "evalstudio.toml").write_text(CONFIG + "max_calls = 4\n")
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 1
+    assert asked(folder) == 4
+    assert len(battles(folder)) == 4
+    assert "5 without a verdict" in capsys.readouterr().out
+
+
+def test_an_estimate_asks_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv", "--estimate"]) == 0
+    assert "9 games, 9 of them without a verdict" in capsys.readouterr().out
+    assert asked(folder) == 0
+    assert not (folder / "b.csv").exists()
+
+
+def test_a_panel_decides_by_majority(folder: Path) -> None:
+    (folder / "evalstudio.toml").write_text(
+        '[judge]\nvote = "majority"\n'
+        'panel = [{host = "python", target = "longest:judge"}, {host = "python", target = "shortest:judge"},'
+        ' {host = "python", target = "longest:judge", concurrency = 2}]\n'
+    )
+    (folder / "shortest.py").write_text(JUDGE.replace("len(first) > len(second)", "len(first) < len(second)"))
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 0
+    for row in battles(folder):
+        assert row["winner"] == ("model_a" if int(row["chars_a"]) > int(row["chars_b"]) else "model_b")
+        assert row["judge"] == "python, python, python"
+
+
+def test_a_configured_model_can_judge_and_then_does_not_play(folder: Path) -> None:
+    (folder / "s_suite.json").write_text(
+        json.dumps({"name": "s", "tests": [{"key": "t", "test_cases": [{"key": "c", "prompt": "Hm?"}]}]})
+    )
+    models = "".join(
+        f'[[model]]\nname = "{name}"\nhost = "scripted"\nanswers = {{"Hm?" = "{text}"}}\n'
+        for name, text in (("short", "no"), ("long", "no, never"))
+    )
+    (folder / "evalstudio.toml").write_text(
+        models + '[[model]]\nname = "umpire"\nhost = "python"\ntarget = "longest:judge"\n'
+    )
+    assert main(["arena", "play", "s_suite.json", "-o", "b.csv", "--judge", "umpire"]) == 0
+    [row] = battles(folder)
+    assert {row["model_a"], row["model_b"]} == {"short", "long"}
+    assert row[row["winner"]] == "long"
+    assert row["judge"] == "umpire"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--judge", "nobody"], "'nobody'"),
+        (["--model", "model-m9"], "'model-m9'"),
+        (["--seed", "-1"], "seed = -1"),
+    ],
+)
+def test_wrong_arguments_are_usage_errors(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_without_a_judge_the_remedy_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "evalstudio.toml").write_text("")
+    assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 2
+    assert "[judge]" in capsys.readouterr().err
+
+
+def test_ratings_have_the_documented_keys(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    capsys.readouterr()
+    assert main(["arena", "rate", "b.csv", "--json", "--rounds", "50"]) == 0
+    ratings = json.loads(capsys.readouterr().out)
+    assert [model["model"] for model in ratings["models"]] == ["model-m3", "model-m1", "model-m2"]
+    assert {
+        "model",
+        "games",
+        "wins",
+        "ties",
+        "elo_sequential",
+        "elo_median",
+        "elo_low",
+        "elo_high",
+        "bradley_terry",
+        "bradley_terry_low",
+        "bradley_terry_high",
+    } <= set(ratings["models"][0])
+    assert len(ratings["pairs"]) == 3
+
+
+def test_a_folder_gets_ratings_and_pictures(folder: Path) -> None:
+    main(["arena", "play", "a_lab.json", "-o", "b.csv"])
+    assert main(["arena", "rate", "b.csv", "-o", "arena", "--rounds", "50"]) == 0
+    assert sorted(path.name for path in (folder / "arena").iterdir()) == [
+        "arena.json",
+        "arena.md",
+        "ratings.svg",
+        "win_rates.svg",
+    ]
+    assert "model-m3 against model-m1: 100.0%" in (folder / "arena" / "win_rates.svg").read_text()
+
+
+def test_a_bad_file_is_an_error_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "b.csv").write_text("prompt_key,model_a,model_b,winner\np,x,y,draw\n")
+    assert main(["arena", "rate", "b.csv"]) == 2
+    assert "b.csv:2: winner 'draw'" in capsys.readouterr().err

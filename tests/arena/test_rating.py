@@ -1,0 +1,203 @@
+"""Ratings of games: leaderboard, pairs, biases, agreement with people, and their limits."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pytest_evalstudio.arena.rating import RatingOptions, rate
+from pytest_evalstudio.arena.text import rating_lines, ratings_markdown
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.formats.battles import Battle
+from pytest_evalstudio.stats.elo import EloScale
+
+FAST = RatingOptions(rounds=200)
+STRENGTH = {"strong": 1.5, "middle": 0.0, "weak": -1.5}
+
+
+def drawn(seed: int = 0, prompts: int = 80, advantage: float = 0.0, longer: float = 0.0) -> list[Battle]:
+    """Games between three models of known strength, with a known bias of the judge."""
+    rng = random.Random(seed)
+    battles = []
+    for number in range(prompts):
+        for pair in (("strong", "middle"), ("strong", "weak"), ("middle", "weak")):
+            first, second = rng.sample(pair, 2)
+            lengths = rng.choice([(400, 100), (100, 400), (200, 200)])
+            odds = STRENGTH[first] - STRENGTH[second] + advantage
+            odds += longer * ((lengths[0] > lengths[1]) - (lengths[0] < lengths[1]))
+            won = rng.random() < 1 / (1 + 2.718281828**-odds)
+            battles.append(
+                Battle(
+                    prompt_key=f"p{number}",
+                    model_a=first,
+                    model_b=second,
+                    winner="model_a" if won else "model_b",
+                    chars_a=lengths[0],
+                    chars_b=lengths[1],
+                    judge="j",
+                )
+            )
+    return battles
+
+
+def game(prompt: str, first: str, second: str, winner: str, **more) -> Battle:
+    return Battle(prompt_key=prompt, model_a=first, model_b=second, winner=winner, **more)
+
+
+def test_the_leaderboard_is_best_first_and_counts_games() -> None:
+    ratings = rate(drawn(), FAST)
+    assert [model.model for model in ratings.models] == ["strong", "middle", "weak"]
+    assert [model.games for model in ratings.models] == [160, 160, 160]
+    assert sum(model.wins for model in ratings.models) == 240
+    for model in ratings.models:
+        assert model.elo_low < model.elo_median < model.elo_high
+        assert model.bradley_terry_low < model.bradley_terry < model.bradley_terry_high
+
+
+def test_strengths_that_are_known_lie_in_their_intervals() -> None:
+    ratings = {model.model: model for model in rate(drawn(prompts=300), FAST).models}
+    for name, strength in STRENGTH.items():
+        rating = 1000 + strength * 400 / 2.302585
+        assert ratings[name].bradley_terry_low < rating < ratings[name].bradley_terry_high
+
+
+def test_separable_pairs_give_sure_ranks() -> None:
+    ratings = rate(drawn(), FAST)
+    assert all(pair.is_separable for pair in ratings.pairs)
+    assert [(model.rank_best, model.rank_worst) for model in ratings.models] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_equal_models_share_their_ranks() -> None:
+    battles = [
+        game(f"p{number}", *sides, "model_a")
+        for number in range(20)
+        for sides in [("a", "b") if number % 2 else ("b", "a")]
+    ]
+    ratings = rate(battles, FAST)
+    assert [(model.rank_best, model.rank_worst) for model in ratings.models] == [(1, 2), (1, 2)]
+    assert ratings.pairs[0].win_rate_a == 0.5
+
+
+def test_ties_count_by_half() -> None:
+    battles = [game(f"p{number}", "a", "b", "tie" if number < 4 else "model_a") for number in range(8)]
+    [pair] = rate(battles, FAST).pairs
+    assert (pair.wins_a, pair.wins_b, pair.ties, pair.win_rate_a) == (4, 0, 4, 0.75)
+    assert rate(battles, FAST).ties == 0.5
+
+
+def test_a_judge_that_prefers_the_first_answer_is_told() -> None:
+    biased, fair = (rate(drawn(advantage=advantage), FAST).position for advantage in (1.0, 0.0))
+    assert biased is not None
+    assert biased.p < 0.001
+    assert biased.low > 0.55
+    assert fair is not None
+    assert fair.p > 0.05
+
+
+def test_a_judge_that_prefers_long_answers_is_told() -> None:
+    biased, fair = (rate(drawn(longer=longer), FAST).length for longer in (1.5, 0.0))
+    assert biased is not None
+    assert biased.p < 0.001
+    assert fair is not None
+    assert fair.p > 0.05
+
+
+def test_lengths_that_are_not_known_show_no_bias() -> None:
+    battles = [game(f"p{number}", "a", "b", "model_a") for number in range(20)]
+    assert rate(battles, FAST).length is None
+
+
+def test_both_orders_show_consistency() -> None:
+    battles = []
+    for number, winners in enumerate(
+        [("model_a", "model_b")] * 3 + [("model_a", "model_a")] * 9 + [("model_b", "model_b")]
+    ):
+        battles += [
+            game(f"p{number}", "a", "b", winners[0], judge="j"),
+            game(f"p{number}", "b", "a", winners[1], judge="j"),
+        ]
+    orders = rate(battles, FAST).orders
+    assert orders is not None
+    assert (orders.pairs, orders.same, orders.first_twice, orders.second_twice) == (13, 3, 9, 1)
+    assert orders.p == pytest.approx(0.021484)
+
+
+def test_people_and_judges_are_compared_whatever_the_sides() -> None:
+    battles = []
+    for number in range(10):
+        winner = "model_a" if number % 2 else "model_b"
+        battles.append(game(f"p{number}", "a", "b", winner, judge="j"))
+        # The person saw the other side first, and disagrees in the last game.
+        said = {"model_a": "model_b", "model_b": "model_a"}[winner] if number < 9 else "tie"
+        battles.append(game(f"p{number}", "b", "a", said, rater="ann"))
+    humans = rate(battles, FAST).humans
+    assert humans is not None
+    assert (humans.games, humans.agreement) == (10, 0.9)
+    # By hand: expected 0.5 x 0.4 + 0.5 x 0.5 + 0 x 0.1 = 0.45; (0.9 - 0.45) / 0.55.
+    assert humans.kappa == pytest.approx(0.8182, abs=1e-4)
+
+
+def test_people_who_are_divided_do_not_count() -> None:
+    battles = [
+        game("p", "a", "b", "model_a", judge="j"),
+        game("p", "a", "b", "model_a", rater="ann"),
+        game("p", "a", "b", "model_b", rater="ben"),
+    ]
+    assert rate(battles, FAST).humans is None
+
+
+def test_scores_against_the_winner_are_counted() -> None:
+    battles = [
+        game("p1", "a", "b", "model_a", score_a=3.0, score_b=8.0),
+        game("p2", "a", "b", "model_a", score_a=9.0, score_b=8.0),
+    ]
+    assert rate(battles, FAST).contradictions == 0.5
+
+
+def test_groups_without_a_game_between_them_are_named() -> None:
+    battles = [game("p", "a", "b", "model_a"), game("p", "c", "d", "model_a")]
+    ratings = rate(battles, FAST)
+    assert any("a, b; c, d" in note for note in ratings.notes)
+    assert all(pair.p is None for pair in ratings.pairs if {pair.model_a, pair.model_b} == {"a", "c"})
+
+
+def test_a_model_that_never_loses_is_noted() -> None:
+    battles = [game(f"p{number}", "a", "b", "model_a") for number in range(12)]
+    assert any("only wins or only loses" in note for note in rate(battles, FAST).notes)
+
+
+def test_the_same_seed_gives_the_same_ratings() -> None:
+    battles = drawn()
+    assert rate(battles, FAST) == rate(battles, FAST) != rate(battles, RatingOptions(rounds=200, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"rounds": 0}, "rounds = 0"),
+        ({"seed": -1}, "seed = -1"),
+        ({"scale": EloScale(k=0)}, "k = 0"),
+        ({"scale": EloScale(base=1)}, "base = 1"),
+        ({"scale": EloScale(initial=float("nan"))}, "init = nan"),
+        ({"scale": EloScale(scale=float("inf"))}, "scale = inf"),
+    ],
+)
+def test_settings_out_of_range_are_errors(options, name: str) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        RatingOptions(**options)
+
+
+def test_names_of_models_cannot_write_markup_or_break_the_table() -> None:
+    ratings = rate([game("p", "<img src=x>|@all", "b\n| x |", "model_a")], FAST)
+    text = ratings_markdown(ratings)
+    assert "<img" not in text
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(table) == 4
+
+
+def test_long_names_are_cut_in_the_middle_of_terminal_lines() -> None:
+    name = "meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo-FP8"
+    lines = list(rating_lines(rate([game("p", name, "b", "model_a")], FAST)))
+    assert any("meta-llama/Meta-Lla…nt-Turbo-FP8"[:19] in line for line in lines)
+    assert all(len(line) < 120 for line in lines[:4])
