@@ -15,8 +15,11 @@ from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.battles import Battle, Winner
 
 PROMPT = "arena"
-SETTINGS: Mapping[str, Any] = {"temperature": 0.2, "max_tokens": 1024}
-"""Parameters of the judge's host that the published method sets, where the configuration does not."""
+SETTINGS: Mapping[str, Any] = {"temperature": 0.2, "max_tokens": 1024, "seed": 0}
+"""Parameters of the judge's host, where it has them and the configuration does not set them.
+
+Temperature and length are those of the published method; the seed is ours.
+"""
 _WINNERS: Mapping[str, Winner] = {"first": "model_a", "second": "model_b", "tie": "tie"}
 REPLY = record(
     reason=text("Your analysis, step by step, with the words of the answers that decide."),

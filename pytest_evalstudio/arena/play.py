@@ -14,7 +14,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import STEADY, Judges
+from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.formats.battles import Battle
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.judges.panel import Panel
@@ -160,9 +160,9 @@ class _Bench:
         self, config: Configuration, options: ArenaOptions, cache: Path | None, registry: Registry | None
     ) -> None:
         self._cache = AnswerCache(cache) if cache is not None else None
-        self._judges = Judges(registry or Registry(), self._cache, defaults={**STEADY, **SETTINGS})
+        self._judges = Judges(registry or Registry(), self._cache)
         try:
-            self.panel = self._judges.open(config, _judge_table(config, options.judges))
+            self.panel = self._judges.open(config, _judge_table(config, options.judges), defaults=SETTINGS)
         except BaseException:
             self._close()
             raise

@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _validate_configuration(name: str, registry: Registry) -> int:
     """Check its evaluators, models, judges, gates and perturbations; no model is opened."""
+    from pytest_evalstudio.arena.gates import arena_terms, check_terms
     from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
     from pytest_evalstudio.engine.asking.hosts import check_model
     from pytest_evalstudio.engine.asking.judging import check_judge_settings
@@ -50,13 +51,18 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     config = load_configuration(Path(name))
     plan = Plan(registry, config)
     metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
-    for gate in config.gate:
-        check_gate(parse_gate(gate), metrics)
+    gates = [parse_gate(gate, arena_terms()) for gate in config.gate]
+    for gate in gates:
+        check_gate(gate, metrics)
+    names = [model.name for model in config.model]
+    check_terms(gates, names or None, has_arena=config.arena is not None)
     _check_perturbations(config, registry)
     for model in config.model:
         check_model(model.name, model.settings, registry)
     if config.judge is not None and config.judge.members:
         check_judge_settings(config, registry)
+    if config.arena is not None:
+        check_judge_settings(config, registry, config.arena.judge or None)
     for table in config.evaluator.values():
         if table.get(JUDGE_OPTION):
             check_judge_settings(config, registry, table[JUDGE_OPTION])

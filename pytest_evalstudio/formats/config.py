@@ -223,6 +223,22 @@ class ComparisonTable(_Table):
     tolerance: Annotated[float, Field(ge=0)] = 0.05
 
 
+class ArenaTable(_Table):
+    """The arena: models of a suite or lab are compared in pairs, blind, by a judge.
+
+    Attributes:
+        judge: the judge's table; what it leaves out is as in `[judge]`.
+        seed: of the order of the games and of their sides.
+        both_orders: whether each game is judged twice, with the sides exchanged.
+        rounds: bootstrap samples of the ratings.
+    """
+
+    judge: dict[str, Any] = Field(default_factory=dict)
+    seed: Annotated[int, Field(ge=0)] = 0
+    both_orders: bool = False
+    rounds: Annotated[int, Field(ge=1, le=100_000)] = 1000
+
+
 class Configuration(_Table):
     """Content of a configuration file.
 
@@ -249,6 +265,7 @@ class Configuration(_Table):
             models for evaluators.
         language_model: settings of the models that evaluators name in their options.
         judge: the judge, or panel of judges, and their budget.
+        arena: options of the arena; without the table there is none.
         folder: folder of the configuration; relative paths in it start there.
         file: path of the file, "" for the defaults.
     """
@@ -283,6 +300,7 @@ class Configuration(_Table):
     sentiment_model: SentimentModel = Field(default_factory=SentimentModel)
     language_model: LanguageModels = Field(default_factory=LanguageModels)
     judge: JudgeTable | None = None
+    arena: ArenaTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""
 

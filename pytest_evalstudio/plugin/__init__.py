@@ -144,6 +144,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and refuse malformed options before anything runs."""
     config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
+    config.addinivalue_line("markers", "arena: a pair of models whose answers a judge compares")
     config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
     config.addinivalue_line(
         "markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'"

@@ -103,6 +103,10 @@ class EvalFileCollector(pytest.File):
         for task in collected:
             # The whole id, as pytest would parse it from its cache: else --lf does not know the item again.
             yield EvalItem.from_parent(self, name=task.name, nodeid=f"{self.nodeid}::{task.name}", task=task)
+        if config.arena is not None:
+            from pytest_evalstudio.plugin.arena import pair_items
+
+            yield from pair_items(self, config, collected)
 
     def _source(self) -> Source | None:
         """Return the parsed file, None if it was not named and is not surely an evaluation file."""

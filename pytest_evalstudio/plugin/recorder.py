@@ -208,6 +208,12 @@ class Recorder:
                 terminal.section("history")
                 for line in history_lines(self.history):
                     terminal.write_line(line)
+            if self.report.ratings is not None:
+                from pytest_evalstudio.arena.text import rating_lines
+
+                terminal.section("arena")
+                for line in rating_lines(self.report.ratings):
+                    terminal.write_line(line)
             if self.comparison is not None:
                 from pytest_evalstudio.comparison.text import comparison_lines
 

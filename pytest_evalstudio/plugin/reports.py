@@ -29,7 +29,7 @@ from pytest_evalstudio.plugin.display import clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
 from pytest_evalstudio.plugin.payload import Payload
-from pytest_evalstudio.plugin.workflows import WorkflowStep
+from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 
 LONGEST_REASON = 2000
@@ -40,7 +40,7 @@ CHECKS = pytest.StashKey[Checks]()
 
 def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
-    if isinstance(item, EvalItem | WorkflowStep):
+    if isinstance(item, EvalItem | RecordedItem):
         clean_report(report)
     else:
         _shorten(call, report)
@@ -50,7 +50,7 @@ def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.T
             show_figures(report, item.config, _result(item))
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, _payload(item, report).plain())
-    elif isinstance(item, WorkflowStep):
+    elif isinstance(item, RecordedItem):
         if report.when == "call" or (report.when == "setup" and not report.passed):
             setattr(report, PAYLOAD, item.payload(report).plain())
     elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.pacing import Pacing
     from pytest_evalstudio.plugin.plans import WorkerPlan
+    from pytest_evalstudio.plugin.recorded import RecordedItem
     from pytest_evalstudio.plugin.recorder import Recorder
-    from pytest_evalstudio.plugin.workflows import WorkflowStep
 
 
 MANY_ITEMS = 1_000
@@ -230,14 +230,14 @@ class EvalSession:
         stop here.
         """
         from pytest_evalstudio.plugin.items import EvalItem
-        from pytest_evalstudio.plugin.workflows import WorkflowStep
+        from pytest_evalstudio.plugin.recorded import RecordedItem
 
         items = [item for item in session.items if isinstance(item, EvalItem)]
-        steps = [item for item in session.items if isinstance(item, WorkflowStep)]
+        others = [item for item in session.items if isinstance(item, RecordedItem)]
         if self.broken_cases and session.testsfailed == self.broken_cases:
             session.config.option.continue_on_collection_errors = True
         try:
-            self._prepare(session, items, steps)
+            self._prepare(session, items, others)
         except ConfigurationError as exc:
             self.usage_errors.append(str(exc))
         if self.usage_errors:
@@ -249,12 +249,13 @@ class EvalSession:
             return []
         return [shown_line(f"evalstudio: left alone: {', '.join(self.left_alone)}")]
 
-    def _prepare(self, session: pytest.Session, items: list[EvalItem], steps: list[WorkflowStep]) -> None:
+    def _prepare(self, session: pytest.Session, items: list[EvalItem], others: list[RecordedItem]) -> None:
         if self.usage_errors:
             return
         self.models.check_names(items)
-        if items:
-            self._check_gates()
+        playing = dict.fromkeys(label for other in others for label in other.labels)
+        if items or playing:
+            self._check_gates(playing)
         if session.config.option.collectonly:
             return
         if items and self.baseline is not None:
@@ -268,14 +269,16 @@ class EvalSession:
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
-        chunks |= {step.nodeid: step.chunk_name for step in steps}
+        for other in others:
+            other.open()
+        chunks |= {other.nodeid: other.chunk_name for other in others}
         if hasattr(self.config, "workerinput"):
             if chunks or _checks_something(session):
                 from pytest_evalstudio.plugin.plans import plan_of
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
                 send_plan(self.config, plan_of(chunks, items))
-        elif (items or steps or _checks_something(session)) and not session.config.option.setuponly:
+        elif (items or others or _checks_something(session)) and not session.config.option.setuponly:
             self.recorder.claim()
 
     def begin_shared(self, plan: WorkerPlan) -> None:
@@ -299,10 +302,13 @@ class EvalSession:
 
             self.recorder.receive(crash_payload(nodeid, self._shared.items[nodeid], self._shared.header))
 
-    def _check_gates(self) -> None:
+    def _check_gates(self, playing: Collection[str]) -> None:
+        from pytest_evalstudio.arena.gates import arena_terms, check_terms
         from pytest_evalstudio.engine.analysis.gates import check_gate, parse_gate
 
-        gates = [parse_gate(text) for text in self.settings.gates()]
+        gates = [parse_gate(text, arena_terms()) for text in self.settings.gates()]
+        has_arena = bool(playing) or any(config.arena is not None for config in self._plans)
+        check_terms(gates, playing or None, has_arena=has_arena)
         known = {
             selected.id: [metric.key for metric in selected.spec.metrics]
             for plan in self._plans.values()

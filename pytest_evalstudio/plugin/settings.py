@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.arena.gates import arena_terms
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.engine.analysis.gates import parse_gate
 from pytest_evalstudio.engine.asking.lab_models import LabTrust
@@ -59,7 +60,7 @@ class Settings:
                 raise ConfigurationError(f"--evalstudio-{name}: the path has a NUL character; remove it")
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
-            parse_gate(gate)
+            parse_gate(gate, arena_terms())
         _ = self.renamed_models, self.shard
         if self._option.evalstudio_config:
             self.for_folder(self._root)

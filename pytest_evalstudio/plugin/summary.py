@@ -63,7 +63,7 @@ def nothing_lines(analysis: Analysis) -> Iterator[str]:
     cases = sum(analysis.verdicts.values())
     lines = [line for board in analysis.leaderboards.values() for line in board.standings]
     if (
-        not analysis.run.steps
+        not (analysis.run.steps or analysis.run.arena)
         and not any(line.scored or line.errors for line in lines)
         and not analysis.verdicts.get("error")
     ):

@@ -18,6 +18,7 @@ from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
+from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Tables
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
         )
 
 
-class WorkflowStep(pytest.Item):
+class WorkflowStep(RecordedItem):
     """A step: skipped if it waits or lacks another step, kept if nothing has changed, else run."""
 
     def __init__(self, *, run: WorkflowRun, spec: StepSpec, evals: EvalSession, **kwargs: Any) -> None:

@@ -48,6 +48,7 @@ def _copy(readers: Sequence[RecordReader], writer: RecordWriter) -> None:
                 files={entry.path: entry for entry in run.files},
                 steps=run.steps,
                 documents=run.documents,
+                arena=run.arena,
             )
         )
         for item in reader.items():

@@ -113,6 +113,7 @@ class RecordReader:
                 self.run.models.update(line.models)
                 self.run.steps.update(line.steps)
                 self.run.documents.update(line.documents)
+                self.run.arena.update(line.arena)
                 files.update(line.files)
         return completed(self.run, files)
 

@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import force_setattr
 
+from pytest_evalstudio.record.arena import ArenaEntry, BattleEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
@@ -35,8 +36,10 @@ from pytest_evalstudio.record.items import (
 __all__ = [
     "SCHEMA_VERSION",
     "VERDICTS",
+    "ArenaEntry",
     "Attempt",
     "Baseline",
+    "BattleEntry",
     "CaseFinding",
     "DirectionWord",
     "EvaluatorEntry",
@@ -259,6 +262,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         gates: model-wide conditions, as the user wrote them.
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
+        arena: pairs of models that were compared, by node id.
         judging: None where no judge was asked.
         commit, branch: of the tested project's repository, "" where they are not known.
         documents: names of local documents, as rows name them, to the SHA-256 of their content in
@@ -285,6 +289,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     commit: str = ""
     branch: str = ""
     documents: dict[str, str] = {}
+    arena: dict[str, ArenaEntry] = {}
     baseline: Baseline | None = None
 
     def model_name(self, key: str) -> str:
@@ -301,9 +306,10 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     files: dict[str, FileEntry] = {}
     steps: dict[str, StepEntry] = {}
     documents: dict[str, str] = {}
+    arena: dict[str, ArenaEntry] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.evaluators or self.models or self.files or self.steps or self.documents)
+        return any(getattr(self, name) for name in self.__struct_fields__)
 
 
 Line = Run | Item | Tables

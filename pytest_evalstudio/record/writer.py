@@ -14,7 +14,7 @@ from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import FileEntry, Item, Run, Tables
 
 FILE = "record.jsonl"
-TABLES = ("evaluators", "models", "files", "steps", "documents")
+TABLES = ("evaluators", "models", "files", "steps", "documents", "arena")
 """Parts of the header that grow during the run."""
 
 
@@ -71,6 +71,7 @@ class RecordWriter:
             documents={
                 name: digest for name, digest in tables.documents.items() if name not in self.run.documents
             },
+            arena={key: entry for key, entry in tables.arena.items() if key not in self.run.arena},
         )
         if not new:
             return
@@ -78,6 +79,7 @@ class RecordWriter:
         self.run.models.update(new.models)
         self.run.steps.update(new.steps)
         self.run.documents.update(new.documents)
+        self.run.arena.update(new.arena)
         self._files.update(new.files)
         self._write(encode_line(new))
 
@@ -128,6 +130,7 @@ def completed(run: Run, files: dict[str, FileEntry]) -> Run:
         models=dict(sorted(run.models.items())),
         steps=dict(sorted(run.steps.items())),
         documents=dict(sorted(run.documents.items())),
+        arena=dict(sorted(run.arena.items())),
         files=tuple(
             entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())
         ),

@@ -8,6 +8,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.arena.entries import ratings_of
+from pytest_evalstudio.arena.gates import arena_terms
+from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison, as_json
 from pytest_evalstudio.core.cases import NOTHING
@@ -57,6 +60,7 @@ class Report:
     explainers: Mapping[str, Path]
     analysis: Analysis
     warnings: tuple[str, ...] = ()
+    ratings: Ratings | None = None
 
 
 def build_report(
@@ -99,6 +103,7 @@ def build_report(
     target = OutputFolder(output)
     target.check(name for name in REPORT_FILES if name != FILE)
     _check_record(output, record, run)
+    ratings = ratings_of(run)
     with target.building() as draft:
         analysis, warnings = _write_files(
             draft,
@@ -111,6 +116,7 @@ def build_report(
             registry=known,
             comparison=comparison,
             history=history,
+            ratings=ratings,
         )
         target.publish(draft)
     return Report(
@@ -121,6 +127,7 @@ def build_report(
         explainers={id: folder.path for id, folder in _folders(output, run, evaluators).items()},
         analysis=analysis,
         warnings=warnings,
+        ratings=ratings,
     )
 
 
@@ -151,6 +158,7 @@ def _write_files(
     registry: Registry,
     comparison: Comparison | None,
     history: History | None,
+    ratings: Ratings | None,
 ) -> tuple[Analysis, tuple[str, ...]]:
     """Write all files of a report into an empty folder.
 
@@ -171,7 +179,9 @@ def _write_files(
                 "Agent Evaluation": judged.add,
             }
             also = tuple(exports.guarded(name, consume) for name, consume in consumers.items())
-            analysis = analyse(record, aggregates, storage_mb=storage_mb, also=also)
+            analysis = analyse(
+                record, aggregates, storage_mb=storage_mb, also=also, terms=arena_terms(ratings)
+            )
         content = Content(
             analysis,
             failures,
@@ -181,6 +191,7 @@ def _write_files(
             warnings=exports.warnings,
             comparison=comparison,
             history=history,
+            ratings=ratings,
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):

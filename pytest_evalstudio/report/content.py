@@ -8,6 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -26,6 +27,7 @@ class Content:
         warnings: exporters that failed before the page was written, a line each.
         comparison: with the baseline, None without one.
         history: of earlier runs and this one, None without one.
+        ratings: of the arena, None without one.
         rendered: the failures of an evaluator as HTML, which the page and the evaluator's own fragment share.
     """
 
@@ -37,4 +39,5 @@ class Content:
     warnings: Sequence[str] = ()
     comparison: Comparison | None = None
     history: History | None = None
+    ratings: Ratings | None = None
     rendered: dict[str, Markup] = field(default_factory=dict)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.engine.analysis.aggregators import Aggregator, ModelAggregator
 from pytest_evalstudio.engine.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
-from pytest_evalstudio.engine.analysis.gates import GateResult, evaluate_gates, parse_gate
+from pytest_evalstudio.engine.analysis.gates import GateResult, Terms, evaluate_gates, parse_gate
 from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_cases
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
@@ -131,6 +132,7 @@ def analyse(
     *,
     storage_mb: float | None = None,
     also: Iterable[Callable[[Item], None]] = (),
+    terms: Terms = NOTHING,
 ) -> Analysis:
     """Read a record once and return its analysis.
 
@@ -138,6 +140,7 @@ def analyse(
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
         storage_mb: megabytes that cache and output take; the record's own where not given.
         also: called with each item of the same pass, in order.
+        terms: terms of gates that name models.
 
     Raises:
         DataError: if the file is not a record.
@@ -151,12 +154,14 @@ def analyse(
             for consume in others:
                 consume(item)
         megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
-        return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes)
+        return _analysis(aggregator, build_leaderboards(aggregator, aggregates), megabytes, terms)
     finally:
         aggregator.close()
 
 
-def _analysis(aggregator: Aggregator, boards: Mapping[str, Leaderboard], storage_mb: float) -> Analysis:
+def _analysis(
+    aggregator: Aggregator, boards: Mapping[str, Leaderboard], storage_mb: float, terms: Terms
+) -> Analysis:
     run = aggregator.run
     names = {key: run.model_name(key) for key in sorted(aggregator.models)}
     rates = flip_rates(aggregator)
@@ -168,7 +173,7 @@ def _analysis(aggregator: Aggregator, boards: Mapping[str, Leaderboard], storage
         insights=tuple(find_insights(aggregator, boards, rates)),
         flip_rates=rates,
         sensitivities=sensitivities(aggregator),
-        gates=tuple(evaluate_gates([parse_gate(text) for text in run.gates], boards, names)),
+        gates=tuple(evaluate_gates([parse_gate(text, terms) for text in run.gates], boards, names, terms)),
         verdicts={verdict: aggregator.verdicts[verdict] for verdict in VERDICTS},
         models=tuple(
             _model(aggregator, key, aggregator.models[key])

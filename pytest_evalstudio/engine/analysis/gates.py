@@ -1,6 +1,8 @@
 """Model-level gates: conditions on means, percentiles and pass rates that every model must meet.
 
 TERM (>=|<=|>|<) NUMBER        TERM = ID[.METRIC] | pass_rate(ID) | p<1-99>(ID[.METRIC])
+
+Other packages give further terms that name models, such as elo(MODEL).
 """
 
 from __future__ import annotations
@@ -8,14 +10,32 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 
-Function = Literal["mean", "pass_rate", "percentile"]
+Function = Literal["mean", "pass_rate", "percentile", "named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term that names models.
+
+    Attributes:
+        models: number of models that it names.
+        value: its value for these names; None where there is none.
+    """
+
+    models: int
+    value: Callable[[Sequence[str]], float | None]
+
+
+Terms = Mapping[str, Term]
+"""Terms by name."""
 
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -25,6 +45,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 }
 _SIGN = re.compile(r">=|<=|>|<")
 _TERM = re.compile(r"(?:(?P<function>\w+)\(\s*(?P<inner>[^()\s]*)\s*\)|(?P<plain>[^()\s]+))$")
+_NAMED = re.compile(r"(?P<function>\w+)\((?P<inner>[^()]*)\)$")
 _NAME = re.compile(r"(?P<id>[\w-]+)(?:\.(?P<metric>[\w-]+))?$")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
 _FORM = (
@@ -39,9 +60,11 @@ class Gate:
 
     Attributes:
         text: text of the user.
+        evaluator: its id; the name of the term where it names models.
         metric: "" for the evaluator's primary one.
         percent: percentage of a percentile, 1 to 99; else 0.
         sign: >=, <=, > or <.
+        names: models that the term names; () for a term that every model must meet.
     """
 
     text: str
@@ -51,6 +74,7 @@ class Gate:
     percent: int = 0
     sign: str = ">="
     limit: float = 0.0
+    names: tuple[str, ...] = ()
 
     def meets(self, value: float | None) -> bool:
         return value is not None and _COMPARE[self.sign](value, self.limit)
@@ -61,7 +85,7 @@ class GateResult:
     """Result of a gate for a run.
 
     Attributes:
-        values: model key to its value, None where no row was scored.
+        values: model key to its value, None where no row was scored; by the names of a term that has any.
         missed: keys of the models that do not meet it.
         text: one line for a terminal.
     """
@@ -73,8 +97,12 @@ class GateResult:
     text: str
 
 
-def parse_gate(text: str) -> Gate:
+def parse_gate(text: str, terms: Terms = NOTHING) -> Gate:
     """Parse the text of a gate.
+
+    Args:
+        text: of the user.
+        terms: terms that name models.
 
     Raises:
         ConfigurationError: if it is malformed; the message has the fault and the correct form.
@@ -88,6 +116,8 @@ def parse_gate(text: str) -> Gate:
         raise _malformed(text, "a comparison with a number is missing")
     if not _NUMBER.match(number) or not math.isfinite(float(number)):
         raise _malformed(text, f"{number!r} is not a number")
+    if (named := _NAMED.match(left)) and named["function"] in terms:
+        return _named_gate(text, named, terms[named["function"]].models, sign[0], float(number))
     term = _TERM.match(left)
     if term is None:
         raise _malformed(text, f"{left!r} is not a term" if left else "the term before the sign is missing")
@@ -108,6 +138,18 @@ def parse_gate(text: str) -> Gate:
     )
 
 
+def _named_gate(text: str, term: re.Match[str], count: int, sign: str, limit: float) -> Gate:
+    names = tuple(name.strip() for name in term["inner"].split(","))
+    if len(names) != count or not all(names):
+        wanted = ", ".join(["MODEL", "OTHER"][:count])
+        raise ConfigurationError(
+            f"gate {text.strip()!r}: write {term['function']}({wanted}) with the names of {count} models"
+        )
+    return Gate(
+        text=text.strip(), function="named", evaluator=term["function"], sign=sign, limit=limit, names=names
+    )
+
+
 def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
     """Check that the evaluator and the metric of a gate are in the run.
 
@@ -117,6 +159,8 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
     Raises:
         ConfigurationError: if it names an unknown evaluator or metric; the nearest known name is proposed.
     """
+    if gate.names:
+        return
     if gate.evaluator not in metrics:
         fault = unknown_name(
             "evaluator of this run",
@@ -134,7 +178,10 @@ def check_gate(gate: Gate, metrics: Mapping[str, Iterable[str]]) -> None:
 
 
 def evaluate_gates(
-    gates: Iterable[Gate], boards: Mapping[str, Leaderboard], models: Mapping[str, str]
+    gates: Iterable[Gate],
+    boards: Mapping[str, Leaderboard],
+    models: Mapping[str, str],
+    terms: Terms = NOTHING,
 ) -> list[GateResult]:
     """Check gates against a run's leaderboards: every evaluated model must meet them.
 
@@ -143,8 +190,28 @@ def evaluate_gates(
 
     Args:
         models: keys of the models that ran, with their labels.
+        terms: terms that name models.
     """
-    return [_evaluate(gate, boards.get(gate.evaluator), models) for gate in gates]
+    return [
+        _evaluate_named(gate, terms.get(gate.evaluator))
+        if gate.names
+        else _evaluate(gate, boards.get(gate.evaluator), models)
+        for gate in gates
+    ]
+
+
+def _evaluate_named(gate: Gate, term: Term | None) -> GateResult:
+    value = None if term is None else term.value(gate.names)
+    names = ", ".join(gate.names)
+    met = gate.meets(value)
+    shown = "no games" if value is None else f"{value:.4g}"
+    return GateResult(
+        gate=gate,
+        values={names: value},
+        missed=() if met else (names,),
+        met=met,
+        text=f"{gate.text}: {'met' if met else 'not met'} ({shown})",
+    )
 
 
 def _evaluate(gate: Gate, board: Leaderboard | None, models: Mapping[str, str]) -> GateResult:

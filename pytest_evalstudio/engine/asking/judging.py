@@ -43,7 +43,6 @@ class Judges:
         reverse_options: name the choices of a reply in the other order.
         budgets: what is left, by configuration; shared by several of these where they spend from one purse.
         examples: in place of those of the configuration, by prompt.
-        defaults: parameters of the judges' hosts that have them, where the configuration does not set them.
         run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
             none: then each worker has its part of the budget.
     """
@@ -56,7 +55,6 @@ class Judges:
     reverse_options: bool = False
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
     examples: Mapping[str, Sequence[Example]] | None = None
-    defaults: Mapping[str, Any] = dataclasses.field(default_factory=lambda: STEADY)
     run_id: str = ""
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
@@ -64,20 +62,29 @@ class Judges:
     _sessions: dict[tuple[str, str], ModelSession] = dataclasses.field(default_factory=dict, init=False)
     _panels: dict[tuple[str, str], Panel] = dataclasses.field(default_factory=dict, init=False)
 
-    def open(self, config: Configuration, own: Mapping[str, Any] | None = None) -> Panel:
+    def open(
+        self,
+        config: Configuration,
+        own: Mapping[str, Any] | None = None,
+        *,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> Panel:
         """The judge of a configuration, or of an evaluator that has its own.
 
         Args:
             own: what the evaluator's own table says; what it leaves out is as in `[judge]`.
+            defaults: parameters of a judge's host where it has them and the configuration does not set them;
+                `STEADY` where not given.
 
         Raises:
             ConfigurationError: if none is configured, or it cannot be had.
         """
         table = judge_table(config, own)
-        identity = (str(config.folder), repr(table))
+        optional = (STEADY if defaults is None else defaults) if table.steady else NOTHING
+        identity = (str(config.folder), repr((table, optional)))
         if identity not in self._panels:
             self._panels[identity] = Panel(
-                [self._session(config, member, steady=table.steady) for member in table.members],
+                [self._session(config, member, optional) for member in table.members],
                 _prompts(config, table, self.examples),
                 run=self._thread.run,
                 vote=table.vote,
@@ -126,10 +133,12 @@ class Judges:
             )
         return Budget(limits=limits.share(self.workers))
 
-    def _session(self, config: Configuration, member: JudgeMember, *, steady: bool) -> ModelSession:
+    def _session(
+        self, config: Configuration, member: JudgeMember, optional: Mapping[str, Any]
+    ) -> ModelSession:
         settings = settings_of_member(config, member)
         name = str(settings.get("llm_model_name") or member.model or settings.get("host"))
-        identity = (str(config.folder), repr((steady, sorted(settings.items(), key=str))))
+        identity = (str(config.folder), repr((optional, sorted(settings.items(), key=str))))
         if identity not in self._sessions:
             self._sessions[identity] = open_model(
                 name,
@@ -141,7 +150,7 @@ class Judges:
                 refresh=self.refresh,
                 thread=self._thread,
                 kind="judge",
-                optional=self.defaults if steady else NOTHING,
+                optional=optional,
             )
         return self._sessions[identity]
 

@@ -1,0 +1,33 @@
+"""Games in a run's record."""
+
+from __future__ import annotations
+
+import msgspec
+
+from pytest_evalstudio.arena.rating import RatingOptions, rate
+from pytest_evalstudio.arena.results import Ratings
+from pytest_evalstudio.formats.battles import Battle
+from pytest_evalstudio.record.schema import BattleEntry, Run
+
+
+def battle_entry(battle: Battle) -> BattleEntry:
+    """Return a game as the record keeps it."""
+    return BattleEntry(**{name: getattr(battle, name) for name in BattleEntry.__struct_fields__})
+
+
+def battles_of(run: Run) -> list[Battle]:
+    """Return all games of a run, in the order of the record."""
+    return [
+        Battle(**msgspec.structs.asdict(entry), seed=pair.seed)
+        for pair in run.arena.values()
+        for entry in pair.battles
+    ]
+
+
+def ratings_of(run: Run) -> Ratings | None:
+    """Return the ratings of a run's arena, None where no game has a verdict."""
+    battles = battles_of(run)
+    if not battles:
+        return None
+    first = next(iter(run.arena.values()))
+    return rate(battles, RatingOptions(rounds=first.rounds, seed=first.seed))

@@ -1,0 +1,180 @@
+"""Pairs of models of a suite or lab as items: their answers are compared, blind, by a judge."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_evalstudio.arena.entries import battle_entry
+from pytest_evalstudio.arena.games import games_of
+from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games
+from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.errors import DataError, EvaluationError
+from pytest_evalstudio.engine.pipeline import answered, prompts_of
+from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
+from pytest_evalstudio.formats.config import ArenaTable, Configuration
+from pytest_evalstudio.judges.panel import Panel
+from pytest_evalstudio.plugin.display import clean_failure
+from pytest_evalstudio.plugin.payload import Payload
+from pytest_evalstudio.plugin.private_api import TerminalRepr
+from pytest_evalstudio.plugin.recorded import RecordedItem
+from pytest_evalstudio.record.schema import ArenaEntry, Tables
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.items import EvalFileCollector
+    from pytest_evalstudio.plugin.session import EvalSession
+
+NAME = "arena"
+
+
+def pair_items(
+    collector: EvalFileCollector, config: Configuration, tasks: Sequence[EvalTask]
+) -> Iterator[ArenaItem]:
+    """Yield an item for each pair of models of a file; none without a table `[arena]`.
+
+    Perturbed cases and models that a fixture answers for do not play.
+    """
+    if config.arena is None:
+        return
+    originals: dict[ModelInfo, list[EvalTask]] = {}
+    for task in tasks:
+        if task.source is None and not task.skip:
+            originals.setdefault(task.model, []).append(task)
+    models = collector.evals.models
+    for model in [model for model, own in originals.items() if not own[0].answered]:
+        if models.fixture_of(model):
+            del originals[model]
+            collector.evals.warn(
+                f"{collector.nodeid}: model {model.label!r} does not play in the arena: a fixture answers for"
+                " it, which only its own test cases have",
+                collector.path,
+            )
+    run = ArenaRun(collector.evals, config, config.arena, originals)
+    for first, second in itertools.combinations(originals, 2):
+        name = f"{NAME}[{first.label} vs {second.label}]"
+        yield ArenaItem.from_parent(
+            collector, name=name, nodeid=f"{collector.nodeid}::{name}", run=run, models=(first, second)
+        )
+
+
+class ArenaRun:
+    """The arena of one file: answers, asked once in each process, and the judge."""
+
+    def __init__(
+        self,
+        evals: EvalSession,
+        config: Configuration,
+        table: ArenaTable,
+        tasks: dict[ModelInfo, list[EvalTask]],
+    ) -> None:
+        self.table = table
+        self._evals = evals
+        self._config = config
+        self._tasks = tasks
+        self._answers: dict[ModelInfo, list[Case]] = {}
+
+    def open(self, model: ModelInfo) -> Panel:
+        """Open the judge, and a model that is to be asked.
+
+        Raises:
+            ConfigurationError: if one is not available.
+        """
+        if not self._tasks[model][0].answered:
+            self._evals.models.session_of(model)
+        return self._evals.provider.judges.open(self._config, self.table.judge or None, defaults=SETTINGS)
+
+    def answers(self, model: ModelInfo) -> list[Case]:
+        """Return the first answer of a model to each question."""
+        if model not in self._answers:
+            tasks = self._tasks[model]
+            if tasks[0].answered:
+                self._answers[model] = [task.answers[0] for task in tasks]
+            else:
+                asked = self._evals.models.asked[model.key]
+                prompts = [prompts_of(task)[0] for task in tasks]
+                self._answers[model] = [
+                    answered(task.case, answer, model, 1, retrieves=asked.retrieves)
+                    for task, answer in zip(tasks, asked.ask(prompts), strict=True)
+                ]
+        return self._answers[model]
+
+    def judged(self, models: tuple[ModelInfo, ModelInfo]) -> Judged:
+        """Return the verdicts on the games between two models.
+
+        Raises:
+            EvaluationError: if there is no prompt that both have answered.
+        """
+        answers = [case for model in models for case in self.answers(model)]
+        try:
+            games = games_of(answers, seed=self.table.seed, both_orders=self.table.both_orders)
+        except DataError as exc:
+            raise EvaluationError(str(exc)) from None
+        return judge_games(games, self.open(models[0]), seed=self.table.seed)
+
+
+class ArenaItem(RecordedItem):
+    """The games between two models; it passes when each game has a verdict, whoever wins."""
+
+    def __init__(self, *, run: ArenaRun, models: tuple[ModelInfo, ModelInfo], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._run = run
+        self._models = models
+        self._judged: Judged | None = None
+        self.labels = (models[0].label, models[1].label)
+        self.add_marker(pytest.mark.arena)
+
+    @property
+    def chunk_name(self) -> str:
+        """Return the chunk that the pair is by itself."""
+        return self.nodeid
+
+    def open(self) -> None:
+        """Open judge and models before the run.
+
+        Raises:
+            ConfigurationError: if one is not available.
+        """
+        for model in self._models:
+            self._run.open(model)
+
+    def setup(self) -> None:
+        if self.config.option.setuponly:
+            return
+        self._judged = self._run.judged(self._models)
+        if self._judged.faults:
+            reason, count = next(iter(self._judged.faults.items()))
+            raise EvaluationError(f"{count} games have no verdict: {reason}")
+
+    def runtest(self) -> None:
+        """Nothing: who wins is a question for gates."""
+
+    def payload(self, report: pytest.TestReport) -> Payload:
+        """Return the record's entry of the pair."""
+        judged = self._judged
+        table = self._run.table
+        entry = ArenaEntry(
+            file=self.nodeid.partition("::")[0],
+            models=(self._models[0].label, self._models[1].label),
+            battles=tuple(map(battle_entry, judged.battles)) if judged is not None else (),
+            missing=sum(judged.faults.values()) if judged is not None else 0,
+            reason=masked(next(iter(judged.faults), "")) if judged is not None else "",
+            seed=table.seed,
+            rounds=table.rounds,
+            verdict=report.outcome,
+        )
+        return Payload.of(self.nodeid, Tables(arena={self.nodeid: entry}))
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
+    ) -> str | TerminalRepr:
+        if isinstance(excinfo.value, EvaluationError):
+            return clean_failure(str(excinfo.value))
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
