@@ -45,7 +45,12 @@ def model_of(case: Case) -> str:
 
 
 def games_of(
-    answers: Iterable[Case], *, seed: int, models: Collection[str] = (), both_orders: bool = False
+    answers: Iterable[Case],
+    *,
+    seed: int,
+    models: Collection[str] = (),
+    both_orders: bool = False,
+    voter: str = "",
 ) -> list[Game]:
     """Return all games between the answers to the same prompt.
 
@@ -57,6 +62,7 @@ def games_of(
         seed: of order and sides.
         models: only games between these; all where empty.
         both_orders: play each game twice, with the sides exchanged.
+        voter: name of a person, who has an order and sides of their own; "" for a judge.
 
     Raises:
         ConfigurationError: if a model is not there.
@@ -74,7 +80,7 @@ def games_of(
     for answered in by_prompt.values():
         for pair in itertools.combinations(sorted(set(answered) & set(models or answered)), 2):
             first, second = (answered[name] for name in pair)
-            place = _draw(seed, first.key, *pair)
+            place = _draw(seed, first.key, *pair, *([voter] if voter else []))
             game = Game(second, first) if place & 1 else Game(first, second)
             games.append((place, game))
             if both_orders:

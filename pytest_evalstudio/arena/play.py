@@ -53,16 +53,19 @@ class Played:
     """Result of playing.
 
     Attributes:
-        battles: all games: those of earlier runs that are still valid, then the new ones.
-        new: number of games that were judged now.
+        outdated: games of earlier runs whose answers have changed since.
         missing: number of games without a verdict.
         judged: verdicts and faults of this run.
     """
 
-    battles: tuple[Battle, ...]
-    new: int
+    outdated: tuple[Battle, ...]
     missing: int
     judged: Judged
+
+    def added_to(self, battles: Sequence[Battle]) -> list[Battle]:
+        """Return games without the outdated ones, followed by the new ones."""
+        outdated = {battle.identity for battle in self.outdated}
+        return [*(battle for battle in battles if battle.identity not in outdated), *self.judged.battles]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +116,9 @@ def play(
         games, kept = _games(answers, known, bench.panel, options)
         bench.panel.progress = progress
         judged = judge_games(games, bench.panel, seed=options.seed)
+    valid = {battle.identity for battle in kept}
     return Played(
-        battles=(*kept, *judged.battles),
-        new=len(judged.battles),
+        outdated=tuple(battle for battle in known if battle.identity not in valid),
         missing=len(games) - len(judged.battles),
         judged=judged,
     )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.arena.results import Ratings
     from pytest_evalstudio.cli.common import Adds
     from pytest_evalstudio.core.cases import Case
+    from pytest_evalstudio.formats.files import EvalFile
 
 
 def add_to(add: Adds) -> None:
@@ -25,6 +26,10 @@ def add_to(add: Adds) -> None:
     command = actions.add_parser("play", help=text, description=text)
     command.set_defaults(command=play_games)
     _add_play_options(command)
+    text = "Vote on a local page, blind, which of two answers is better."
+    command = actions.add_parser("vote", help=text, description=text)
+    command.set_defaults(command=vote_on_games)
+    _add_vote_options(command)
     text = "Rate the models of games: Elo, Bradley-Terry, win rates, biases of the judge."
     command = actions.add_parser("rate", help=text, description=text)
     command.set_defaults(command=rate_battles)
@@ -65,6 +70,23 @@ def _add_play_options(command: argparse.ArgumentParser) -> None:
     add_plugin_option(command)
 
 
+def _add_vote_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("source", metavar="LAB", help="answers of models")
+    command.add_argument(
+        "-o", "--output", required=True, metavar="BATTLES", help="CSV of the games, which gets the votes"
+    )
+    command.add_argument("--rater", required=True, metavar="NAME", help="name that the votes are kept under")
+    command.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="only games of this model; repeatable"
+    )
+    command.add_argument("--limit", type=int, metavar="N", help="greatest number of games (default: all)")
+    command.add_argument("--seed", type=int, default=0, help="of order and sides (default: %(default)s)")
+    command.add_argument(
+        "--port", type=int, default=0, metavar="N", help="of the page (default: any that is free)"
+    )
+    command.add_argument("--no-browser", action="store_true", help="open no browser, only print the address")
+
+
 def _add_rate_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("battles", metavar="BATTLES", help="CSV of games, as `arena play` writes it")
     for name, default, text in (
@@ -85,8 +107,7 @@ def _add_rate_options(command: argparse.ArgumentParser) -> None:
 def play_games(arguments: argparse.Namespace) -> int:
     """Play the games that have no verdict yet; 1 where games remain without one."""
     from pytest_evalstudio.arena.play import ArenaOptions, estimate, play
-    from pytest_evalstudio.core.writing import write_whole
-    from pytest_evalstudio.formats.battles import battles_csv, read_battles
+    from pytest_evalstudio.arena.store import BattleStore
 
     config = configuration_for(arguments.source, arguments.config)
     options = ArenaOptions(
@@ -97,7 +118,8 @@ def play_games(arguments: argparse.Namespace) -> int:
     )
     registry = registry_for(arguments)
     path = Path(arguments.output)
-    known = read_battles(path) if path.is_file() else []
+    store = BattleStore(path)
+    known = store.battles()
     answers = _answers(arguments)
     if arguments.estimate:
         effort = estimate(answers, known, config=config, options=options, registry=registry)
@@ -117,12 +139,38 @@ def play_games(arguments: argparse.Namespace) -> int:
         registry=registry,
         progress=_progress if sys.stderr.isatty() else None,
     )
-    write_whole(path, battles_csv(played.battles))
+    battles = store.change(played.added_to)
     missing = f", {played.missing} without a verdict" if played.missing else ""
-    say(f"wrote {path}: {len(played.battles)} games, {played.new} new{missing}")
+    say(f"wrote {path}: {len(battles)} games, {len(played.judged.battles)} new{missing}")
     for reason, count in played.judged.faults.items():
         say(f"without a verdict ({count} games): {reason}", error=True)
     return FINDINGS if played.missing else FINE
+
+
+def vote_on_games(arguments: argparse.Namespace) -> int:
+    """Serve the page on which a person votes."""
+    from pytest_evalstudio.arena.answers import answers_of
+    from pytest_evalstudio.arena.games import check_seed
+    from pytest_evalstudio.arena.store import BattleStore
+    from pytest_evalstudio.cli.serving import serve_page
+    from pytest_evalstudio.review.votes import VoteSession
+
+    check_seed(arguments.seed)
+    path = Path(arguments.source)
+    file = _read(path, arguments.source)
+    store = BattleStore(Path(arguments.output))
+    store.path.parent.mkdir(parents=True, exist_ok=True)
+    session = VoteSession(
+        answers_of(file, path.absolute().parent),
+        store,
+        rater=arguments.rater,
+        title=str(getattr(file.content, "name", "") or path.name),
+        models=arguments.model,
+        seed=arguments.seed,
+        limit=arguments.limit,
+    )
+    serve_page(session, arguments.port, with_browser=not arguments.no_browser)
+    return FINE
 
 
 def rate_battles(arguments: argparse.Namespace) -> int:
@@ -131,6 +179,7 @@ def rate_battles(arguments: argparse.Namespace) -> int:
 
     from pytest_evalstudio.arena.rating import RatingOptions, rate
     from pytest_evalstudio.arena.text import rating_lines
+    from pytest_evalstudio.core.errors import DataError
     from pytest_evalstudio.formats.battles import read_battles
     from pytest_evalstudio.stats.elo import EloScale
 
@@ -139,7 +188,10 @@ def rate_battles(arguments: argparse.Namespace) -> int:
         rounds=arguments.rounds,
         seed=arguments.seed,
     )
-    ratings = rate(read_battles(Path(arguments.battles)), options)
+    battles = read_battles(Path(arguments.battles))
+    if not battles:
+        raise DataError(f"{arguments.battles}: there are no games in it")
+    ratings = rate(battles, options)
     if arguments.json:
         print_json(msgspec.to_builtins(ratings))
     else:
@@ -167,15 +219,11 @@ def _write(folder: Path, ratings: Ratings) -> None:
 def _answers(arguments: argparse.Namespace) -> list[Case]:
     """Return the answers of a lab, or those that the configured models give to a suite."""
     from pytest_evalstudio.arena.answers import answers_of, asked_answers
-    from pytest_evalstudio.core.errors import DataError
     from pytest_evalstudio.engine.asking.downloads import base_of
-    from pytest_evalstudio.formats.files import read, read_source
     from pytest_evalstudio.formats.suite import TestSuite
 
     path = local(arguments.source)
-    file = read(read_source(path, arguments.source))
-    if file.errors:
-        raise DataError("\n".join(map(str, file.errors)))
+    file = _read(path, arguments.source)
     if not isinstance(file.content, TestSuite):
         return answers_of(file, path.absolute().parent)
     return asked_answers(
@@ -186,6 +234,16 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
         registry=registry_for(arguments),
         judges=arguments.judge,
     )
+
+
+def _read(path: Path, name: str) -> EvalFile:
+    from pytest_evalstudio.core.errors import DataError
+    from pytest_evalstudio.formats.files import read, read_source
+
+    file = read(read_source(path, name))
+    if file.errors:
+        raise DataError("\n".join(map(str, file.errors)))
+    return file
 
 
 def _progress(done: int, total: int) -> None:

@@ -128,20 +128,10 @@ def _report(arguments: argparse.Namespace) -> ReviewSource:
 
 
 def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
-    import webbrowser
-
-    from pytest_evalstudio.review.server import ReviewServer
+    from pytest_evalstudio.cli.serving import serve_page
 
     session.check_page()
-    server = ReviewServer(session, arguments.port)
-    say(session.progress())
-    try:
-        say(f"the page is at {server.address} (for you alone; Ctrl-C ends it)", flush=True)
-        if not arguments.no_browser:
-            webbrowser.open(server.address)
-        server.serve()
-    except KeyboardInterrupt:
-        say("", *_told(session))
+    serve_page(session, arguments.port, with_browser=not arguments.no_browser, told=lambda: _told(session))
 
 
 def _told(session: ReviewSession) -> list[str]:

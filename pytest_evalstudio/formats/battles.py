@@ -63,6 +63,11 @@ class Battle:
     others: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
     @property
+    def identity(self) -> tuple[str, str, str, str, str, str]:
+        """Return what tells the game apart: prompt, sides, judge or rater, and texts."""
+        return self.prompt_key, self.model_a, self.model_b, self.judge, self.rater, self.texts_id
+
+    @property
     def points(self) -> float:
         """Return the points of the first model: 1 for a win, 0.5 for a tie, 0 for a loss."""
         return {"model_a": 1.0, "tie": 0.5, "model_b": 0.0}[self.winner]
@@ -92,14 +97,11 @@ def read_battles(path: Path) -> list[Battle]:
 
     Raises:
         DataError: with file, line and fault, if a required column is missing, a winner or number is invalid,
-            a model plays against itself, or there is no game.
+            or a model plays against itself.
     """
     names, rows = read_sheet(path, REQUIRED, "battles")
     others = [name for name in names if name not in COLUMNS]
-    battles = [_battle(row, others, f"{path}:{line}") for line, row in rows]
-    if not battles:
-        raise DataError(f"{path}: there are no games in it")
-    return battles
+    return [_battle(row, others, f"{path}:{line}") for line, row in rows]
 
 
 def _battle(row: Mapping[str, str], others: Sequence[str], place: str) -> Battle:

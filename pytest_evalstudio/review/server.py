@@ -17,12 +17,11 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from socketserver import TCPServer
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.engine import quick_json
-from pytest_evalstudio.review.session import ReviewSession
 
 ADDRESS = "127.0.0.1"
 TOKEN = "X-Review-Token"
@@ -31,9 +30,10 @@ LONGEST_BODY = 4096
 LONGEST_ADDRESS = 1024
 """Characters."""
 FILES = {
-    "/": ("page.html", "text/html; charset=utf-8"),
     "/review.css": ("review.css", "text/css; charset=utf-8"),
     "/review.js": ("review.js", "text/javascript; charset=utf-8"),
+    "/shared.js": ("shared.js", "text/javascript; charset=utf-8"),
+    "/vote.js": ("vote.js", "text/javascript; charset=utf-8"),
 }
 HEADERS = {
     "Cache-Control": "no-store",
@@ -48,6 +48,30 @@ HEADERS = {
 }
 
 
+class PageSession(Protocol):
+    """The session behind a page: what is asked, and what people say of it.
+
+    Attributes:
+        page: file name of the page.
+    """
+
+    @property
+    def page(self) -> str:
+        """Return the file name of the page."""
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for the page."""
+
+    def case(self, id: int) -> dict[str, Any]:
+        """Return what is shown under a number."""
+
+    def accepts(self, label: object) -> bool:
+        """Return whether a value of the page is a label."""
+
+    def label(self, id: int, answer: str, label: Any) -> dict[str, Any]:
+        """Keep a label, and return the state."""
+
+
 class ReviewServer:
     """Serves a session's page until it is closed.
 
@@ -58,7 +82,7 @@ class ReviewServer:
         ConfigurationError: if the port is not available.
     """
 
-    def __init__(self, session: ReviewSession, port: int = 0) -> None:
+    def __init__(self, session: PageSession, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(32)
         try:
             self._server = _Server((ADDRESS, port), partial(_Handler, session, self.token))
@@ -122,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
     timeout = 60
 
-    def __init__(self, session: ReviewSession, token: str, *arguments: Any) -> None:
+    def __init__(self, session: PageSession, token: str, *arguments: Any) -> None:
         self._session = session
         self._token = token
         super().__init__(*arguments)
@@ -154,8 +178,8 @@ class _Handler(BaseHTTPRequestHandler):
         place = urlsplit(self.path)
         if len(self.path) > LONGEST_ADDRESS:
             raise _Refused(414, "the address is too long")
-        if place.path in FILES:
-            name, kind = FILES[place.path]
+        if place.path == "/" or place.path in FILES:
+            name, kind = FILES.get(place.path, (self._session.page, "text/html; charset=utf-8"))
             return (files("pytest_evalstudio.review") / "static" / name).read_bytes(), kind
         self._check_token()
         if place.path == "/api/state":
@@ -171,9 +195,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(404, "there is nothing here")
         body = self._body()
         id, answer, label = body.get("id"), body.get("answer_id"), body.get("label")
-        is_label = label is None or (type(label) is int and label in (0, 1))
+        is_label = self._session.accepts(label)
         if set(body) != {"id", "answer_id", "label"} or not isinstance(answer, str) or not is_label:
-            raise _Refused(400, "expected id, answer_id and label: 1, 0 or null")
+            raise _Refused(400, "expected id, answer_id, and a label of this page or null")
         return _json(self._session.label(_number(id), answer, label))
 
     def _body(self) -> dict[str, Any]:

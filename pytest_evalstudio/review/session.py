@@ -25,6 +25,8 @@ class ReviewSession:
         blind: whether scores and verdicts are kept from the rater.
     """
 
+    page = "page.html"
+
     def __init__(self, source: ReviewSource, *, rater: str = "", blind: bool = False) -> None:
         self.source = source
         self.rater = rater
@@ -101,6 +103,10 @@ class ReviewSession:
             "verdict": case.verdict,
             "doubt": self.source.doubt(case),
         }
+
+    def accepts(self, label: object) -> bool:
+        """Return whether a value of the page is a label: 1 good, 0 bad, None to take it back."""
+        return label is None or (type(label) is int and label in (0, 1))
 
     def label(self, id: int, answer: str, label: int | None) -> dict[str, Any]:
         """Keep a label, or take it back; it is on the disk when this returns.

@@ -217,6 +217,12 @@ def test_a_folder_gets_ratings_and_pictures(folder: Path) -> None:
     assert "model-m3 against model-m1: 100.0%" in (folder / "arena" / "win_rates.svg").read_text()
 
 
+def test_a_file_without_games_is_an_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "b.csv").write_text("prompt_key,model_a,model_b,winner\n")
+    assert main(["arena", "rate", "b.csv"]) == 2
+    assert "b.csv: there are no games in it" in capsys.readouterr().err
+
+
 def test_a_bad_file_is_an_error_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "b.csv").write_text("prompt_key,model_a,model_b,winner\np,x,y,draw\n")
     assert main(["arena", "rate", "b.csv"]) == 2

@@ -63,7 +63,6 @@ def test_required_columns_are_enough_and_further_ones_are_kept(tmp_path: Path) -
         ("prompt_key,model_a,model_b,winner,score_a\np,x,y,tie,high\n", ":2:", "score_a 'high'"),
         ("prompt_key,model_a,model_b,winner,score_b\np,x,y,tie,nan\n", ":2:", "score_b 'nan'"),
         ("prompt_key,model_a,model_b,winner,seed\np,x,y,tie,1.5\n", ":2:", "not a whole number"),
-        ("prompt_key,model_a,model_b,winner\n", "battles.csv", "no games"),
     ],
 )
 def test_faults_name_file_and_line(tmp_path: Path, text: str, place: str, fact: str) -> None:

@@ -63,39 +63,6 @@ def reviews() -> Iterator[Reviews]:
     made.end()
 
 
-@pytest.fixture
-def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a page that is ready; at the end nothing but its own server may have been asked, and nothing may
-    have complained.
-    """
-    opened: list[tuple[Any, list[str]]] = []
-
-    def open_page(address: str, **context: Any) -> Any:
-        where = chromium.new_context(
-            **{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **context}
-        )
-        where.set_default_timeout(10_000)
-        page, trouble = where.new_page(), []
-        own = re.match(r"http://[^/]+/", address)
-        assert own is not None
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith(own.group()) else trouble.append(request.url),
-        )
-        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("console", lambda message: trouble.append(message.text))
-        page.goto(address)
-        page.locator("#case, #finished").locator("visible=true").wait_for()
-        opened.append((page, trouble))
-        return page
-
-    yield open_page
-    for page, trouble in opened:
-        page.context.close()
-        assert [line for line in trouble if "ERR_CONNECTION" not in line] == []
-
-
 def count(page: Any) -> int:
     return int(page.locator("#count").text_content().split()[0])
 
