@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from pytest_evalstudio.arena.games import drawn
 from pytest_evalstudio.arena.rating import RatingOptions, rate
 from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.formats.battles import Battle
@@ -16,12 +17,17 @@ def battle_entry(battle: Battle) -> BattleEntry:
 
 
 def battles_of(run: Run) -> list[Battle]:
-    """Return all games of a run, in the order of the record."""
-    return [
+    """Return all games of a run, shuffled by their seed: sequential Elo depends on the order."""
+    battles = [
         Battle(**msgspec.structs.asdict(entry), seed=pair.seed)
         for pair in run.arena.values()
         for entry in pair.battles
     ]
+    return sorted(battles, key=_place)
+
+
+def _place(battle: Battle) -> tuple[int, str]:
+    return drawn(battle.seed or 0, battle.prompt_key, *sorted(battle.models)), battle.model_a
 
 
 def ratings_of(run: Run) -> Ratings | None:

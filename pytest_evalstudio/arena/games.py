@@ -80,11 +80,11 @@ def games_of(
     for answered in by_prompt.values():
         for pair in itertools.combinations(sorted(set(answered) & set(models or answered)), 2):
             first, second = (answered[name] for name in pair)
-            place = _draw(seed, first.key, *pair, *([voter] if voter else []))
+            place = drawn(seed, first.key, *pair, *([voter] if voter else []))
             game = Game(second, first) if place & 1 else Game(first, second)
             games.append((place, game))
             if both_orders:
-                games.append((_draw(seed, first.key, *pair, "exchanged"), Game(game.second, game.first)))
+                games.append((drawn(seed, first.key, *pair, "exchanged"), Game(game.second, game.first)))
     if not games:
         named = f" ({', '.join(present)})" if present else ""
         raise DataError(
@@ -136,7 +136,7 @@ def check_seed(seed: int) -> None:
         raise ConfigurationError(f"seed = {seed}: must be 0 or more")
 
 
-def _draw(seed: int, *names: str) -> int:
+def drawn(seed: int, *names: str) -> int:
     """Return a random number that follows from names alone."""
     digest = hashlib.sha256(str(seed).encode())
     for name in names:

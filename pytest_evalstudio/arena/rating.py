@@ -16,8 +16,9 @@ from pytest_evalstudio.formats.battles import Battle
 from pytest_evalstudio.stats.bradley_terry import bradley_terry, is_determined
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.elo import EloScale, bootstrap_elo, sequential_elo
+from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.paired_logit import MIN_CLUSTERS
-from pytest_evalstudio.stats.types import Floats
+from pytest_evalstudio.stats.types import Floats, Integers, Interval
 
 ALPHA = 0.05
 MOST_ROUNDS = 100_000
@@ -187,7 +188,8 @@ def _pair(
     games = int(forth.sum() + back.sum())
     rates = figures.win_rates[:, number, other]
     rates = rates[np.isfinite(rates)]
-    low, high = np.percentile(rates, _TAILS) if games and rates.size else (None, None)
+    rate = (wins + (games - wins - losses) / 2) / games if games else None
+    low, high = (None, None) if rate is None else _win_interval(rate, rates, table.prompts[forth | back])
     return Pair(
         model_a=table.models[number],
         model_b=table.models[other],
@@ -195,13 +197,26 @@ def _pair(
         wins_a=wins,
         wins_b=losses,
         ties=games - wins - losses,
-        win_rate_a=_rounded((wins + (games - wins - losses) / 2) / games) if games else None,
+        win_rate_a=None if rate is None else _rounded(rate),
         low=None if low is None else _rounded(low),
         high=None if high is None else _rounded(high),
         p=None if p is None else _rounded(p, 6),
         p_adjusted=None if adjusted is None else _rounded(adjusted, 6),
         is_separable=adjusted is not None and adjusted <= ALPHA,
     )
+
+
+def _win_interval(rate: float, rates: Floats, prompts: Integers) -> Interval:
+    """Return the interval of a win rate: that of the samples of prompts, or Wilson's where it is wider.
+
+    Few prompts with the same winner vary in no sample; Wilson's interval knows that they are few.
+    """
+    number = len(np.unique(prompts))
+    low, high = wilson_interval(rate * number, number)
+    if rates.size:
+        sampled_low, sampled_high = np.percentile(rates, _TAILS)
+        low, high = min(low, float(sampled_low)), max(high, float(sampled_high))
+    return low, high
 
 
 def _contradictions(battles: Sequence[Battle]) -> float | None:

@@ -52,7 +52,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         wins_b: games that `model_b` won.
         ties: games without a winner.
         win_rate_a: (wins + ties / 2) / games of `model_a`; None without games.
-        low: lower bound of its 95 % interval, which resamples prompts.
+        low: lower bound of its 95 % interval: that of samples of prompts, or Wilson's where it is wider.
         high: upper bound.
         p: two-sided, that both are equally strong, over all games (Bradley–Terry).
         p_adjusted: corrected by Holm for all pairs.

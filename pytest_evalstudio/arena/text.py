@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.arena.pictures import win_table
+from pytest_evalstudio.arena.replacement import replacements
 from pytest_evalstudio.arena.results import Bias, ModelRating, Ratings
 from pytest_evalstudio.core.markdown import escaped
 
@@ -31,6 +32,10 @@ def findings(ratings: Ratings) -> Iterator[str]:
     """Yield what the games allow to say, one sentence each."""
     judges = ", ".join(name for name in ratings.judges if name) or "not named"
     yield f"{ratings.games} games on {ratings.prompts} prompts, {ratings.ties:.1%} ties; judged by: {judges}"
+    for new in replacements(ratings):
+        interval = f"95% interval {new.low:.1%} to {new.high:.1%}, ties count by half"
+        wins = f"it wins {new.win_rate:.1%} of {new.games} games ({interval})"
+        yield f"{new.model} against its baseline: {new.verdict}; {wins}"
     separable = sum(pair.is_separable for pair in ratings.pairs)
     yield f"{separable} of {len(ratings.pairs)} pairs of models differ in strength (Holm-adjusted p <= 0.05)"
     if ratings.position is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 from pytest_evalstudio.arena.entries import battle_entry
 from pytest_evalstudio.arena.games import games_of
 from pytest_evalstudio.arena.judging import SETTINGS, Judged, judge_games
+from pytest_evalstudio.arena.replacement import EARLIER
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.engine.pipeline import answered, prompts_of
+from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import ArenaTable, Configuration
@@ -54,8 +57,11 @@ def pair_items(
                 " it, which only its own test cases have",
                 collector.path,
             )
-    run = ArenaRun(collector.evals, config, config.arena, originals)
-    for first, second in itertools.combinations(originals, 2):
+    run = ArenaRun(collector.evals, collector.nodeid, config, config.arena, originals)
+    pairs = list(itertools.combinations(originals, 2))
+    if collector.evals.baseline is not None:
+        pairs += [(model, run.earlier(model)) for model in originals]
+    for first, second in pairs:
         name = f"{NAME}[{first.label} vs {second.label}]"
         yield ArenaItem.from_parent(
             collector, name=name, nodeid=f"{collector.nodeid}::{name}", run=run, models=(first, second)
@@ -68,15 +74,24 @@ class ArenaRun:
     def __init__(
         self,
         evals: EvalSession,
+        place: str,
         config: Configuration,
         table: ArenaTable,
         tasks: dict[ModelInfo, list[EvalTask]],
     ) -> None:
         self.table = table
         self._evals = evals
+        self._place = place
         self._config = config
         self._tasks = tasks
         self._answers: dict[ModelInfo, list[Case]] = {}
+        self._earlier: dict[ModelInfo, ModelInfo] = {}
+
+    def earlier(self, model: ModelInfo) -> ModelInfo:
+        """Return the player that has a model's answers of the baseline."""
+        player = ModelInfo(key=f"{model.key}{EARLIER}", label=f"{model.label}{EARLIER}")
+        self._earlier[player] = model
+        return player
 
     def open(self, model: ModelInfo) -> Panel:
         """Open the judge, and a model that is to be asked.
@@ -84,15 +99,17 @@ class ArenaRun:
         Raises:
             ConfigurationError: if one is not available.
         """
-        if not self._tasks[model][0].answered:
+        if model in self._tasks and not self._tasks[model][0].answered:
             self._evals.models.session_of(model)
         return self._evals.provider.judges.open(self._config, self.table.judge or None, defaults=SETTINGS)
 
     def answers(self, model: ModelInfo) -> list[Case]:
         """Return the first answer of a model to each question."""
         if model not in self._answers:
-            tasks = self._tasks[model]
-            if tasks[0].answered:
+            tasks = self._tasks[self._earlier.get(model, model)]
+            if model in self._earlier:
+                self._answers[model] = self._earlier_answers(model, tasks)
+            elif tasks[0].answered:
                 self._answers[model] = [task.answers[0] for task in tasks]
             else:
                 asked = self._evals.models.asked[model.key]
@@ -103,6 +120,19 @@ class ArenaRun:
                 ]
         return self._answers[model]
 
+    def _earlier_answers(self, player: ModelInfo, tasks: Sequence[EvalTask]) -> list[Case]:
+        """Return the answers of the baseline to the questions of today."""
+        baseline = self._evals.baseline
+        assert baseline is not None
+        texts = baseline.answers(self._place, self._earlier[player])
+        return [
+            dataclasses.replace(
+                task.case, actual_output=texts[key], model_key=player.key, model_name=player.label
+            )
+            for task in tasks
+            if (key := safe_identifier(task.key)) in texts
+        ]
+
     def judged(self, models: tuple[ModelInfo, ModelInfo]) -> Judged:
         """Return the verdicts on the games between two models.
 
@@ -110,6 +140,10 @@ class ArenaRun:
             EvaluationError: if there is no prompt that both have answered.
         """
         answers = [case for model in models for case in self.answers(model)]
+        if models[1] in self._earlier:  # the baseline's answers are masked: nothing else may differ
+            answers = [
+                dataclasses.replace(case, actual_output=masked(case.actual_output)) for case in answers
+            ]
         try:
             games = games_of(answers, seed=self.table.seed, both_orders=self.table.both_orders)
         except DataError as exc:

@@ -22,6 +22,7 @@ from pytest_evalstudio.record.reader import RecordReader
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.scoring.results import Result
+    from pytest_evalstudio.engine.scoring.tasks import ModelInfo
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.settings import Settings
 
@@ -53,8 +54,27 @@ class SessionBaseline:
                 )
         except EvalStudioError as exc:
             raise ConfigurationError(str(exc)) from None
+        self._path = path
         self._settings = settings
         self._label = self.side.label
+
+    def answers(self, file: str, model: ModelInfo) -> dict[str, str]:
+        """Return the baseline's first answer of a model to each test case of a file, by key; masked.
+
+        It is empty where the baseline has no answers, or none of this model.
+        """
+        names = {model.label, model.key}
+        answers: dict[str, str] = {}
+        with opened(self._path) as reader:
+            if reader.run.baseline is not None and not reader.run.baseline.has_answers:
+                return {}
+            renamed = self._settings.renamed_models
+            for item in reader.items():
+                known = {item.model_key, reader.run.model_name(item.model_key)}
+                is_model = names & (known | {renamed[name] for name in known if name in renamed})
+                if item.file == file and is_model and item.rows and not item.rows[0].error:
+                    answers.setdefault(item.key, item.rows[0].actual_output)
+        return answers
 
     def check(self, items: Sequence[EvalItem]) -> None:
         """Refuse a baseline that has none of the collected items.

@@ -160,7 +160,10 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
     rows = sum(figures.rows for figures in analysis.judging)
     tokens = f"{spend.input_tokens:,} tokens in, {spend.output_tokens:,} out"
     cost = f", {spend.cost_usd:.4f} USD" if spend.cost_usd else ""
-    yield f"judge: {spend.calls:,} calls in this run for {rows:,} judgements ({tokens}{cost})"
+    games = sum(len(pair.battles) for pair in analysis.run.arena.values())
+    purpose = [f"{rows:,} judgements"] if rows or not games else []
+    purpose += [f"{games:,} games"] if games else []
+    yield f"judge: {spend.calls:,} calls in this run for {' and '.join(purpose)} ({tokens}{cost})"
     not_asked = sum(figures.not_asked for figures in analysis.judging)
     if not_asked:
         yield (

@@ -58,11 +58,11 @@ def configure(project: Project, more: str = "", arena: str = "") -> None:
     project.write("evalstudio.toml", CONFIG.format(more=more, arena=arena))
 
 
-def write_lab(project: Project, answers: dict[str, str]) -> None:
+def write_lab(project: Project, answers: dict[str, str], prompts: int = 3) -> None:
     rows = [
         {"key": f"p{number}", "input": f"Question {number}?", "actual_output": text, "model_key": key}
         for key, text in answers.items()
-        for number in range(3)
+        for number in range(prompts)
     ]
     models = [{"key": key, "llm_model_name": f"model-{key}", "model_type": "h2ogpte_llm"} for key in answers]
     project.write("a_lab.json", json.dumps({"name": "a", "dataset": {"inputs": rows}, "models": models}))
@@ -191,6 +191,26 @@ def test_nothing_is_asked_while_collecting(arena: Project) -> None:
 def test_pairs_are_selected_by_mark_and_name(arena: Project) -> None:
     arena.run("a_lab.json", "-m", "arena").assert_outcomes(passed=3, deselected=9)
     arena.run("a_lab.json", "-k", "arena and m1").assert_outcomes(passed=2, deselected=10)
+
+
+def test_a_model_plays_against_its_baseline(arena: Project) -> None:
+    write_lab(arena, ANSWERS, prompts=12)
+    arena.run("a_lab.json")
+    from pytest_evalstudio.cli import main
+
+    base = arena.folder / "base.jsonl"
+    assert main(["baseline", "save", str(arena.folder / "evalstudio-report"), "-o", str(base)]) == 0
+    write_lab(arena, {"m1": "no", "m2": "yes, of course it is", "m3": ANSWERS["m3"]}, prompts=12)
+    configure(arena, more='gate = ["win_rate(model-m2, model-m2 (baseline)) > 0.5"]')
+    result = arena.run("a_lab.json", "--evalstudio-baseline", str(base), "--evalstudio-fail-on=none")
+    result.assert_outcomes(passed=3 * 12 + 6)
+    result.stdout.fnmatch_lines(["gate win_rate(model-m2, model-m2 (baseline)) > 0.5: met (1)"])
+    lines = [line.partition(";")[0] for line in result.outlines if "against its baseline" in line]
+    assert sorted(lines) == [
+        "model-m1 against its baseline: worse",
+        "model-m2 against its baseline: better",
+        "model-m3 against its baseline: inconclusive",
+    ]
 
 
 def test_a_report_is_built_again_from_the_record(arena: Project, tmp_path: Path) -> None:

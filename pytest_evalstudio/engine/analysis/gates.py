@@ -45,7 +45,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 }
 _SIGN = re.compile(r">=|<=|>|<")
 _TERM = re.compile(r"(?:(?P<function>\w+)\(\s*(?P<inner>[^()\s]*)\s*\)|(?P<plain>[^()\s]+))$")
-_NAMED = re.compile(r"(?P<function>\w+)\((?P<inner>[^()]*)\)$")
+_NAMED = re.compile(r"(?P<function>\w+)\((?P<inner>.*)\)$")
 _NAME = re.compile(r"(?P<id>[\w-]+)(?:\.(?P<metric>[\w-]+))?$")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$")
 _FORM = (
