@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.formats.dataset import LlmDataset, Row
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-    from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalModel, EvalSuite
+    from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalGuard, EvalModel, EvalSuite
     from pytest_evalstudio.report.build import Report, build_report
 
 _HOMES = {
@@ -63,7 +63,7 @@ _HOMES = {
     "formats.dataset": ("LlmDataset", "Row"),
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
-    "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalModel", "EvalSuite"),
+    "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalGuard", "EvalModel", "EvalSuite"),
     "report.build": ("Report", "build_report"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -79,6 +79,7 @@ __all__ = [
     "DataError",
     "Draft",
     "EvalCase",
+    "EvalGuard",
     "EvalModel",
     "EvalStudioError",
     "EvalSuite",

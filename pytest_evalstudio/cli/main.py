@@ -15,6 +15,7 @@ from pytest_evalstudio.cli import (
     convert,
     evaluators,
     generators,
+    guard,
     history,
     hosts,
     init,
@@ -40,7 +41,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
     *(validate, init, perturb, convert, resolve),
-    *(judge_check, judge_tune, calibrate, weakness, mrm, review),
+    *(judge_check, judge_tune, calibrate, weakness, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),
 )

@@ -352,12 +352,16 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
     return (
         configuration
         if configuration.guardrails is None
-        else _guarded(configuration, configuration.folder / configuration.guardrails)
+        else guarded(configuration, configuration.folder / configuration.guardrails)
     )
 
 
-def _guarded(found: Configuration, path: Path) -> Configuration:
-    """Add the evaluators and thresholds of a guardrail configuration where none are configured."""
+def guarded(found: Configuration, path: Path) -> Configuration:
+    """Add the evaluators and thresholds of a guardrail configuration where none are configured.
+
+    Raises:
+        ConfigurationError: if the file is no guardrail configuration.
+    """
     guardrails = read_guardrails(path)
     tables = {id: dict(options) for id, options in found.evaluator.items()}
     for id, thresholds in guardrails.calibrated_thresholds.items():

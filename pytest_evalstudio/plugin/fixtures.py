@@ -1,7 +1,8 @@
-"""Fixtures for tests written in Python: eval_<id> for every evaluator, eval_case, eval_model, eval_suite."""
+"""Fixtures of tests in Python: eval_<id> of each evaluator, eval_case, eval_model, eval_suite, eval_guard."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.reports import CHECKS
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.guard.checking import Guard
     from pytest_evalstudio.plugin.pacing import AskedAhead
     from pytest_evalstudio.plugin.session import EvalSession
 
@@ -49,6 +51,12 @@ class EvalSuite(Protocol):
     """Type of the fixture `eval_suite`: reads a suite, lab or data set."""
 
     def __call__(self, path: str, /) -> TestSuite | TestLab | LlmDataset: ...
+
+
+class EvalGuard(Protocol):
+    """Type of the fixture `eval_guard`: opens a guardrail configuration."""
+
+    def __call__(self, path: str, /) -> Guard: ...
 
 
 class Check:
@@ -176,6 +184,7 @@ def fixture_plugin(evals: EvalSession) -> types.ModuleType:
     holder.eval_case = _case_fixture()
     holder.eval_model = _model_fixture(evals)
     holder.eval_suite = _suite_fixture()
+    holder.eval_guard = _guard_fixture(evals)
     return cast(types.ModuleType, holder)
 
 
@@ -241,6 +250,31 @@ def _suite_fixture() -> Any:
         return load
 
     return eval_suite
+
+
+def _guard_fixture(evals: EvalSession) -> Any:
+    @pytest.fixture
+    def eval_guard(request: pytest.FixtureRequest) -> Iterator[EvalGuard]:
+        """Opens a guardrail configuration; a relative path starts at the test's folder."""
+        from pytest_evalstudio.guard.checking import Guard
+
+        with contextlib.ExitStack() as guards:
+
+            def opened(path: str) -> Guard:
+                try:
+                    guard = Guard(
+                        request.path.parent / path,
+                        settings=evals.configuration(request.path.parent),
+                        registry=evals.registry,
+                        cache=evals.settings.cache(),
+                    )
+                except ConfigurationError as exc:
+                    pytest.fail(shown(f"configuration: {exc}"), pytrace=False)
+                return guards.enter_context(guard)
+
+            yield opened
+
+    return eval_guard
 
 
 def _with_usage_errors(

@@ -151,3 +151,27 @@ def test_a_turn_must_be_one(eval_model):
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines("*eval_case: conversation: a turn has a role and a content, found 'A card.'*")
+
+
+def test_a_guard_is_opened_by_its_file(project: Project) -> None:
+    project.write("guards.json", '{"evaluator_ids": ["pii_leakage"]}')
+    project.write("broken.json", '{"evaluator_ids": ["nobody"]}')
+    project.write(
+        "test_guard.py",
+        """
+from pytest_evalstudio.guard.results import CheckRequest
+
+
+def test_verdicts(eval_guard):
+    guard = eval_guard("guards.json")
+    assert guard.check(CheckRequest(answer="It costs 5 euros.")).verdict == "reliable"
+    assert guard.check(CheckRequest(answer="Ask jane@bank.com.")).verdict == "unreliable"
+
+
+def test_broken(eval_guard):
+    eval_guard("broken.json")
+""",
+    )
+    result = project.run("test_guard.py")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["configuration: no evaluator named 'nobody'*"])

@@ -1,0 +1,168 @@
+"""`evalstudio guard`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, configuration_for, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.guard.checking import Guard
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+KEEP_ALIVE_S = 60
+"""Seconds for which an unused connection is kept: longer than usual clients keep it."""
+GRACE_S = 30
+"""Seconds in which running requests may finish after SIGTERM."""
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("guard", check, "Check answers of a running application against a guardrail configuration.")
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    text = "Serve checks over HTTP: POST /v1/check with question, context and answer."
+    command = actions.add_parser("serve", help=text, description=text)
+    command.set_defaults(command=serve)
+    command.add_argument("--config", required=True, metavar="FILE", help="guardrail configuration")
+    command.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
+    command.add_argument(
+        "--port", type=int, default=0, metavar="N", help="port to listen at (default: any that is free)"
+    )
+    command.add_argument(
+        "--token-env",
+        metavar="NAME",
+        help="environment variable with the bearer token; required where --host is not loopback",
+    )
+    command.add_argument(
+        "--max-kb", type=int, default=1000, metavar="N", help="longest request (default: %(default)s)"
+    )
+    command.add_argument(
+        "--timeout", type=float, default=30.0, metavar="S", help="longest check (default: %(default)g)"
+    )
+    _add_common(command)
+    text = "Check a guardrail configuration: evaluators, thresholds, models."
+    command = actions.add_parser("check", help=text, description=text)
+    command.set_defaults(command=check)
+    command.add_argument("config", metavar="FILE", help="guardrail configuration")
+    _add_common(command)
+
+
+def _add_common(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--settings",
+        metavar="FILE",
+        help="evalstudio.toml with models, judge and calibrations, in place of the nearest one",
+    )
+    command.add_argument(
+        "--cache",
+        metavar="DIR",
+        help="folder of stored vectors and judges' replies (default: none are stored)",
+    )
+    add_plugin_option(command)
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Open the guard and say what it checks."""
+    with _opened(arguments) as guard:
+        say(f"{arguments.config}: fine; it checks {', '.join(guard.evaluators)}")
+    return FINE
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    """Serve checks until SIGTERM or Ctrl-C."""
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.guard.service import MISSING, ServiceLimits, create_app
+    from pytest_evalstudio.guard.watching import Watched
+
+    try:
+        import uvicorn
+    except ModuleNotFoundError:
+        raise ConfigurationError(MISSING) from None
+    if arguments.max_kb < 1 or not arguments.timeout > 0:
+        raise ConfigurationError("--max-kb must be 1 or more, --timeout more than 0")
+    token = _token(arguments)
+    path = Path(arguments.config)
+    watched = Watched(path)
+    first: list[Guard] = [_opened(arguments)]
+
+    def open_guard() -> Guard:
+        return first.pop() if first else _opened(arguments)
+
+    listening = _listening(arguments.host, arguments.port)
+    port = listening.getsockname()[1]
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
+    app = create_app(
+        open_guard,
+        watched,
+        token=token,
+        limits=ServiceLimits(most_bytes=arguments.max_kb * 1000, check_s=arguments.timeout),
+        on_ready=lambda: say(f"the guard is ready at http://{host}:{port}", flush=True),
+        on_note=lambda text: say(f"evalstudio: {text}", error=True, flush=True),
+    )
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=GRACE_S,
+        server_header=False,
+    )
+    # The server handles both signals while it runs, finishes what is running, and raises them again.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    uvicorn.Server(config).run(sockets=[listening])
+    return FINE
+
+
+def _opened(arguments: argparse.Namespace) -> Guard:
+    from pytest_evalstudio.guard.checking import Guard
+
+    return Guard(
+        Path(arguments.config),
+        settings=configuration_for(arguments.config, arguments.settings),
+        registry=registry_for(arguments),
+        cache=Path(arguments.cache) if arguments.cache else None,
+    )
+
+
+def _token(arguments: argparse.Namespace) -> str:
+    from pytest_evalstudio.core.errors import ConfigurationError
+
+    if arguments.token_env is None:
+        if arguments.host not in LOOPBACK:
+            raise ConfigurationError(
+                f"--host {arguments.host}: other machines could reach the guard; give --token-env NAME, a"
+                " variable with the bearer token"
+            )
+        return ""
+    token = os.environ.get(arguments.token_env, "").strip()
+    if not token:
+        raise ConfigurationError(f"--token-env {arguments.token_env}: the variable is not set or empty")
+    return token
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    from pytest_evalstudio.core.errors import ConfigurationError
+
+    if not 0 <= port <= 65_535:
+        raise ConfigurationError(f"--port {port}: must be 0 to 65535")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio turns off the delay of small packets, which costs 40 ms a request.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as exc:
+        listening.close()
+        raise ConfigurationError(
+            f"--host {host} --port {port}: {exc.strerror or exc}; choose another port, or leave --port out"
+        ) from None
+    return listening

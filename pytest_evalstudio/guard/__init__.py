@@ -1,0 +1,1 @@
+"""Guard: a service and clients that check answers against a guardrail configuration."""

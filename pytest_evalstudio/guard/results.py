@@ -1,0 +1,77 @@
+"""What a guard is asked, and what it answers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+GuardWord = Literal["reliable", "unreliable", "uncertain"]
+MOST_CHUNKS = 200
+MOST_CHECKS = 100
+"""Answers in one request."""
+
+
+class CheckRequest(BaseModel):
+    """An answer to check.
+
+    Attributes:
+        question: the question that was answered.
+        context: retrieved chunks that the answer rests on.
+        answer: the answer.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = ""
+    context: list[str] = Field(default_factory=list, max_length=MOST_CHUNKS)
+    answer: str
+
+
+class BatchRequest(BaseModel):
+    """Several answers to check."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checks: list[CheckRequest] = Field(min_length=1, max_length=MOST_CHECKS)
+
+
+class MetricCheck(BaseModel):
+    """One metric of an answer.
+
+    Attributes:
+        evaluator: its id.
+        metric: its key.
+        score: value; None where it is not applicable or went wrong.
+        threshold: in force; None for a metric without one.
+        passed: whether the score meets the threshold; None without a score or threshold.
+        conformal_set: labels that people may give, 1 good and 0 bad; None without a calibration.
+    """
+
+    evaluator: str
+    metric: str
+    score: float | None
+    threshold: float | None
+    passed: bool | None
+    conformal_set: list[int] | None = None
+
+
+class GuardVerdict(BaseModel):
+    """Verdict on an answer.
+
+    Attributes:
+        verdict: "unreliable" if a metric surely fails; else "uncertain" if a metric went wrong, a calibrated
+            one may be good or bad, or none applies; else "reliable".
+        metrics: each metric that was checked.
+        reasons: why the answer is not reliable, secrets and personal data masked.
+    """
+
+    verdict: GuardWord
+    metrics: list[MetricCheck]
+    reasons: list[str] = Field(default_factory=list)
+
+
+class BatchVerdicts(BaseModel):
+    """Verdicts in the order of the request."""
+
+    results: list[GuardVerdict]
