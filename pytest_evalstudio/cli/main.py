@@ -14,6 +14,7 @@ from pytest_evalstudio.cli import (
     compare,
     convert,
     evaluators,
+    generate,
     generators,
     guard,
     history,
@@ -40,7 +41,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, perturb, convert, resolve),
+    *(validate, init, generate, perturb, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),

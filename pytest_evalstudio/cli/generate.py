@@ -1,0 +1,86 @@
+"""`evalstudio generate`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINE, configuration_for, say
+from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+
+def add_to(add: Adds) -> None:
+    """Declare the command."""
+    parser = add("generate", run, "Generate a suite of test cases from documents.")
+    parser.add_argument(
+        "documents", nargs="+", metavar="DOCUMENT", help="files, folders or URLs: md, txt, html, pdf"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="SUITE")
+    parser.add_argument(
+        "--count", type=int, default=30, metavar="N", help="number of test cases (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--generators", default="", metavar="ID[,ID...]", help="kinds of question (default: all available)"
+    )
+    parser.add_argument(
+        "--writer",
+        default="",
+        metavar="NAME",
+        help='configured model that writes the questions, or "judge" (default: they are extracted)',
+    )
+    parser.add_argument(
+        "--topic", action="append", default=[], metavar="ID", help="only this topic; repeatable"
+    )
+    parser.add_argument(
+        "--not-topic", action="append", default=[], metavar="ID", help="leave this topic out; repeatable"
+    )
+    parser.add_argument("--name", default="Generated tests", help="of the suite (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: %(default)s)")
+    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
+    parser.add_argument(
+        "--cache",
+        default=".evalstudio",
+        metavar="DIR",
+        help="folder of stored replies and vectors (default: %(default)s)",
+    )
+    add_plugin_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the suite, and name its topics."""
+    from pytest_evalstudio.mrm.generate import generate
+
+    path = Path(arguments.output)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    generated = generate(
+        arguments.documents,
+        count=arguments.count,
+        generators=[name.strip() for name in arguments.generators.split(",") if name.strip()],
+        writer=arguments.writer,
+        topics_included=arguments.topic,
+        topics_excluded=arguments.not_topic,
+        name=arguments.name,
+        seed=arguments.seed,
+        config=configuration_for(arguments.output, arguments.config),
+        registry=registry_for(arguments),
+        cache=Path(arguments.cache),
+        folder=path.absolute().parent,
+        progress=_progress if sys.stderr.isatty() else lambda done, total, what: None,
+    )
+    generated.suite.save(path)
+    say(f"wrote {path}: {generated.summary}", *generated.notes)
+    for id, words in generated.topics.items():
+        say(f"  topic {id}: {', '.join(words[:5])}")
+    say("Read the questions before you use them; each case quotes its evidence.")
+    return FINE
+
+
+def _progress(done: int, total: int, what: str) -> None:
+    sys.stderr.write(f"\r{done}/{total} {what}" + ("\n" if done == total else ""))
+    sys.stderr.flush()
