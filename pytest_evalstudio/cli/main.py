@@ -22,6 +22,7 @@ from pytest_evalstudio.cli import (
     init,
     judge_check,
     judge_tune,
+    library,
     merge,
     mrm,
     perturb,
@@ -41,7 +42,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, generate, perturb, convert, resolve),
+    *(validate, init, generate, library, perturb, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),
