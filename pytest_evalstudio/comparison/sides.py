@@ -134,7 +134,8 @@ def read_side(
 def is_flaky(item: Item) -> bool:
     """Return True if repeats or attempts of an item disagree."""
     return item.flaky or any(
-        verdict.pass_k == 0.0 and verdict.passed is True for verdict in item.verdicts.values()
+        verdict.pass_k == 0.0 and (verdict.passed is True or True in verdict.repeats)
+        for verdict in item.verdicts.values()
     )
 
 

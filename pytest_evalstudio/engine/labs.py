@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.formats.repeats import SequentialRuns
 from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys
 
 
@@ -193,6 +194,11 @@ class LabBuilder:
 
 
 def _runs(name: str, value: object) -> int:
+    if isinstance(value, SequentialRuns):
+        raise ConfigurationError(
+            f"model {name!r}: runs with `stop` ends by the verdicts of a pytest run, and no answer is judged"
+            " here; give the number of repeats, e.g. --runs 5"
+        )
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"model {name!r}: runs = {value!r}: must be a whole number, 1 or more")
     return value
@@ -224,6 +230,7 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int)
         model_key=model_key,
         run=run if run > 1 else None,
         **{name: getattr(case, name) for name in OURS},
+        **{"pass": case.policy or suite.policy},
         **(case.model_extra or {}),
     )
 

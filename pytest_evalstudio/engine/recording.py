@@ -40,7 +40,10 @@ from pytest_evalstudio.record.schema import VerdictWord
 TOOL = "pytest-evalstudio"
 BROKEN = ("failed", "error")
 """Verdicts of attempts after which an item that passes is flaky."""
-_MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {"extra"}
+_MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {
+    "extra",
+    "stopping",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,14 @@ def item_entry(
         xfail=masked(head.xfail),
         attempts=head.attempts,
         flaky=head.verdict == "passed" and any(tried.verdict in BROKEN for tried in head.attempts),
+        max_runs=_max_runs(result) if result is not None else 0,
     )
+
+
+def _max_runs(result: Result) -> int:
+    """Return the maximum number of repeats of a sequential test, 0 without a test."""
+    model = result.task.model
+    return model.runs if model.stopping is not None and not result.task.answered else 0
 
 
 def attempt_of(item: schema.Item) -> schema.Attempt:
@@ -169,7 +179,11 @@ def model_entry(info: ModelInfo) -> schema.ModelEntry:
     described: dict[str, Any] = {**safe_description(info.description), "key": info.key, "name": info.label}
     known = {name: value for name, value in described.items() if name in _MODEL_KEYS}
     extra = {name: value for name, value in described.items() if name not in _MODEL_KEYS}
-    return msgspec.convert({**known, "extra": extra}, schema.ModelEntry, strict=False)
+    entry = msgspec.convert({**known, "extra": extra}, schema.ModelEntry, strict=False)
+    if info.stopping is None:
+        return entry
+    stopping = schema.Stopping(**dataclasses.asdict(info.stopping))
+    return msgspec.structs.replace(entry, stopping=stopping)
 
 
 def file_entry(path: str, kind: str, name: str = "", description: str = "") -> schema.FileEntry:
@@ -365,6 +379,9 @@ def _verdict(
         reason=masked(verdict.reason),
         min=dict(verdict.least),
         pass_k=verdict.pass_k,
+        repeats=verdict.repeats,
+        policy=verdict.policy,
+        stopped=verdict.stopped,
         conformal_set=verdict.conformal_set,
         uncertain=is_uncertain(verdict.conformal_set) if verdict.conformal_set is not None else None,
         thresholds=_different(selected.thresholds, run_wide.thresholds)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
+from pytest_evalstudio.report.repeats import terminal_lines
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -46,6 +47,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     for text in judging_lines(analysis):
         terminal.write_line(text)
     for text in flip_lines(analysis):
+        terminal.write_line(text)
+    for text in terminal_lines(analysis.repeats, ROWS):
         terminal.write_line(text)
     for text in flaky_lines(analysis):
         terminal.write_line(text, yellow=True)

@@ -24,7 +24,7 @@ def pass_at_k(total: int, passed: int, k: int) -> float:
 
     Source: Chen et al., 2021 (Evaluating large language models trained on code), equation 1.
 
-    >>> pass_at_k(10, 3, 1), round(pass_at_k(10, 3, 5), 4)
+    >>> round(pass_at_k(10, 3, 1), 4), round(pass_at_k(10, 3, 5), 4)
     (0.3, 0.9167)
     """
     _check(total, passed, k)

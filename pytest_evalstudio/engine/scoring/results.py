@@ -30,8 +30,8 @@ class Result:
     """
 
     task: EvalTask
-    answers: tuple[Case, ...]
-    outcomes: list[dict[ConfiguredEvaluator, Outcome]]
+    answers: tuple[Case, ...] = ()
+    outcomes: list[dict[ConfiguredEvaluator, Outcome]] = field(default_factory=list)
     verdicts: dict[ConfiguredEvaluator, Verdict] = field(default_factory=dict)
     flips: list[Flip] = field(default_factory=list)
     origin: Origin | None = None
