@@ -21,6 +21,7 @@ from pytest_evalstudio.comparison.sides import Identity, Scores, Side, SideItem
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
+_WITHOUT_VERDICT = frozenset({"skipped", "not_run"})
 _SETTLED: Mapping[tuple[str, str], ItemClass] = {
     ("passed", "failed"): "regressed",
     ("failed", "passed"): "fixed",
@@ -44,7 +45,7 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         identity: (earlier, item)
         for identity, item in new.items.items()
         if (earlier := base.items.get(identity)) is not None
-        and "skipped" not in (earlier.outcome, item.outcome)
+        and _WITHOUT_VERDICT.isdisjoint((earlier.outcome, item.outcome))
     }
     if not matched:
         raise ConfigurationError(
@@ -67,6 +68,7 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         base=base.label,
         new=new.label,
         items=counts,
+        not_run=_not_run(base, new),
         metrics=tuple(metrics),
         operations=tuple(compare_operations(pairs)),
         changed=_changed_parts(base.run, new.run, cases=bool(cases), documents=bool(documents)),
@@ -81,6 +83,18 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         ),
         changes=tuple(change for change in changes if change.item_class != "still_passing"),
         notes=tuple(_notes(base, new)),
+    )
+
+
+def _not_run(base: Side, new: Side) -> int:
+    """Return the number of items that the budget of a model left out in either run."""
+    return len(
+        {
+            identity
+            for side in (base, new)
+            for identity, item in side.items.items()
+            if item.outcome == "not_run"
+        }
     )
 
 
@@ -108,7 +122,7 @@ def _of_answers(first: Side, second: Side, run: Run) -> tuple[MetricComparison, 
 
 
 def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
-    """Return the class of an item, None if neither run evaluated it.
+    """Return the class of an item, None if neither run evaluated it, or a run's budget left it out.
 
     Args:
         base: the item in the base run, None if it is not there.
@@ -116,7 +130,7 @@ def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
     """
     earlier = base.outcome if base is not None else "skipped"
     outcome = new.outcome if new is not None else "skipped"
-    if earlier == outcome == "skipped":
+    if earlier == outcome == "skipped" or "not_run" in (earlier, outcome):
         return None
     if outcome == "error":
         return "error_now"
@@ -224,6 +238,8 @@ def _notes(base: Side, new: Side) -> Iterable[str]:
     for id, entry in new.run.evaluators.items():
         if id in base.run.evaluators:
             yield from _threshold_notes(id, base.run.evaluators[id], entry)
+    if count := _not_run(base, new):
+        yield f"{count:,} items were not run in one of the runs, since a budget was used up: not compared"
     if base.run.interrupted or new.run.interrupted:
         yield "a run was interrupted: only the items that had finished are compared"
 

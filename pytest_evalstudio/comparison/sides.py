@@ -28,7 +28,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Properties of an item that a comparison needs.
 
     Attributes:
-        outcome: "passed", "failed", "error" or "skipped".
+        outcome: "passed", "failed", "error", "skipped" or "not_run".
         cluster: file and key of the original case, which perturbations and repeats belong to.
         flaky: whether repeats or attempts disagree.
         scores: by evaluator and metric, None where a metric was not scored.
@@ -81,6 +81,7 @@ _OUTCOMES = {
     "xfailed": "failed",
     "error": "error",
     "skipped": "skipped",
+    "not_run": "not_run",
 }
 
 

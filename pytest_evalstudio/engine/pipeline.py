@@ -124,7 +124,7 @@ class Pipeline:
         for result in results:
             self._decide(result)
         for result in results[: len(tasks)]:
-            if result.task.source is None or result.origin is None:
+            if result.task.source is None or result.origin is None or result.not_run:
                 continue
             original = by_task.get(result.task.source)
             if original is not None:
@@ -219,15 +219,18 @@ class Pipeline:
             )
             for result in asking:
                 task = result.task
-                result.answers += tuple(
-                    answered(task.case, next(answers), task.model, prompt.run, retrieves=asked.retrieves)
-                    for prompt in prompts[result]
-                )
+                for prompt in prompts[result]:
+                    answer = next(answers)
+                    if answer.not_asked:
+                        result.not_run = answer.error
+                        continue
+                    case = answered(task.case, answer, task.model, prompt.run, retrieves=asked.retrieves)
+                    result.answers += (case,)
 
     def _further(self, result: Result) -> int:
         """Return how many further repeats the sequential test of a result needs at least."""
         stopping = result.task.model.stopping
-        if stopping is None or result.task.answered:
+        if stopping is None or result.task.answered or result.not_run:
             return 0
         states = {}
         for selected in self.selected_for(result.task):
@@ -249,6 +252,8 @@ class Pipeline:
         """Score repeats by the evaluators that need all repeats (`deferred`), or by the others."""
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
         for result, index in places:
+            if result.not_run:
+                continue
             selected_here = self.selected_for(result.task)
             later = needing_all_repeats(selected_here)
             for selected in selected_here:
@@ -276,6 +281,8 @@ class Pipeline:
 
     def _decide(self, result: Result) -> None:
         task = result.task
+        if result.not_run:
+            return
         selected_here = self.selected_for(task)
         policy = PassPolicy.parse(task.policy or self._policy)
         later = needing_all_repeats(selected_here)
@@ -302,7 +309,7 @@ def _compared(
     other = by_task.get(linked) if linked is not None else None
     return (
         case
-        if other is None
+        if other is None or not other.answers or other.not_run
         else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
     )
 

@@ -269,6 +269,8 @@ def now() -> str:
 
 
 def _rows(result: Result) -> tuple[schema.Row, ...]:
+    if result.not_run:  # the answers were paid for, and are no basis of a verdict
+        return tuple(_row(case, {}) for case in result.answers)
     return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, result.outcomes, strict=True))
 
 

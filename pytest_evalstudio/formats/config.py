@@ -24,6 +24,7 @@ from pydantic import (
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.repeats import MEAN
+from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
@@ -203,6 +204,7 @@ class ModelTable(BaseModel):
     name: Annotated[str, Field(min_length=1)]
     host: Annotated[str, Field(min_length=1)]
     runs: Runs | None = None
+    budget: BudgetTable | None = None
 
     @property
     def settings(self) -> dict[str, object]:

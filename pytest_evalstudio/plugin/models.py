@@ -16,12 +16,14 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.asking.spending import model_budget
 from pytest_evalstudio.engine.scoring.repeats import stopping_of
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
 from pytest_evalstudio.formats.repeats import max_runs
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
+from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.plugin.loops import on_loop
 from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
@@ -231,6 +233,18 @@ class Models:
             workers=self._evals.workers,
             refresh=self._evals.settings.refresh,
             allow_private_hosts=config.allow_private_hosts,
+            budget=self._budget(table, config),
+        )
+
+    def _budget(self, table: ModelTable, config: Configuration) -> Budget | None:
+        if table.budget is None:
+            return None
+        return model_budget(
+            table.budget,
+            f"{config.folder} {table.name}",
+            store=self._cache.store,
+            run_id=self._evals.run_id,
+            workers=self._evals.workers,
         )
 
 

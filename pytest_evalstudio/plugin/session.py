@@ -88,7 +88,7 @@ class EvalSession:
             workers=self.workers,
             registry=self.registry,
             refresh=self.settings.refresh,
-            run_id=str(getattr(self.config, "workerinput", {}).get("testrunuid", "")),
+            run_id=self.run_id,
         )
         self.services.callback(self._close_provider, provider)
         return provider
@@ -155,6 +155,11 @@ class EvalSession:
     def workers(self) -> int:
         """Return the number of processes that share the run."""
         return int(getattr(self.config, "workerinput", {}).get("workercount", 1))
+
+    @property
+    def run_id(self) -> str:
+        """Return what all workers of a run have in common, "" without workers."""
+        return str(getattr(self.config, "workerinput", {}).get("testrunuid", ""))
 
     def configuration(self, folder: Path) -> Configuration:
         """Return the configuration of a folder."""

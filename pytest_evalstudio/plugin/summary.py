@@ -48,6 +48,8 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
         terminal.write_line(text)
     for text in flip_lines(analysis):
         terminal.write_line(text)
+    for text in not_run_lines(analysis):
+        terminal.write_line(text, yellow=True)
     for text in terminal_lines(analysis.repeats, ROWS):
         terminal.write_line(text)
     for text in flaky_lines(analysis):
@@ -181,6 +183,14 @@ def problem_lines(analysis: Analysis) -> Iterator[str]:
         yield "problems: " + ", ".join(
             f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]
         )
+
+
+def not_run_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the number of items that the budget of each model left out."""
+    for model in analysis.models:
+        if count := model.verdicts.get("not_run"):
+            items = "1 item" if count == 1 else f"{count:,} items"
+            yield f"not run: {items} of {model.name}, whose budget was used up"
 
 
 def flaky_lines(analysis: Analysis) -> Iterator[str]:

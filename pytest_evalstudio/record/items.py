@@ -10,8 +10,9 @@ JsonObject: TypeAlias = dict[str, Any]
 """A JSON object with foreign keys: options of an evaluator, settings of a host, details of
 an outcome.
 """
-VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
-VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run"]
+"""`not_run`: the model was not asked, since its budget was used up."""
+VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run")
 StatusWord = Literal["score", "not_applicable", "error"]
 DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
 

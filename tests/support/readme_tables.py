@@ -185,6 +185,11 @@ def limits() -> Iterator[str]:
         "that of the configuration",
         "Number of times that this model is asked each question, or a table that ends the asking early.",
     )
+    yield _row(
+        "`budget`",
+        "none",
+        "Limits of the asking of this model in a run: a table with `cost_usd`, `calls` or `tokens`.",
+    )
     yield _row("`cache`", "the host's choice", "Whether answers are kept from run to run.")
     yield _row(
         "`rag`",

@@ -109,9 +109,9 @@ class AnswerCache:
         """Store an answer at once; an error is no answer and is not stored."""
         if answer.error:
             return
-        kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {
-            "usage": dict(answer.usage)
-        }
+        kept = {
+            item.name: getattr(answer, item.name) for item in fields(answer) if item.name != "not_asked"
+        } | {"usage": dict(answer.usage)}
         self.store.change(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
 
     def claim(self, key: str) -> str:

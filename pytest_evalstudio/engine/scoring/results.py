@@ -27,6 +27,7 @@ class Result:
         compared_beside: evaluators that compared it with an original which is not part of this run, but was
             scored in addition.
         seconds: the task's share of the chunk's wall time.
+        not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
     """
 
     task: EvalTask
@@ -37,6 +38,7 @@ class Result:
     origin: Origin | None = None
     compared_beside: frozenset[str] = frozenset()
     seconds: float = 0.0
+    not_run: str = ""
 
     @property
     def errors(self) -> list[tuple[str, str]]:
