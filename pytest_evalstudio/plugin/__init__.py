@@ -110,6 +110,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("xfail",),
         help="xfail: items that fail in the baseline too are expected failures",
     )
+    add(
+        "--evalstudio-estimate",
+        action="store_true",
+        help="print the calls, tokens and US dollars of the run without asking anything",
+    )
     add("--evalstudio-shard", metavar="N/TOTAL", help="run the N-th part of the test cases")
     add("--evalstudio-history", metavar="DIR", help="add the run to this folder, and show its history")
     add(
@@ -156,6 +161,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
+    if option.evalstudio_estimate:
+        option.dist, option.tx = "no", []  # xdist's workers would have nothing to do
+        eval_session(config)
     checked = ("shard", "threshold", "gate", "config", "output", "cache", "pass")
     given = any(getattr(option, f"evalstudio_{name}") is not None for name in ("evaluators", "runs"))
     if given or any(getattr(option, f"evalstudio_{name}") for name in checked):

@@ -195,7 +195,10 @@ class Models:
     @functools.cached_property
     def _cache(self) -> AnswerCache:
         return self._evals.services.enter_context(
-            _warned_of(AnswerCache(self._evals.settings.cache()), self._evals)
+            _warned_of(
+                AnswerCache(self._evals.settings.cache(), read_only=self._evals.settings.estimates),
+                self._evals,
+            )
         )
 
     def _info(self, config: Configuration, table: ModelTable) -> ModelInfo:

@@ -45,6 +45,7 @@ class EvalSession:
 
     Attributes:
         services: models, judges, caches and the lock of the output folder; closed when the session ends.
+        estimate: what the run would ask, in words.
         host_fixtures: names of fixtures that answer for models, and of those that they depend on.
         left_alone: near misses of evaluation files, for -v.
         workflows: those of which a step has run here, by file.
@@ -59,6 +60,7 @@ class EvalSession:
         self.collected_files = 0
         self.left_alone: list[str] = []
         self.host_fixtures: set[str] = set()
+        self.estimate: list[str] = []
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
@@ -89,6 +91,7 @@ class EvalSession:
             registry=self.registry,
             refresh=self.settings.refresh,
             run_id=self.run_id,
+            read_only=self.settings.estimates,
         )
         self.services.callback(self._close_provider, provider)
         return provider
@@ -248,6 +251,15 @@ class EvalSession:
         if self.usage_errors:
             self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Run nothing where the run is only estimated."""
+        if not self.settings.estimates:
+            return None
+        if session.testsfailed:
+            raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        return True
+
     def pytest_report_collectionfinish(self) -> list[str]:
         """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
         if not self.left_alone or self.config.option.verbose < 1:
@@ -270,6 +282,12 @@ class EvalSession:
             gc.freeze()  # the collector would search all items again and again
             self.services.callback(gc.unfreeze)
         self.models.open(items)
+        if self.settings.estimates:
+            from pytest_evalstudio.plugin.estimates import estimate_lines
+
+            others = len(steps) + sum(map(_checks, session.items))
+            self.estimate = estimate_lines(self, items, others)
+            return
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
@@ -392,6 +410,11 @@ class EvalSession:
         """Write the results of the run and the path of the report."""
         if "recorder" in self.__dict__:
             self.recorder.summarise(SafeTerminal(terminalreporter))
+        if self.settings.estimates:
+            SafeTerminal(terminalreporter).section("estimate")
+            for line in self.estimate:
+                SafeTerminal(terminalreporter).write_line(line)
+            return
         option = self.config.option
         has_report = "recorder" in self.__dict__ and self.recorder.has_items
         if self.collected_files and not (
@@ -405,6 +428,8 @@ class EvalSession:
 
 def _checks_something(session: pytest.Session) -> bool:
     """Return whether a collected Python test uses a fixture that evaluates."""
-    return any(
-        name.startswith("eval_") for item in session.items for name in getattr(item, "fixturenames", ())
-    )
+    return any(map(_checks, session.items))
+
+
+def _checks(item: pytest.Item) -> bool:
+    return any(name.startswith("eval_") for name in getattr(item, "fixturenames", ()))

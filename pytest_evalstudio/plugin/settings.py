@@ -170,6 +170,11 @@ class Settings:
         return bool(self._option.evalstudio_refresh)
 
     @property
+    def estimates(self) -> bool:
+        """Return whether the run is only estimated."""
+        return bool(self._option.evalstudio_estimate)
+
+    @property
     def lab_trust(self) -> LabTrust:
         """Return whether the user trusts the model descriptions of lab files."""
         return LabTrust(is_trusted=bool(self._option.evalstudio_trust_lab), option="--evalstudio-trust-lab")
