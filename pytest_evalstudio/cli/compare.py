@@ -68,12 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.comparison.metrics import Limits
     from pytest_evalstudio.comparison.results import as_json
     from pytest_evalstudio.comparison.text import comparison_lines
+    from pytest_evalstudio.core.collecting import uncollected
     from pytest_evalstudio.core.display import visible_json
     from pytest_evalstudio.core.writing import write_whole
 
     limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
-    base, new = _sides(arguments)
-    comparison: Comparison = compare(base, new, limits=limits)
+    with uncollected():
+        base, new = _sides(arguments)
+        comparison: Comparison = compare(base, new, limits=limits)
     if arguments.rescore:
         comparison = with_rescored(comparison, base, _rescored(arguments, base), new)
     if arguments.json:
@@ -114,7 +116,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
         if arguments.new is not None:
             raise ConfigurationError("--models: compares two models of one run; give one record")
         with opened(arguments.base) as reader:
-            side = read_side(reader.run, reader.items())
+            side = read_side(reader.run, reader.outlines())
         base, new = arguments.models
         return of_model(side, base, new), of_model(side, new, new)
     if arguments.new is None:
@@ -122,9 +124,11 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
     if Path(arguments.base).resolve() == Path(arguments.new).resolve():
         raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
     with opened(arguments.base) as reader:
-        first = read_side(reader.run, reader.items(), models=renamed(arguments.model), answers_of=("passed",))
+        first = read_side(
+            reader.run, reader.outlines(), models=renamed(arguments.model), answers_of=("passed",)
+        )
     with opened(arguments.new) as reader:
-        return first, read_side(reader.run, reader.items(), answers_of=("failed",))
+        return first, read_side(reader.run, reader.outlines(), answers_of=("failed",))
 
 
 def renamed(options: list[str]) -> dict[str, str]:

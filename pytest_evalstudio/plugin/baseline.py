@@ -49,7 +49,7 @@ class SessionBaseline:
         try:
             with opened(path) as reader:
                 self.side: Side = read_side(
-                    reader.run, reader.items(), models=settings.renamed_models, answers_of=("passed",)
+                    reader.run, reader.outlines(), models=settings.renamed_models, answers_of=("passed",)
                 )
         except EvalStudioError as exc:
             raise ConfigurationError(str(exc)) from None
@@ -105,7 +105,7 @@ class SessionBaseline:
         table = self._settings.session.comparison
         limits = Limits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
         return compare(
-            self.side, read_side(reader.run, reader.items(), answers_of=("failed",)), limits=limits
+            self.side, read_side(reader.run, reader.outlines(), answers_of=("failed",)), limits=limits
         )
 
     def _earlier(self, item: EvalItem) -> SideItem | None:
