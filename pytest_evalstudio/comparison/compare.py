@@ -133,7 +133,16 @@ def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
         new: the item in the new run, None if it is not there.
     """
     earlier = base.outcome if base is not None else "skipped"
-    outcome = new.outcome if new is not None else "skipped"
+    return class_of(earlier, new.outcome if new is not None else "skipped")
+
+
+def class_of(earlier: str, outcome: str) -> ItemClass | None:
+    """Return the class of an item by its outcomes, None if no run evaluated it, or a budget left it out.
+
+    Args:
+        earlier: outcome in the base run as in `SideItem`; "skipped" where it is not there.
+        outcome: outcome in the new run; "skipped" where it is not there.
+    """
     if earlier == outcome == "skipped" or "not_run" in (earlier, outcome):
         return None
     if outcome == "error":

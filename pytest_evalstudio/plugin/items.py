@@ -271,7 +271,9 @@ class EvalItem(FixtureItem):
         if attempt := len(self.stash.get(ATTEMPTS, ())):
             self.task = dataclasses.replace(self.planned, attempt=attempt + 1)
         result = self.chunk.result(self)
-        set_properties(self, [(result, result.verdicts)])
+        baseline = self.file.evals.baseline
+        compared = baseline.properties(self, result) if baseline is not None else ()
+        set_properties(self, [(result, result.verdicts)], compared)
         if result.not_run:
             raise pytest.skip.Exception(f"not run: {headline(result)}", _use_item_location=True)
         if result.errors:
