@@ -13,7 +13,8 @@ from pytest_evalstudio.record.outline import AnyItem, decode_outlines
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, Line, Run, Tables
 from pytest_evalstudio.record.writer import FILE, completed, forget_parts
 
-_BLOCK_BYTES = 1 << 21
+_BLOCK_BYTES = 1 << 18
+"""Bytes of a block of lines, which are decoded together; a larger one takes more time for its memory."""
 
 
 def record_path(place: str | Path) -> Path:
@@ -101,9 +102,10 @@ class RecordReader:
                 outlines = decode_outlines(block)
                 if outlines is not None:
                     yield from outlines
+                    number += len(outlines)
                 else:  # line by line, so that a fault is reported with its line
                     yield from (self._item(raw, start) for start, raw in enumerate(io.BytesIO(block), number))
-                number += block.count(b"\n")
+                    number += block.count(b"\n")
 
     def _migration(self, raw: bytes) -> OldRecord | None:
         """Return the migration that the lines of the file need, None for the current version."""
