@@ -107,14 +107,8 @@ def item_entry(
         xfail=masked(head.xfail),
         attempts=head.attempts,
         flaky=head.verdict == "passed" and any(tried.verdict in BROKEN for tried in head.attempts),
-        max_runs=_max_runs(result) if result is not None else 0,
+        max_runs=result.max_runs if result is not None else 0,
     )
-
-
-def _max_runs(result: Result) -> int:
-    """Return the maximum number of repeats of a sequential test, 0 without a test."""
-    model = result.task.model
-    return model.runs if model.stopping is not None and not result.task.answered else 0
 
 
 def attempt_of(item: schema.Item) -> schema.Attempt:
@@ -269,9 +263,9 @@ def now() -> str:
 
 
 def _rows(result: Result) -> tuple[schema.Row, ...]:
-    if result.not_run:  # the answers were paid for, and are no basis of a verdict
-        return tuple(_row(case, {}) for case in result.answers)
-    return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, result.outcomes, strict=True))
+    # Answers of an item that was not run to its end were paid for, and are no basis of a verdict.
+    scored = [{} for _ in result.answers] if result.not_run else result.outcomes
+    return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, scored, strict=True))
 
 
 def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:

@@ -163,7 +163,9 @@ def pytest_configure(config: pytest.Config) -> None:
     option = config.option
     if option.evalstudio_estimate:
         option.dist, option.tx = "no", []  # xdist's workers would have nothing to do
-        eval_session(config)
+        from pytest_evalstudio.plugin.estimates import EstimatedRun
+
+        config.pluginmanager.register(EstimatedRun(eval_session(config)), "evalstudio-estimate")
     checked = ("shard", "threshold", "gate", "config", "output", "cache", "pass")
     given = any(getattr(option, f"evalstudio_{name}") is not None for name in ("evaluators", "runs"))
     if given or any(getattr(option, f"evalstudio_{name}") for name in checked):

@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
+from pytest_evalstudio.plugin.checks import checks_something
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt, finish_item
 from pytest_evalstudio.plugin.settings import Settings
@@ -45,7 +46,6 @@ class EvalSession:
 
     Attributes:
         services: models, judges, caches and the lock of the output folder; closed when the session ends.
-        estimate: what the run would ask, in words.
         host_fixtures: names of fixtures that answer for models, and of those that they depend on.
         left_alone: near misses of evaluation files, for -v.
         workflows: those of which a step has run here, by file.
@@ -60,7 +60,6 @@ class EvalSession:
         self.collected_files = 0
         self.left_alone: list[str] = []
         self.host_fixtures: set[str] = set()
-        self.estimate: list[str] = []
         self.announced = Announced()
         self._warned: set[str] = set()
         self.workflows: dict[Path, WorkflowRun] = {}
@@ -251,15 +250,6 @@ class EvalSession:
         if self.usage_errors:
             self._refuse("\n".join(dict.fromkeys(self.usage_errors)))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run nothing where the run is only estimated."""
-        if not self.settings.estimates:
-            return None
-        if session.testsfailed:
-            raise session.Interrupted(f"{session.testsfailed} errors during collection")
-        return True
-
     def pytest_report_collectionfinish(self) -> list[str]:
         """Name under -v, on one line, the files that resemble evaluation files and were left alone."""
         if not self.left_alone or self.config.option.verbose < 1:
@@ -272,7 +262,7 @@ class EvalSession:
         self.models.check_names(items)
         if items:
             self._check_gates()
-        if session.config.option.collectonly:
+        if session.config.option.collectonly or self.settings.estimates:
             return
         if items and self.baseline is not None:
             self.baseline.check(items)
@@ -282,23 +272,17 @@ class EvalSession:
             gc.freeze()  # the collector would search all items again and again
             self.services.callback(gc.unfreeze)
         self.models.open(items)
-        if self.settings.estimates:
-            from pytest_evalstudio.plugin.estimates import estimate_lines
-
-            others = len(steps) + sum(map(_checks, session.items))
-            self.estimate = estimate_lines(self, items, others)
-            return
         for index, item in enumerate(session.items if self.settings.shard is None else ()):
             item.stash[chunked.INDEX] = index
         chunks, self._used = chunked.assign(self, items)
         chunks |= {step.nodeid: step.chunk_name for step in steps}
         if hasattr(self.config, "workerinput"):
-            if chunks or _checks_something(session):
+            if chunks or checks_something(session):
                 from pytest_evalstudio.plugin.plans import plan_of
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
                 send_plan(self.config, plan_of(chunks, items))
-        elif (items or steps or _checks_something(session)) and not session.config.option.setuponly:
+        elif (items or steps or checks_something(session)) and not session.config.option.setuponly:
             self.recorder.claim()
 
     def begin_shared(self, plan: WorkerPlan) -> None:
@@ -410,26 +394,16 @@ class EvalSession:
         """Write the results of the run and the path of the report."""
         if "recorder" in self.__dict__:
             self.recorder.summarise(SafeTerminal(terminalreporter))
-        if self.settings.estimates:
-            SafeTerminal(terminalreporter).section("estimate")
-            for line in self.estimate:
-                SafeTerminal(terminalreporter).write_line(line)
-            return
         option = self.config.option
         has_report = "recorder" in self.__dict__ and self.recorder.has_items
         if self.collected_files and not (
-            has_report or option.collectonly or option.setuponly or self.usage_errors
+            has_report
+            or option.collectonly
+            or option.setuponly
+            or self.settings.estimates
+            or self.usage_errors
         ):
             files = "1 file" if self.collected_files == 1 else f"{self.collected_files} files"
             terminalreporter.write_line(
                 f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
             )
-
-
-def _checks_something(session: pytest.Session) -> bool:
-    """Return whether a collected Python test uses a fixture that evaluates."""
-    return any(map(_checks, session.items))
-
-
-def _checks(item: pytest.Item) -> bool:
-    return any(name.startswith("eval_") for name in getattr(item, "fixturenames", ()))

@@ -198,3 +198,73 @@ def test_resolve_refuses_runs_that_end_by_verdicts(
     assert main(["resolve", str(suite), "-o", "lab.json", "--runs", "2"]) == 0
     rows = json.loads((project.folder / "lab.json").read_text())["dataset"]["inputs"]
     assert [(row.get("run", 1), row["pass"]) for row in rows] == [(1, "all"), (2, "all")]
+
+
+def test_evaluators_that_compare_repeats_are_scored_at_the_end(project: Project) -> None:
+    configured(project, SPRT)
+    project.write(
+        "evalstudio.toml",
+        f'evaluators = ["text_matching", "self_consistency"]\n{SPRT}\n{MODEL}',
+    )
+    project.suite(CASES[0])
+    project.run().assert_outcomes(passed=1)
+    _, items = project.record()
+    [item] = items.values()
+    verdicts = item["verdicts"]
+    assert len(item["rows"]) == 9
+    assert all(len(row["outcomes"]) == 2 for row in item["rows"])
+    assert verdicts["text_matching"]["stopped"] == "pass"
+    assert "stopped" not in verdicts["self_consistency"]
+
+
+def test_perturbed_cases_stop_on_their_own_and_flip_by_the_decision(project: Project) -> None:
+    perturbed = {
+        "key": "good-again",
+        "prompt": "bad?",
+        "condition": '"4"',
+        "relationships": [{"type": "perturbation_source", "target": "good", "target_type": "test_case"}],
+    }
+    configured(project, SPRT, more="cache = true\n")
+    project.suite(CASES[0], perturbed)
+    project.run().assert_outcomes(passed=1, failed=1)
+    _, items = project.record()
+    assert [len(item["rows"]) for item in items.values()] == [9, 3]
+    flips = items["good-again[app]"]["flips"]
+    assert [(flip["metric"], flip["direction"]) for flip in flips] == [("model_passes", "pass_to_fail")]
+    before = asked(project)
+
+    project.run("-k", "again").assert_outcomes(failed=1, deselected=1)
+
+    [alone] = project.record()[1].values()
+    assert alone["flips"] == flips
+    assert asked(project) == before
+
+
+def test_growing_steps_and_reruns_stop_at_the_same_repeats(project: Project) -> None:
+    configured(project, SPRT)
+    project.suite(*CASES)
+    project.run("--maxfail", "5").assert_outcomes(passed=1, failed=2)
+    assert asked(project) == 20
+
+
+def test_cases_that_pass_in_a_rerun_are_flaky_with_their_rate(project: Project) -> None:
+    configured(project)
+    project.write("app.py", APP.replace('"2+2?": ["4", "4", "5"]', '"2+2?": ["5", "4"]'))
+    project.suite(FOUR)
+    project.run_process("--reruns", "2").assert_outcomes(passed=1)
+    data = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text())
+    [case] = data["repeats"]["flaky"]
+    assert (case["over"], case["failed"], case["total"], case["rate"]) == ("attempts", 1, 2, 0.5)
+
+
+def test_pass_at_k_of_stopped_items_takes_the_repeats_that_are_always_asked(project: Project) -> None:
+    """coin? gives 4 5 4 5 …: of its first three repeats two pass; of the eight that are asked, half."""
+    configured(project, SPRT)
+    project.suite(CASES[2])
+    project.run()
+    data = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text())
+    [figures] = data["repeats"]["figures"]
+    assert [entry["k"] for entry in figures["passes"]] == [1, 2, 3]
+    assert figures["passes"][0]["any_pass"]["value"] == pytest.approx(2 / 3)
+    [stopping] = data["repeats"]["stopping"]
+    assert (stopping["asked"], stopping["saved"], stopping["items"]["fail"]) == (8, 12, 1)

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Run
+from pytest_evalstudio.record.schema import Item, ItemVerdict, Run, Stopping
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.repeats import pass_at_k, pass_hat_k
 from pytest_evalstudio.stats.sequential import Characteristics, Sprt, characteristics
@@ -19,6 +19,8 @@ from pytest_evalstudio.stats.types import Integers, Interval
 
 MAX_FLAKY = 100
 """Flaky cases that an analysis lists."""
+MAX_RUNS = 10_000
+"""A test of more repeats is not one that a configuration allows."""
 SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
 """Values of k of pass@k and pass^k, as far as there are repeats."""
 _BROKEN = ("failed", "error")
@@ -165,15 +167,9 @@ class RepeatAggregator:
         self._primary = {id: info.primary.key for id, info in evaluators.items()}
         self._repeats: dict[tuple[str, str], _Repeats] = {}
         self._designs = {
-            key: Sprt(
-                max_runs=entry.stopping.max_runs,
-                p0=entry.stopping.p0,
-                p1=entry.stopping.p1,
-                alpha=entry.stopping.alpha,
-                beta=entry.stopping.beta,
-            )
+            key: design
             for key, entry in run.models.items()
-            if entry.stopping is not None
+            if entry.stopping is not None and (design := _design(entry.stopping)) is not None
         }
         self._ends: dict[str, Counter[str]] = {}
         self._asked: Counter[str] = Counter()
@@ -282,6 +278,16 @@ class RepeatAggregator:
             asked=self._asked[model],
             saved=self._saved[model],
         )
+
+
+def _design(entry: Stopping) -> Sprt | None:
+    """Return the test of a record, None if the record was changed so that it is none."""
+    if entry.max_runs > MAX_RUNS:
+        return None
+    try:
+        return Sprt(max_runs=entry.max_runs, p0=entry.p0, p1=entry.p1, alpha=entry.alpha, beta=entry.beta)
+    except ValueError:
+        return None
 
 
 def _states_of_repeats(item: Item) -> list[bool | None]:

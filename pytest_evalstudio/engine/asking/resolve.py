@@ -22,7 +22,7 @@ from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
-from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
+from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets, cleaned
 from pytest_evalstudio.engine.asking.spending import NotAsked, Prices, within
 from pytest_evalstudio.judges.budget import Budget
 
@@ -376,7 +376,7 @@ class ModelSession:
             text=clean(answer.text),
             context=tuple(map(clean, answer.context)),
             context_sources=tuple(map(clean, answer.context_sources)),
-            tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
+            tool_calls=tuple(cleaned(call, clean) for call in answer.tool_calls),
         )
 
     async def _closing(self) -> None:
@@ -390,15 +390,6 @@ class ModelSession:
             fault = self.mask(f"{type(exc).__name__}: {exc}")
             text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
             warnings.warn(text, RuntimeWarning, stacklevel=2)
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {key: _cleaned(item, clean) for key, item in value.items()}
-    return [_cleaned(item, clean) for item in value] if isinstance(value, list | tuple) else value
 
 
 async def _as_it_is(answer: Answer) -> Answer:

@@ -45,6 +45,12 @@ class Result:
         """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
 
+    @property
+    def max_runs(self) -> int:
+        """Return the maximum number of repeats of a sequential test, 0 without a test."""
+        model = self.task.model
+        return model.runs if model.stopping is not None and not self.task.answered else 0
+
     def decides(self, selected: ConfiguredEvaluator) -> bool:
         """Return True if an evaluator's verdict decides the item.
 
