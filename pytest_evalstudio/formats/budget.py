@@ -22,6 +22,14 @@ class BudgetTable(BaseModel):
     calls: Annotated[int, Field(ge=0)] | None = None
     tokens: Annotated[int, Field(ge=0)] | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: object) -> object:
+        unknown = [name for name in data if name not in cls.model_fields] if isinstance(data, dict) else []
+        if unknown:
+            raise ValueError(f"unknown key {unknown[0]!r}; known keys: {', '.join(cls.model_fields)}")
+        return data
+
     @model_validator(mode="after")
     def _limits_something(self) -> BudgetTable:
         if self.cost_usd is None and self.calls is None and self.tokens is None:

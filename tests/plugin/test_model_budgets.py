@@ -125,7 +125,7 @@ def test_a_budget_that_cannot_be_held_ends_the_asking(project: Project, budget: 
     [
         ("{}", "budget: give cost_usd, calls or tokens"),
         ("{calls = -1}", "budget.calls: "),
-        ("{dollars = 1}", "budget.dollars: unknown key"),
+        ("{dollars = 1}", "budget: unknown key 'dollars'; known keys: cost_usd, calls, tokens"),
     ],
 )
 def test_a_wrong_budget_is_refused(project: Project, budget: str, fact: str) -> None:
