@@ -64,7 +64,11 @@ def accept(arguments: argparse.Namespace) -> int:
             f"{earlier}: there is no baseline here; save one by `evalstudio baseline save`"
         )
     with opened(earlier) as base, opened(arguments.record) as new:
-        say(*comparison_lines(compare(read_side(base.run, base.items()), read_side(new.run, new.items()))))
+        say(
+            *comparison_lines(
+                compare(read_side(base.run, base.outlines()), read_side(new.run, new.outlines()))
+            )
+        )
     return _write(arguments)
 
 
@@ -74,7 +78,7 @@ def show(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.comparison.sides import read_side
 
     with opened(arguments.file) as reader:
-        side = read_side(reader.run, reader.items())
+        side = read_side(reader.run, reader.outlines())
     counts: dict[str, int] = {}
     for item in side.items.values():
         counts[item.outcome] = counts.get(item.outcome, 0) + 1

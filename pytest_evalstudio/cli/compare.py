@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,19 +64,19 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison; 1 where the new run is worse."""
-    from pytest_evalstudio.comparison.compare import compare, with_rescored
+    if (
+        not arguments.rescore
+    ):  # the matrices are small, and starting threads takes longer than multiplying them
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from pytest_evalstudio.comparison.markdown import comparison_markdown
-    from pytest_evalstudio.comparison.metrics import Limits
     from pytest_evalstudio.comparison.results import as_json
     from pytest_evalstudio.comparison.text import comparison_lines
+    from pytest_evalstudio.core.collecting import uncollected
     from pytest_evalstudio.core.display import visible_json
     from pytest_evalstudio.core.writing import write_whole
 
-    limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
-    base, new = _sides(arguments)
-    comparison: Comparison = compare(base, new, limits=limits)
-    if arguments.rescore:
-        comparison = with_rescored(comparison, base, _rescored(arguments, base), new)
+    with uncollected():
+        comparison = _compared(arguments)
     if arguments.json:
         print(visible_json(as_json(comparison)))
     else:
@@ -87,6 +88,18 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(folder / "comparison.md", comparison_markdown(comparison).encode())
         say(f"wrote {folder / 'comparison.md'}", error=True)
     return FINDINGS if comparison.is_worse else FINE
+
+
+def _compared(arguments: argparse.Namespace) -> Comparison:
+    from pytest_evalstudio.comparison.compare import compare, with_rescored
+    from pytest_evalstudio.comparison.metrics import Limits
+
+    limits = Limits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
+    base, new = _sides(arguments)
+    comparison = compare(base, new, limits=limits)
+    if arguments.rescore:
+        comparison = with_rescored(comparison, base, _rescored(arguments, base), new)
+    return comparison
 
 
 def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
@@ -114,7 +127,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
         if arguments.new is not None:
             raise ConfigurationError("--models: compares two models of one run; give one record")
         with opened(arguments.base) as reader:
-            side = read_side(reader.run, reader.items())
+            side = read_side(reader.run, reader.outlines())
         base, new = arguments.models
         return of_model(side, base, new), of_model(side, new, new)
     if arguments.new is None:
@@ -122,9 +135,11 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
     if Path(arguments.base).resolve() == Path(arguments.new).resolve():
         raise ConfigurationError(f"{arguments.new}: is the base run itself; give another run")
     with opened(arguments.base) as reader:
-        first = read_side(reader.run, reader.items(), models=renamed(arguments.model), answers_of=("passed",))
+        first = read_side(
+            reader.run, reader.outlines(), models=renamed(arguments.model), answers_of=("passed",)
+        )
     with opened(arguments.new) as reader:
-        return first, read_side(reader.run, reader.items(), answers_of=("failed",))
+        return first, read_side(reader.run, reader.outlines(), answers_of=("failed",))
 
 
 def renamed(options: list[str]) -> dict[str, str]:

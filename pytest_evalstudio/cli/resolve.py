@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         {
             "name": table.name,
             "runs": (table.runs or config.runs) if asked is None else asked,
+            "budget": table.budget,
             **table.settings,
         }
         for table in config.model
@@ -88,17 +89,18 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(content, TestLab):
         lab = content
         trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")
-        asked_now = complete_lab(lab, wanted, trust=trust, progress=progress, **ways)
+        asked_now, not_asked = complete_lab(lab, wanted, trust=trust, progress=progress, **ways)
     else:
         with LabBuilder(content, wanted, **ways) as builder:
             lab = builder.complete_dataset(progress)
-        asked_now = lab.dataset.inputs
+        asked_now, not_asked = lab.dataset.inputs, builder.not_asked
     lab.save(arguments.output)
     failed = sum(bool(row.error) for row in asked_now)
     more = " more" if isinstance(content, TestLab) else ""
     say(
         f"wrote {arguments.output}: {len(asked_now)}{more} answers of {len(lab.models)} models"
         + (f", {failed} failed" if failed else "")
+        + (f", {len(not_asked)} not asked: {'; '.join(dict.fromkeys(not_asked))}" if not_asked else "")
     )
     for reason in dict.fromkeys(row.error for row in asked_now if row.error):
         say(f"failed: {reason}", error=True)

@@ -46,9 +46,11 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     from pytest_evalstudio.engine.asking.hosts import check_model
     from pytest_evalstudio.engine.asking.judging import check_judge_settings
     from pytest_evalstudio.engine.scoring.plan import JUDGE_OPTION, Plan
+    from pytest_evalstudio.engine.scoring.repeats import check_runs
     from pytest_evalstudio.formats.config import load_configuration
 
     config = load_configuration(Path(name))
+    check_runs(config)
     plan = Plan(registry, config)
     metrics = {selected.id: [metric.key for metric in selected.spec.metrics] for selected in plan.selected}
     gates = [parse_gate(gate, arena_terms()) for gate in config.gate]

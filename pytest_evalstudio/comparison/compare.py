@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -21,6 +22,7 @@ from pytest_evalstudio.comparison.sides import Identity, Scores, Side, SideItem
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
+_WITHOUT_VERDICT = frozenset({"skipped", "not_run"})
 _SETTLED: Mapping[tuple[str, str], ItemClass] = {
     ("passed", "failed"): "regressed",
     ("failed", "passed"): "fixed",
@@ -40,11 +42,13 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
     Raises:
         ConfigurationError: if the runs have no item in common.
     """
+    both = [(identity, base.items.get(identity), item) for identity, item in new.items.items()]
     matched = {
         identity: (earlier, item)
-        for identity, item in new.items.items()
-        if (earlier := base.items.get(identity)) is not None
-        and "skipped" not in (earlier.outcome, item.outcome)
+        for identity, earlier, item in both
+        if earlier is not None
+        and earlier.outcome not in _WITHOUT_VERDICT
+        and item.outcome not in _WITHOUT_VERDICT
     }
     if not matched:
         raise ConfigurationError(
@@ -56,10 +60,11 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
     for identity, pair in matched.items():
         pairs.setdefault(identity[2], []).append(pair)
     metrics = compare_metrics(pairs, new.run.evaluators, limits or Limits())
-    changes = sorted(_changes(base, new), key=lambda change: ITEM_CLASSES.index(change.item_class))
     counts: dict[ItemClass, int] = dict.fromkeys(ITEM_CLASSES, 0)
-    for change in changes:
-        counts[change.item_class] += 1
+    changes = sorted(
+        _changes(both, base, new, counts), key=lambda change: ITEM_CLASSES.index(change.item_class)
+    )
+    not_run = _not_run(base, new)
     documents = tuple(sorted(_changed_documents(base.run, new.run)))
     cases = [identity[1] for identity, pair in matched.items() if pair[0].case != pair[1].case]
     return Comparison(
@@ -67,6 +72,7 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
         base=base.label,
         new=new.label,
         items=counts,
+        not_run=not_run,
         metrics=tuple(metrics),
         operations=tuple(compare_operations(pairs)),
         changed=_changed_parts(base.run, new.run, cases=bool(cases), documents=bool(documents)),
@@ -78,10 +84,22 @@ def compare(base: Side, new: Side, *, limits: Limits | None = None) -> Compariso
                 for identity, pair in matched.items()
                 if not set(documents).isdisjoint(pair[1].documents)
             )
+            if documents
+            else ()
         ),
-        changes=tuple(change for change in changes if change.item_class != "still_passing"),
-        notes=tuple(_notes(base, new)),
+        changes=tuple(changes),
+        notes=tuple(_notes(base, new, not_run)),
     )
+
+
+def _not_run(base: Side, new: Side) -> int:
+    """Return the number of items that the budget of a model left out in either run."""
+    left_out = [
+        {identity for identity, item in side.items.items() if item.outcome == "not_run"}
+        for side in (base, new)
+        if side.has_not_run
+    ]
+    return len(set().union(*left_out))
 
 
 def with_rescored(comparison: Comparison, base: Side, rescored: Side, new: Side) -> Comparison:
@@ -108,15 +126,24 @@ def _of_answers(first: Side, second: Side, run: Run) -> tuple[MetricComparison, 
 
 
 def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
-    """Return the class of an item, None if neither run evaluated it.
+    """Return the class of an item, None if neither run evaluated it, or a run's budget left it out.
 
     Args:
         base: the item in the base run, None if it is not there.
         new: the item in the new run, None if it is not there.
     """
     earlier = base.outcome if base is not None else "skipped"
-    outcome = new.outcome if new is not None else "skipped"
-    if earlier == outcome == "skipped":
+    return class_of(earlier, new.outcome if new is not None else "skipped")
+
+
+def class_of(earlier: str, outcome: str) -> ItemClass | None:
+    """Return the class of an item by its outcomes, None if no run evaluated it, or a budget left it out.
+
+    Args:
+        earlier: outcome in the base run as in `SideItem`; "skipped" where it is not there.
+        outcome: outcome in the new run; "skipped" where it is not there.
+    """
+    if earlier == outcome == "skipped" or "not_run" in (earlier, outcome):
         return None
     if outcome == "error":
         return "error_now"
@@ -139,11 +166,21 @@ def score_changes(
                 yield ScoreChange(evaluator=evaluator.id, metric=metric.key, base=earlier, new=now)
 
 
-def _changes(base: Side, new: Side) -> Iterator[ItemChange]:
-    for identity in dict.fromkeys([*new.items, *base.items]):
-        earlier, now = base.items.get(identity), new.items.get(identity)
+def _changes(
+    both: Sequence[tuple[Identity, SideItem | None, SideItem]],
+    base: Side,
+    new: Side,
+    counts: dict[ItemClass, int],
+) -> Iterator[ItemChange]:
+    """Yield the changes of all items that do not still pass, and count all classes."""
+    gone = ((identity, item, None) for identity, item in base.items.items() if identity not in new.items)
+    for identity, earlier, now in itertools.chain(both, gone):
+        if earlier is not None and now is not None and earlier.outcome == now.outcome == "passed":
+            counts["still_passing"] += 1  # most items, without the calls that the others need
+            continue
         kind = item_class(earlier, now)
         if kind is not None:
+            counts[kind] += 1
             yield _change(identity, kind, earlier, now, new.run.evaluators)
 
 
@@ -157,8 +194,6 @@ def _change(
     file, key, model, _ = identity
     shown = new or base
     assert shown is not None
-    if kind == "still_passing":
-        return ItemChange(item_class=kind, nodeid=shown.nodeid, file=file, key=key, model=model)
     return ItemChange(
         item_class=kind,
         nodeid=shown.nodeid,
@@ -212,7 +247,7 @@ def _evaluator(entry: EvaluatorEntry) -> tuple[object, ...]:
     return entry.type, entry.parameters, entry.metrics, entry.calibration
 
 
-def _notes(base: Side, new: Side) -> Iterable[str]:
+def _notes(base: Side, new: Side, not_run: int) -> Iterable[str]:
     if not (base.label.has_answers and new.label.has_answers):
         yield "a side was saved without answers: there are no word diffs, and it cannot be scored again"
     missing = [id for id in base.run.evaluators if id not in new.run.evaluators]
@@ -224,6 +259,8 @@ def _notes(base: Side, new: Side) -> Iterable[str]:
     for id, entry in new.run.evaluators.items():
         if id in base.run.evaluators:
             yield from _threshold_notes(id, base.run.evaluators[id], entry)
+    if not_run:
+        yield f"{not_run:,} items were not run in one of the runs, since a budget was used up: not compared"
     if base.run.interrupted or new.run.interrupted:
         yield "a run was interrupted: only the items that had finished are compared"
 

@@ -96,7 +96,7 @@ def history(files: Iterable[Path]) -> History:
     sides: list[Side] = []
     for file in files:
         with opened(file) as reader:
-            sides.append(read_side(reader.run, reader.items(), answers_of=()))
+            sides.append(read_side(reader.run, reader.outlines(), answers_of=()))
     sides.sort(key=lambda side: side.run.created)
     return history_of(sides)
 

@@ -127,6 +127,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     Attributes:
         verdict: the worst one of the metrics that decide.
         items: number of items of each class.
+        not_run: items that the budget of a model left out in either run; they have no class.
         metrics: by evaluator, metric and model.
         changed: what else differs between the runs.
         changed_cases: keys of the matched items whose question or expectation differs.
@@ -145,6 +146,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     new: RunLabel
     items: dict[ItemClass, int]
     metrics: tuple[MetricComparison, ...]
+    not_run: int = 0
     operations: tuple[OperationComparison, ...] = ()
     changed: tuple[Part, ...] = ()
     changed_cases: tuple[str, ...] = ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from pytest_evalstudio.comparison.results import RunLabel
 from pytest_evalstudio.core.errors import unknown_name
-from pytest_evalstudio.record.schema import Item, Row, Run
+from pytest_evalstudio.record.outline import AnyItem, RowOutline
+from pytest_evalstudio.record.schema import Row, Run
 
 MAX_ANSWER_CHARS = 4_000
 """Characters of an answer that are kept for a word diff."""
@@ -28,7 +28,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Properties of an item that a comparison needs.
 
     Attributes:
-        outcome: "passed", "failed", "error" or "skipped".
+        outcome: "passed", "failed", "error", "skipped" or "not_run".
         cluster: file and key of the original case, which perturbations and repeats belong to.
         flaky: whether repeats or attempts disagree.
         scores: by evaluator and metric, None where a metric was not scored.
@@ -41,7 +41,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cluster: tuple[str, str]
     flaky: bool
     scores: Scores
-    case: bytes
+    case: int
     documents: tuple[str, ...]
     duration_s: float | None
     cost_usd: float | None
@@ -55,11 +55,13 @@ class Side:
 
     Attributes:
         model: the only model of the items, where two models of one run are compared.
+        has_not_run: whether the budget of a model left out an item.
     """
 
     run: Run
     items: dict[Identity, SideItem] = field(default_factory=dict)
     model: str = ""
+    has_not_run: bool = False
 
     @property
     def label(self) -> RunLabel:
@@ -81,12 +83,13 @@ _OUTCOMES = {
     "xfailed": "failed",
     "error": "error",
     "skipped": "skipped",
+    "not_run": "not_run",
 }
 
 
 def read_side(
     run: Run,
-    items: Iterable[Item],
+    items: Iterable[AnyItem],
     *,
     models: Mapping[str, str] | None = None,
     answers_of: Collection[str] = ("passed", "failed", "error", "skipped"),
@@ -100,58 +103,67 @@ def read_side(
         answers_of: outcomes of the items whose answers are kept; answers take most of the memory.
     """
     side = Side(run)
+    sides = side.items
     labels = _labels(run)
     renamed = models or {}
-    names: dict[MetricName, MetricName] = {}  # one object for equal values, which thousands of items have
+    names: dict[str, dict[str, MetricName]] = {}  # one object for equal values, which thousands of items have
     documents: dict[tuple[str, ...], tuple[str, ...]] = {}
     files: dict[str, str] = {}
+    keeps_answer = {verdict: outcome in answers_of for verdict, outcome in _OUTCOMES.items()}
     for item in items:
         file = files.setdefault(item.file, item.file)
         label = labels.get(item.model_key, item.model_key)
-        model = renamed.get(label, label)
-        row = item.rows[0] if item.rows else None
-        outcome = _OUTCOMES[item.verdict]
-        side.items[(file, item.key, model, item.part)] = SideItem(
+        rows = item.rows
+        row = rows[0] if rows else None
+        verdict = item.verdict
+        if verdict == "not_run":
+            side.has_not_run = True
+        scores: dict[MetricName, float | None] = {}
+        for evaluator, reached in item.verdicts.items():
+            known = names.setdefault(evaluator, {})
+            for metric, value in reached.scores.items():
+                scores[known.get(metric) or known.setdefault(metric, (evaluator, metric))] = value
+        sides[file, item.key, renamed.get(label, label), item.part] = SideItem(
             nodeid=item.nodeid,
-            outcome=outcome,
+            outcome=_OUTCOMES[verdict],
             cluster=(file, _original(row, item.key)),
             flaky=is_flaky(item),
-            scores={
-                names.setdefault((evaluator, metric), (evaluator, metric)): value
-                for evaluator, verdict in item.verdicts.items()
-                for metric, value in verdict.scores.items()
-            },
+            scores=scores,
             case=case_digest(row),
             documents=documents.setdefault(row.corpus, row.corpus) if row else (),
-            duration_s=_mean([each.actual_duration for each in item.rows if not each.error]),
-            cost_usd=_mean([each.cost for each in item.rows if each.cost is not None]),
+            duration_s=_mean_duration(rows),
+            cost_usd=_mean_cost(rows),
             reason=item.reason,
-            answer=row.actual_output[:MAX_ANSWER_CHARS] if row and outcome in answers_of else "",
+            answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
         )
     return side
 
 
-def is_flaky(item: Item) -> bool:
+def is_flaky(item: AnyItem) -> bool:
     """Return True if repeats or attempts of an item disagree."""
-    return item.flaky or any(
-        verdict.pass_k == 0.0 and verdict.passed is True for verdict in item.verdicts.values()
-    )
+    if item.flaky:
+        return True
+    for verdict in item.verdicts.values():
+        if verdict.pass_k == 0.0 and (verdict.passed is True or True in verdict.repeats):
+            return True
+    return False
 
 
-def case_digest(row: Row | None) -> bytes:
-    """Return a digest of a case's question and expectation; b"" for an item without rows."""
+def case_digest(row: Row | RowOutline | None) -> int:
+    """Return a digest of a case's question and expectation, the same within a process; 0 without a row."""
     if row is None:
-        return b""
-    parts = (
-        row.input,
-        row.conversation,
-        row.expected_output,
-        row.output_condition,
-        row.expected_facts,
-        row.guidelines,
-        row.expected_documents,
+        return 0
+    return hash(
+        (
+            row.input,
+            row.conversation,
+            row.expected_output,
+            row.output_condition,
+            row.expected_facts,
+            row.guidelines,
+            row.expected_documents,
+        )
     )
-    return hashlib.blake2b(msgspec.json.encode(parts), digest_size=12).digest()
 
 
 def _labels(run: Run) -> dict[str, str]:
@@ -163,14 +175,24 @@ def _labels(run: Run) -> dict[str, str]:
     }
 
 
-def _original(row: Row | None, key: str) -> str:
+def _original(row: Row | RowOutline | None, key: str) -> str:
     for link in row.relationships if row else ():
         if link.type == PERTURBATION_SOURCE:
             return link.target
     return key
 
 
-def _mean(values: list[float]) -> float | None:
+def _mean_duration(rows: Sequence[Row | RowOutline]) -> float | None:
+    if len(rows) == 1:
+        return None if rows[0].error else rows[0].actual_duration
+    values = [row.actual_duration for row in rows if not row.error]
+    return sum(values) / len(values) if values else None
+
+
+def _mean_cost(rows: Sequence[Row | RowOutline]) -> float | None:
+    if len(rows) == 1:
+        return rows[0].cost
+    values = [row.cost for row in rows if row.cost is not None]
     return sum(values) / len(values) if values else None
 
 
@@ -188,4 +210,4 @@ def of_model(side: Side, model: str, name: str) -> Side:
         for (file, key, label, part), item in side.items.items()
         if label == model
     }
-    return Side(side.run, items, model)
+    return Side(side.run, items, model, side.has_not_run)

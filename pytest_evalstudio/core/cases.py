@@ -127,6 +127,7 @@ class Answer:
         retries: requests that failed before this one.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer; `text` is then empty.
+        not_asked: whether the model was not asked, since its budget is used up; `error` says so.
     """
 
     text: str = ""
@@ -138,3 +139,4 @@ class Answer:
     retries: int = 0
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     error: str = ""
+    not_asked: bool = False

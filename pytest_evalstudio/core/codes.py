@@ -57,5 +57,7 @@ class ItemCode(StrEnum):
     NONE = ""
     WORKER_CRASHED = "worker_crashed"
     """The worker process that ran the item died."""
+    NOT_RUN = "not_run"
+    """The model was not asked, since its budget is used up."""
     NOT_FINISHED = "not_finished"
     """The item was stopped by something else than its evaluation, e.g. a fixture or a timeout."""

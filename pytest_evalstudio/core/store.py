@@ -31,9 +31,12 @@ class Store:
         title: what messages call the store, e.g. "answers cache".
         content: what messages call its content, e.g. "answers".
         schema: statements that create the tables where they do not exist, separated by semicolons.
+        read_only: read what is stored, and write neither file nor folder.
     """
 
-    def __init__(self, path: Path | None, *, title: str, content: str, schema: str) -> None:
+    def __init__(
+        self, path: Path | None, *, title: str, content: str, schema: str, read_only: bool = False
+    ) -> None:
         self.path = path
         self.warnings: list[str] = []
         self._title = title
@@ -42,7 +45,7 @@ class Store:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._is_opened = False
-        self._is_read_only = False
+        self._is_read_only = read_only
         self._inode = 0
 
     def open(self) -> None:
@@ -139,6 +142,8 @@ class Store:
         return self._connection
 
     def _open(self, path: Path) -> sqlite3.Connection | None:
+        if self._is_read_only:
+            return _opened_for_reading(path)
         for attempt in range(OPENING_TRIES):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -237,3 +242,18 @@ class Store:
             f"there is no {self._title} in this run, {self.path} cannot be opened: {reason}; choose another"
             " folder with --evalstudio-cache"
         )
+
+
+def _opened_for_reading(path: Path) -> sqlite3.Connection | None:
+    """Open a file without writing anything beside it; None where that is not possible.
+
+    A file with a log belongs to a run that goes on, and its log's index may be used.
+    """
+    has_log = path.with_name(path.name + "-wal").exists()
+    mode = "mode=ro" if has_log else "mode=ro&immutable=1"
+    with suppress(sqlite3.Error, ValueError):
+        if path.is_file():
+            return sqlite3.connect(
+                f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
+            )
+    return None

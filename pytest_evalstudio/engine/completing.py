@@ -13,6 +13,7 @@ from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabTrust, settings_of_lab_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.labs import complete_row
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
@@ -38,7 +39,7 @@ def complete_lab(
     allow_private_hosts: bool = False,
     trust: LabTrust = UNTRUSTED,
     progress: Progress | None = None,
-) -> list[Row]:
+) -> tuple[list[Row], list[str]]:
     """Ask a lab's models the unanswered questions, and add the answers to its data set.
 
     Args:
@@ -47,7 +48,8 @@ def complete_lab(
         trust: whether the lab's own description of a model may be used where no table has the model's name.
 
     Returns:
-        The new rows; one that could not be answered says why in its `error`.
+        The new rows, of which one that could not be answered says why in its `error`, and the reason for each
+        question that was not asked, since the budget of its model was used up.
 
     Raises:
         ConfigurationError: if one of the models is not configured, and its description in the lab may not be
@@ -76,10 +78,13 @@ def complete_lab(
     }
     store = AnswerCache(Path(cache)) if cache is not None else None
     made: list[Row] = []
+    not_asked: list[str] = []
     try:
         for key, table in ways.items():
             rows = [row.model_copy(deep=True) for row in waiting if row.model_key == key]
-            settings = {name: value for name, value in table.items() if name not in ("name", "runs")}
+            settings = {
+                name: value for name, value in table.items() if name not in ("name", "runs", "budget")
+            }
             with open_model(
                 str(table["name"]),
                 settings,
@@ -88,17 +93,21 @@ def complete_lab(
                 cache=store,
                 refresh=refresh,
                 allow_private_hosts=allow_private_hosts,
+                budget=budget_of(table),
             ) as session:
                 _describe(lab, key, session)
                 prompts = [_prompt(row, questions, place) for row in rows]
                 for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
+                    if answer.not_asked:
+                        not_asked.append(answer.error)
+                        continue
                     complete_row(row, answer, place)
-            made += rows
+                    made.append(row)
     finally:
         if store is not None:
             store.close()
     lab.dataset.inputs += made
-    return made
+    return made, not_asked
 
 
 def _table_of(

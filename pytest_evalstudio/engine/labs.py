@@ -16,10 +16,12 @@ from pytest_evalstudio.engine.asking.downloads import name_host
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
+from pytest_evalstudio.engine.asking.spending import budget_of
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.formats.repeats import SequentialRuns
 from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys
 
 
@@ -36,6 +38,9 @@ class LabBuilder:
         registry: registry of plugins; by default a new one.
         runs: how often each question is asked, where a model's table does not say.
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
+
+    Attributes:
+        not_asked: the reason for each question that was not asked, since the budget of its model was used up.
 
     Raises:
         ConfigurationError: if a model is not available, or two models have the same name.
@@ -72,10 +77,13 @@ class LabBuilder:
         self._cache = AnswerCache(Path(cache)) if cache is not None else None
         self._sessions: list[tuple[ModelSession, int]] = []
         self.lab = TestLab(name=suite.name, description=suite.description)
+        self.not_asked: list[str] = []
         known = registry or Registry()
         try:
             for table in models:
-                settings = {key: value for key, value in table.items() if key not in ("name", "runs")}
+                settings = {
+                    key: value for key, value in table.items() if key not in ("name", "runs", "budget")
+                }
                 if "name" not in table:
                     raise ConfigurationError("a model has no name; give each model a `name`")
                 name = str(table["name"])
@@ -89,6 +97,7 @@ class LabBuilder:
                     cache=self._cache,
                     refresh=refresh,
                     allow_private_hosts=allow_private_hosts,
+                    budget=budget_of(table),
                 )
                 self._sessions.append((session, _runs(name, table.get("runs", runs))))
         except BaseException:
@@ -140,7 +149,8 @@ class LabBuilder:
     def complete_dataset(self, progress: Progress | None = None) -> TestLab:
         """Return the lab with the answers of all its models.
 
-        If an answer fails, `error` of its row says why.
+        If an answer fails, `error` of its row says why. A question that a budget leaves out has a row in
+        `raw_dataset` only.
         """
         self.build()
         rows = []
@@ -160,6 +170,9 @@ class LabBuilder:
             for (test, case, run), answer in zip(
                 questions, session.ask(prompts, progress=progress), strict=True
             ):
+                if answer.not_asked:
+                    self.not_asked.append(answer.error)
+                    continue
                 row = _row(self._suite, test, case, session.key, run)
                 complete_row(row, answer, self._documents)
                 rows.append(row)
@@ -193,6 +206,11 @@ class LabBuilder:
 
 
 def _runs(name: str, value: object) -> int:
+    if isinstance(value, SequentialRuns):
+        raise ConfigurationError(
+            f"model {name!r}: runs with `stop` ends by the verdicts of a pytest run, and no answer is judged"
+            " here; give the number of repeats, e.g. --runs 5"
+        )
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"model {name!r}: runs = {value!r}: must be a whole number, 1 or more")
     return value
@@ -224,6 +242,7 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int)
         model_key=model_key,
         run=run if run > 1 else None,
         **{name: getattr(case, name) for name in OURS},
+        **{"pass": case.policy or suite.policy},
         **(case.model_extra or {}),
     )
 

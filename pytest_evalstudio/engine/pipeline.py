@@ -5,19 +5,21 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Self
 
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Prompt
+from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.calibrated import calibrated
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
+from pytest_evalstudio.engine.scoring.repeats import further_repeats, needing_all_repeats
 from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.engine.scoring.score import score
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, is_rag
-from pytest_evalstudio.engine.scoring.verdicts import flips, verdict
+from pytest_evalstudio.engine.scoring.verdicts import flips, repeat_states, verdict
 from pytest_evalstudio.models.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class Pipeline:
         plan: evaluators and thresholds.
         models: model key to the session that asks it; not needed for answered tasks.
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
+        policy: verdict on repeats of a task that has no policy of its own.
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
     """
 
@@ -60,11 +63,13 @@ class Pipeline:
         *,
         models: Mapping[str, Asked] = NOTHING,
         strict_flips: bool = True,
+        policy: str = MEAN,
         provide: Callable[[ConfiguredEvaluator], Tools] | None = None,
     ) -> None:
         self.plan = plan
         self._models = models
         self._strict_flips = strict_flips
+        self._policy = policy
         self._provide = provide or _sentence_splitter_only
 
     @classmethod
@@ -87,6 +92,7 @@ class Pipeline:
             plan,
             models=models,
             strict_flips=config.flips == "fail",
+            policy=config.policy,
             provide=functools.partial(provider.tools_of, config),
         )
 
@@ -108,20 +114,18 @@ class Pipeline:
         started = time.perf_counter()
         earlier = earlier or {}
         companions = [task for task in self._companions(tasks) if task not in earlier]
-        together = [*tasks, *companions]
-        results = [
-            Result(task, answers, [{} for _ in answers])
-            for task, answers in zip(together, self._answers(together, progress), strict=True)
-        ]
-        self._score(results, earlier)
-        by_task = _by_task(results, earlier)
         beside = set(companions)
+        results = [Result(task) for task in (*tasks, *companions)]
+        for result in results:
+            if result.task.source is not None:
+                result.origin = origin(result.task.case.categories, self.plan.perturbators)
+        self._repeat(results, beside, earlier, progress)
+        by_task = _by_task(results, earlier)
         for result in results:
             self._decide(result)
         for result in results[: len(tasks)]:
-            if result.task.source is None:
+            if result.task.source is None or result.origin is None or result.not_run:
                 continue
-            result.origin = origin(result.task.case.categories, self.plan.perturbators)
             original = by_task.get(result.task.source)
             if original is not None:
                 result.compared_beside = (
@@ -153,58 +157,142 @@ class Pipeline:
         wanted = {id(other): other for other in linked if id(other) not in here}
         return [source for source in wanted.values() if source.answered or self._stored(source)]
 
-    def _stored(self, task: EvalTask) -> bool:
+    def _stored(self, task: EvalTask, first: int = 1, count: int | None = None) -> bool:
         asked = self._models.get(task.model.key)
-        return asked is not None and all(answer is not None for answer in asked.peek(prompts_of(task)))
+        return asked is not None and all(
+            answer is not None for answer in asked.peek(prompts_of(task, first, count))
+        )
 
-    def _answers(self, tasks: Sequence[EvalTask], progress: Progress | None) -> list[tuple[Case, ...]]:
-        waiting: dict[str, list[int]] = {}
-        for index, task in enumerate(tasks):
-            if not task.answered:
-                waiting.setdefault(task.model.key, []).append(index)
-        answers_of_tasks = [task.answers for task in tasks]
-        for key, indices in waiting.items():
-            asked = self._models[key]
-            prompts = [prompt for index in indices for prompt in prompts_of(tasks[index])]
-            answers = iter(asked.ask(prompts, progress=progress))
-            for index in indices:
-                task = tasks[index]
-                answers_of_tasks[index] = tuple(
-                    answered(task.case, next(answers), task.model, run, retrieves=asked.retrieves)
-                    for run in range(1, task.model.runs + 1)
-                )
-        return answers_of_tasks
+    def _repeat(
+        self,
+        results: Sequence[Result],
+        beside: Collection[EvalTask],
+        earlier: Mapping[EvalTask, Result],
+        progress: Progress | None,
+    ) -> None:
+        """Ask and score all tasks, those with a sequential test again until it has decided.
 
-    def _score(self, results: Sequence[Result], earlier: Mapping[EvalTask, Result]) -> None:
-        batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
-        for result in results:
-            for selected in self.selected_for(result.task):
-                batches.setdefault(selected, []).extend(
-                    (result, index) for index in range(len(result.answers))
+        Args:
+            results: of the tasks, without answers.
+            beside: tasks that are not part of the run, whose models are not asked.
+            earlier: results of linked tasks.
+            progress: called with the progress of each round.
+        """
+        waiting = {result: result.task.model.first_runs for result in results}
+        while waiting:
+            self._answer(waiting, progress)
+            places = [
+                (result, index)
+                for result in waiting
+                for index in range(len(result.outcomes), len(result.answers))
+            ]
+            for result, _ in places:
+                result.outcomes.append({})
+            self._score(places, results, earlier, deferred=False)
+            waiting = {
+                result: count
+                for result in waiting
+                if (count := self._further(result))
+                and (
+                    result.task not in beside
+                    or self._stored(result.task, first=len(result.answers) + 1, count=count)
                 )
-        by_task = _by_task(results, earlier)
-        for selected, places in batches.items():
-            if selected.spec.compares:
-                cases = [_compared(selected, result, index, by_task) for result, index in places]
+            }
+        places = [(result, index) for result in results for index in range(len(result.answers))]
+        self._score(places, results, earlier, deferred=True)
+
+    def _answer(self, waiting: Mapping[Result, int], progress: Progress | None) -> None:
+        """Add the answers of further repeats to results; answered tasks bring all of theirs."""
+        by_model: dict[str, list[Result]] = {}
+        for result in waiting:
+            if result.task.answered:
+                result.answers = result.task.answers
             else:
-                cases = [result.answers[index] for result, index in places]
+                by_model.setdefault(result.task.model.key, []).append(result)
+        for key, asking in by_model.items():
+            asked = self._models[key]
+            prompts = {
+                result: prompts_of(result.task, len(result.answers) + 1, waiting[result]) for result in asking
+            }
+            answers = iter(
+                asked.ask([prompt for result in asking for prompt in prompts[result]], progress=progress)
+            )
+            for result in asking:
+                task = result.task
+                for prompt in prompts[result]:
+                    answer = next(answers)
+                    if answer.not_asked:
+                        result.not_run = answer.error
+                        continue
+                    case = answered(task.case, answer, task.model, prompt.run, retrieves=asked.retrieves)
+                    result.answers += (case,)
+
+    def _further(self, result: Result) -> int:
+        """Return how many further repeats the sequential test of a result needs at least."""
+        stopping = result.task.model.stopping
+        if stopping is None or result.task.answered or result.not_run:
+            return 0
+        states = {}
+        for selected in self.selected_for(result.task):
+            outcomes = [row[selected] for row in result.outcomes if selected in row]
+            if any(outcome.status == "error" for outcome in outcomes):
+                return 0
+            if result.decides(selected):
+                states[selected] = repeat_states(selected, outcomes)
+        return further_repeats(stopping, states.values(), len(result.answers))
+
+    def _score(
+        self,
+        places: Sequence[tuple[Result, int]],
+        results: Sequence[Result],
+        earlier: Mapping[EvalTask, Result],
+        *,
+        deferred: bool,
+    ) -> None:
+        """Score repeats by the evaluators that need all repeats (`deferred`), or by the others."""
+        batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
+        for result, index in places:
+            if result.not_run:
+                continue
+            selected_here = self.selected_for(result.task)
+            later = needing_all_repeats(selected_here)
+            for selected in selected_here:
+                if (selected in later) == deferred:
+                    batches.setdefault(selected, []).append((result, index))
+        by_task = _by_task(results, earlier)
+        for selected, batch in batches.items():
+            if selected.spec.compares:
+                cases = [_compared(selected, result, index, by_task) for result, index in batch]
+            else:
+                cases = [result.answers[index] for result, index in batch]
             outcomes = score(selected, cases, self._provide(selected))
-            for (result, index), outcome in zip(places, outcomes, strict=True):
+            for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
-        for result in results:
-            for by_evaluator in result.outcomes:
-                by_evaluator.update(
-                    {
-                        selected: calibrated(selected, by_evaluator)
-                        for selected in by_evaluator
-                        if selected.attached is not None
-                    }
-                )
+        calibrating = [selected for selected in batches if selected.attached is not None]
+        for result, index in places if calibrating else ():
+            by_evaluator = result.outcomes[index]
+            by_evaluator.update(
+                {
+                    selected: calibrated(selected, by_evaluator)
+                    for selected in calibrating
+                    if selected in by_evaluator
+                }
+            )
 
     def _decide(self, result: Result) -> None:
-        for selected in self.selected_for(result.task):
+        task = result.task
+        if result.not_run:
+            return
+        selected_here = self.selected_for(task)
+        policy = PassPolicy.parse(task.policy or self._policy)
+        later = needing_all_repeats(selected_here)
+        stopping = None if task.answered else task.model.stopping
+        for selected in selected_here:
             result.verdicts[selected] = verdict(
-                selected, [outcomes[selected] for outcomes in result.outcomes]
+                selected,
+                [outcomes[selected] for outcomes in result.outcomes],
+                policy,
+                None if selected in later else stopping,
             )
 
 
@@ -221,7 +309,7 @@ def _compared(
     other = by_task.get(linked) if linked is not None else None
     return (
         case
-        if other is None
+        if other is None or not other.answers or other.not_run
         else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
     )
 
@@ -255,8 +343,14 @@ def _sentence_splitter_only(_: ConfiguredEvaluator) -> Tools:
     return Tools(split_sentences=split_sentences)
 
 
-def prompts_of(task: EvalTask) -> list[Prompt]:
-    """Return the prompts of a task whose model is to be asked, one per repeat."""
+def prompts_of(task: EvalTask, first: int = 1, count: int | None = None) -> list[Prompt]:
+    """Return the prompts of a task whose model is to be asked, one per repeat.
+
+    Args:
+        task: the question and its model.
+        first: number of the first repeat.
+        count: number of repeats; those that are always asked for where not given.
+    """
     case, source = task.case, task.source
     return [
         prompt_of(
@@ -268,5 +362,5 @@ def prompts_of(task: EvalTask) -> list[Prompt]:
             originals=(source.case.question,) if source is not None else (),
             attempt=task.attempt,
         )
-        for run in range(1, task.model.runs + 1)
+        for run in range(first, first + (task.model.first_runs if count is None else count))
     ]

@@ -40,7 +40,10 @@ from pytest_evalstudio.record.schema import VerdictWord
 TOOL = "pytest-evalstudio"
 BROKEN = ("failed", "error")
 """Verdicts of attempts after which an item that passes is flaky."""
-_MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {"extra"}
+_MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(schema.ModelEntry)) - {
+    "extra",
+    "stopping",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,7 @@ def item_entry(
         xfail=masked(head.xfail),
         attempts=head.attempts,
         flaky=head.verdict == "passed" and any(tried.verdict in BROKEN for tried in head.attempts),
+        max_runs=result.max_runs if result is not None else 0,
     )
 
 
@@ -169,7 +173,11 @@ def model_entry(info: ModelInfo) -> schema.ModelEntry:
     described: dict[str, Any] = {**safe_description(info.description), "key": info.key, "name": info.label}
     known = {name: value for name, value in described.items() if name in _MODEL_KEYS}
     extra = {name: value for name, value in described.items() if name not in _MODEL_KEYS}
-    return msgspec.convert({**known, "extra": extra}, schema.ModelEntry, strict=False)
+    entry = msgspec.convert({**known, "extra": extra}, schema.ModelEntry, strict=False)
+    if info.stopping is None:
+        return entry
+    stopping = schema.Stopping(**dataclasses.asdict(info.stopping))
+    return msgspec.structs.replace(entry, stopping=stopping)
 
 
 def file_entry(path: str, kind: str, name: str = "", description: str = "") -> schema.FileEntry:
@@ -255,7 +263,9 @@ def now() -> str:
 
 
 def _rows(result: Result) -> tuple[schema.Row, ...]:
-    return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, result.outcomes, strict=True))
+    # Answers of an item that was not run to its end were paid for, and are no basis of a verdict.
+    scored = [{} for _ in result.answers] if result.not_run else result.outcomes
+    return tuple(_row(case, outcomes) for case, outcomes in zip(result.answers, scored, strict=True))
 
 
 def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.Row:
@@ -365,6 +375,9 @@ def _verdict(
         reason=masked(verdict.reason),
         min=dict(verdict.least),
         pass_k=verdict.pass_k,
+        repeats=verdict.repeats,
+        policy=verdict.policy,
+        stopped=verdict.stopped,
         conformal_set=verdict.conformal_set,
         uncertain=is_uncertain(verdict.conformal_set) if verdict.conformal_set is not None else None,
         thresholds=_different(selected.thresholds, run_wide.thresholds)

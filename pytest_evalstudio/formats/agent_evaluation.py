@@ -197,6 +197,7 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
             condition=row.output_condition,
             constraints=row.output_constraints,
             **{name: getattr(row, name) for name in OURS},
+            **{"pass": row.policy},
             **(row.model_extra or {}),
         )
     complete_keys(suite)

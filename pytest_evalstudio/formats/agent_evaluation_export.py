@@ -141,6 +141,7 @@ def _rows_of_suite(suite: TestSuite) -> list[Row]:
             output_condition=case.condition,
             output_constraints=case.constraints,
             **{name: getattr(case, name) for name in OURS},
+            **{"pass": case.policy or suite.policy},
             **(case.model_extra or {}),
         )
         for test, case in suite.cases()

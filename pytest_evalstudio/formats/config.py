@@ -23,10 +23,13 @@ from pydantic import (
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
+from pytest_evalstudio.core.repeats import MEAN
+from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
 from pytest_evalstudio.formats.recognition import SHARED_FILE
+from pytest_evalstudio.formats.repeats import Policy, Runs
 
 LEXICON = "lexicon"
 """Name of the word list that rates sentiment without a model."""
@@ -200,7 +203,8 @@ class ModelTable(BaseModel):
 
     name: Annotated[str, Field(min_length=1)]
     host: Annotated[str, Field(min_length=1)]
-    runs: Annotated[int, Field(ge=1)] | None = None
+    runs: Runs | None = None
+    budget: BudgetTable | None = None
 
     @property
     def settings(self) -> dict[str, object]:
@@ -250,7 +254,8 @@ class Configuration(_Table):
         gate: model-wide conditions, e.g. "rouge.rouge_l >= 0.3".
         guardrails: a guardrail configuration; its evaluators and thresholds apply if none are given here.
         flips: whether a pass-to-fail flip fails the perturbed case ("fail") or is only reported ("report").
-        runs: number of times that each question is asked.
+        runs: number of times that each question is asked, or a table that ends the asking early.
+        policy: verdict on repeats, as `pass`: "mean", "all", "any", or a share like "8/10".
         output: folder of the report, relative to the configuration's folder.
         cache: folder of answers and downloads, relative to the configuration's folder.
         baseline: baseline that a run is compared with, relative to the configuration's folder.
@@ -282,7 +287,8 @@ class Configuration(_Table):
     baseline: PathText | None = None
     comparison: ComparisonTable = Field(default_factory=ComparisonTable)
     flips: Literal["fail", "report"] = "fail"
-    runs: Annotated[int, Field(ge=1)] = 1
+    runs: Runs = 1
+    policy: Annotated[Policy, Field(alias="pass")] = MEAN
     allow_private_hosts: bool = False
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000
     min_test_cases: Annotated[int, Field(ge=0)] = 0
@@ -380,7 +386,9 @@ def _explain(exc: ValidationError) -> str:
     field = Configuration.model_fields.get(str(error["loc"][0]))
     owner = field.get_default(call_default_factory=True) if field else None
     table = type(owner) if isinstance(owner, _Table) else Configuration
-    known = [name for name in table.model_fields if name not in ("file", "folder")]
+    known = [
+        field.alias or name for name, field in table.model_fields.items() if name not in ("file", "folder")
+    ]
     close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1, cutoff=0.5)
     return f"{place}: unknown key. " + (
         f"Did you mean {close[0]!r}?" if close else f"Known keys: {', '.join(known)}"

@@ -31,6 +31,7 @@ from pytest_evalstudio.formats.fields import (
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.suite import OURS, Choice, check_condition, effective_condition
 
@@ -67,10 +68,11 @@ class Row(FormatModel):
         conversation: the turns before the input, each with role ("system", "user" or "assistant") and
             content.
         error: reason for a missing answer.
+        policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset(
-        {"output_constraints", "context_sources", "usage", "error", "run", *OURS}
+        {"output_constraints", "context_sources", "usage", "error", "run", "policy", *OURS}
     )
 
     key: Key = ""
@@ -100,6 +102,7 @@ class Row(FormatModel):
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None
+    policy: Annotated[Policy, Field(alias="pass")] = ""
 
     @model_validator(mode="before")
     @classmethod

@@ -81,7 +81,7 @@ class FormatModel(BaseModel):
                 and value == field.get_default(call_default_factory=True)
             ):
                 continue
-            written[name] = _plain(value)
+            written[field.alias or name] = _plain(value)
         return written | (self.model_extra or {})
 
 
@@ -201,7 +201,7 @@ def misspelt(model: type[FormatModel], data: object, place: str) -> list[str]:
     """Return warnings for unknown keys that resemble a known one."""
     if not isinstance(data, dict):
         return []
-    known = model.model_fields
+    known = [field.alias or name for name, field in model.model_fields.items()]
     return [
         f"{place}: {name!r} is not a key of this format and is ignored. Did you mean {close[0]!r}?"
         for name in data

@@ -25,6 +25,7 @@ from pytest_evalstudio.formats.fields import (
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
+from pytest_evalstudio.formats.repeats import Policy
 from pytest_evalstudio.formats.source import Source, pointer
 
 OURS = ("conversation", "expected_facts", "guidelines", "expected_documents", "xfail", "skip", "evaluators")
@@ -51,11 +52,12 @@ class TestCase(FormatModel):
             content.
         xfail: why the case is expected to miss its threshold, "" if it is not.
         skip: why the case is not to be run, "" if it is.
+        policy: verdict on the repeats of this case, as `pass`; "" for that of the suite.
         evaluators: replaces the run's choice for this case: id to options (`threshold`, `thresholds`,
             parameters).
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", *OURS})
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", "policy", *OURS})
 
     key: Key = ""
     prompt: str
@@ -71,6 +73,7 @@ class TestCase(FormatModel):
     xfail: Text = ""
     skip: Text = ""
     evaluators: Choice = None
+    policy: Annotated[Policy, Field(alias="pass")] = ""
 
     @field_validator("prompt")
     @classmethod
@@ -104,18 +107,22 @@ class Test(FormatModel):
 class TestSuite(FormatModel):
     """Tests under one name.
 
+    Attributes:
+        policy: verdict on the repeats of a case, as `pass`; "" for that of the run.
+
     >>> suite = TestSuite(name="Bank")
     >>> _ = suite.add_test(documents=["fees.md"]).add_case("What is the fee?", condition='"5"')
     >>> [case.prompt for _, case in suite.cases()]
     ['What is the fee?']
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset({"categories"})
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"categories", "policy"})
 
     name: Text = "TestSuite"
     description: Text = ""
     tests: list[Test] = Field(default_factory=list)
     categories: Texts = Field(default_factory=list)
+    policy: Annotated[Policy, Field(alias="pass")] = ""
 
     def add_test(self, documents: list[str] | None = None, **fields: object) -> Test:
         """Add an empty test over a corpus."""

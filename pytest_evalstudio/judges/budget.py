@@ -1,4 +1,4 @@
-"""Budget of the judges in one run: calls and US dollars, reserved before a call and settled after it."""
+"""Budget of a run: calls, US dollars and tokens, reserved before a call and settled after it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLimits:
-    """Limits of a budget.
+    """Limits of a budget; None for no limit.
 
     Attributes:
-        max_calls: requests to judges' services, retries among them; None for any number.
-        max_cost_usd: US dollars; None for any sum.
+        max_calls: requests to the services, retries among them.
+        max_cost_usd: US dollars.
+        max_tokens: tokens of prompts and answers.
     """
 
     max_calls: int | None = None
     max_cost_usd: float | None = None
+    max_tokens: int | None = None
 
     def share(self, workers: int) -> BudgetLimits:
         """Return the part of one of several processes that have no common purse.
@@ -40,7 +42,50 @@ class BudgetLimits:
         return BudgetLimits(
             max_calls=None if self.max_calls is None else self.max_calls // workers,
             max_cost_usd=None if self.max_cost_usd is None else self.max_cost_usd / workers,
+            max_tokens=None if self.max_tokens is None else self.max_tokens // workers,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetNames:
+    """Names of the settings of a budget, for messages."""
+
+    calls: str = "judge.max_calls"
+    cost: str = "judge.max_cost"
+    tokens: str = "judge.max_tokens"
+
+
+@dataclass(slots=True, kw_only=True)
+class Amount:
+    """Spending of US dollars or of tokens.
+
+    Attributes:
+        spent: of the answered calls.
+        reserved: estimate for the calls without an answer yet.
+        highest: highest amount of a call; None as long as none is known.
+        highest_per_char: the same, per character of its prompt.
+        is_unknown: an answer came without this amount.
+    """
+
+    spent: float = 0.0
+    reserved: float = 0.0
+    highest: float | None = None
+    highest_per_char: float = 0.0
+    is_unknown: bool = False
+
+    def estimate(self, chars: int, expected: float) -> float:
+        """Return the estimate for a call: at least what is expected, and what earlier calls took."""
+        return max(expected, self.highest or 0.0, self.highest_per_char * chars)
+
+    def settle(self, reserved: float, chars: int, amount: float | None) -> None:
+        """Count an answered call."""
+        self.reserved = max(0.0, self.reserved - reserved)
+        if amount is None:
+            self.is_unknown = True
+            return
+        self.spent += amount
+        self.highest = max(self.highest or 0.0, amount)
+        self.highest_per_char = max(self.highest_per_char, amount / max(1, chars))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,20 +94,12 @@ class Spending:
 
     Attributes:
         calls: requests made or being made.
-        cost_usd: price of the answered ones.
-        reserved_usd: estimated price of those without an answer yet.
-        highest_usd: highest price of a call; None as long as none is known.
-        highest_usd_per_char: the same, per character of its prompt.
-        is_unpriced: an answer came without a price.
         probed_until: until this time others wait for the price of the first call; seconds since the epoch.
     """
 
     calls: int = 0
-    cost_usd: float = 0.0
-    reserved_usd: float = 0.0
-    highest_usd: float | None = None
-    highest_usd_per_char: float = 0.0
-    is_unpriced: bool = False
+    usd: Amount = field(default_factory=Amount)
+    tokens: Amount = field(default_factory=Amount)
     probed_until: float = 0.0
 
 
@@ -85,37 +122,51 @@ class LocalPurse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Amounts that a call takes at least, as far as they are known before it."""
+
+    usd: float = 0.0
+    tokens: float = 0.0
+
+
+NOTHING_EXPECTED = Expected()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
     """Permission for one call; it is settled with `Budget.settle`.
 
     Attributes:
-        reserved_usd: the estimated price.
+        usd, tokens: the estimates.
         chars: of the prompt.
     """
 
-    reserved_usd: float
+    usd: float
+    tokens: float
     chars: int
 
 
 @dataclass(slots=True, kw_only=True)
 class Budget:
-    """Stops the asking of judges when enough has been spent; stored replies cost nothing.
+    """Stops the asking when enough has been spent; stored answers cost nothing.
 
     Attributes:
         limits: of all who share the purse.
         purse: where spending is counted.
+        names: of the settings, for messages.
         calls, cost_usd, input_tokens, output_tokens: what this process spent.
     """
 
     limits: BudgetLimits = field(default_factory=BudgetLimits)
     purse: Purse = field(default_factory=LocalPurse)
+    names: BudgetNames = field(default_factory=BudgetNames)
     calls: int = 0
     cost_usd: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     _open: int = 0
 
-    async def reserve(self, chars: int) -> Grant | str:
+    async def reserve(self, chars: int, expected: Expected = NOTHING_EXPECTED) -> Grant | str:
         """Return a grant for a call, or why there is none.
 
         It waits while the first call finds out the price, and while calls of this process are open whose
@@ -123,9 +174,10 @@ class Budget:
 
         Args:
             chars: length of the prompt.
+            expected: known before the call.
         """
         while True:
-            admitted = self.purse.update(lambda spending: _admit(spending, self.limits, chars))
+            admitted = self.purse.update(lambda spending: _admit(spending, self.limits, chars, expected))
             if admitted == "unknown price" or (admitted == "reserved" and self._open):
                 await asyncio.sleep(WAIT_S)
                 continue
@@ -134,6 +186,11 @@ class Budget:
                 self._open += 1
                 return admitted
             return self._refusal(admitted)
+
+    def exhausted(self) -> str:
+        """Return why no further call will be granted, "" if one may be."""
+        refusal = self.purse.update(lambda spending: _spent(spending, self.limits))
+        return self._refusal(refusal) if refusal else ""
 
     def settle(
         self,
@@ -150,68 +207,103 @@ class Budget:
             grant: of the call.
             answered: whether the service answered; other calls cost nothing.
             cost_usd: US dollars; None where the host does not say.
-            input_tokens, output_tokens: of the answer.
+            input_tokens, output_tokens: of the answer; both 0 where the host does not say.
         """
         self._open -= 1
         if answered:
             self.cost_usd += cost_usd or 0.0
             self.input_tokens += input_tokens
             self.output_tokens += output_tokens
-        if self.limits.max_cost_usd is not None:
-            self.purse.update(lambda spending: _settle(spending, grant, answered, cost_usd))
+        if self.limits.max_cost_usd is None and self.limits.max_tokens is None:
+            return
+        tokens = float(input_tokens + output_tokens) or None
+        self.purse.update(lambda spending: _settle(spending, grant, answered, cost_usd, tokens))
 
-    def _refusal(self, reason: str) -> str:
-        if reason == "calls":
-            return f"the budget of calls is used up (judge.max_calls = {self.limits.max_calls})"
-        if reason == "unpriced":
-            return (
-                "judge.max_cost cannot be held, since the host does not say what a call costs: give it"
-                " prices, or set judge.max_calls"
-            )
-        return (
-            f"the budget of {self.limits.max_cost_usd:g} US dollars does not suffice for another call"
-            " (judge.max_cost)"
-        )
+    def _refusal(self, reason: Refusal) -> str:
+        names, limits = self.names, self.limits
+        match reason:
+            case "calls":
+                return f"the budget of calls is used up ({names.calls} = {limits.max_calls})"
+            case "unpriced":
+                return (
+                    f"{names.cost} cannot be held, since the host does not say what a call costs: give it"
+                    f" prices, or set {names.calls}"
+                )
+            case "unmetered":
+                return (
+                    f"{names.tokens} cannot be held, since the host does not report tokens: set {names.calls}"
+                )
+            case "tokens":
+                return (
+                    f"the budget of {limits.max_tokens} tokens does not suffice for another call"
+                    f" ({names.tokens})"
+                )
+            case _:
+                return (
+                    f"the budget of {limits.max_cost_usd or 0.0:g} US dollars does not suffice for another"
+                    f" call ({names.cost})"
+                    if limits.max_cost_usd is not None
+                    else f"the budget of {limits.max_tokens} tokens does not suffice for another call"
+                    f" ({names.tokens})"
+                )
 
 
-Refusal = Literal["calls", "unpriced", "cost", "reserved", "unknown price"]
+Refusal = Literal["calls", "unpriced", "unmetered", "cost", "tokens", "reserved", "unknown price"]
 
 
-def _admit(spending: Spending, limits: BudgetLimits, chars: int) -> Grant | Refusal:
-    """Reserve a call; the refusals "reserved" and "unknown price" may pass."""
+def _spent(spending: Spending, limits: BudgetLimits) -> Refusal | None:
+    """Return the refusal that every further call will get."""
     if limits.max_calls is not None and spending.calls >= limits.max_calls:
         return "calls"
-    estimate = 0.0
     if limits.max_cost_usd is not None:
-        if spending.is_unpriced:
+        if spending.usd.is_unknown:
             return "unpriced"
-        if spending.cost_usd >= limits.max_cost_usd:
+        if spending.usd.spent >= limits.max_cost_usd:
             return "cost"
-        if spending.highest_usd is None:
-            now = time.time()
-            if spending.probed_until > now:
-                return "unknown price"
-            spending.probed_until = now + PROBE_S
-        else:
-            estimate = max(spending.highest_usd, spending.highest_usd_per_char * chars)
-        if spending.cost_usd + estimate > limits.max_cost_usd + _ROUNDING:
-            return "cost"
-        if spending.cost_usd + spending.reserved_usd + estimate > limits.max_cost_usd + _ROUNDING:
+    if limits.max_tokens is not None:
+        if spending.tokens.is_unknown:
+            return "unmetered"
+        if spending.tokens.spent >= limits.max_tokens:
+            return "tokens"
+    return None
+
+
+def _admit(spending: Spending, limits: BudgetLimits, chars: int, expected: Expected) -> Grant | Refusal:
+    """Reserve a call; the refusals "reserved" and "unknown price" may pass."""
+    if refusal := _spent(spending, limits):
+        return refusal
+    usd = spending.usd.estimate(chars, expected.usd)
+    tokens = spending.tokens.estimate(chars, expected.tokens)
+    limited: tuple[tuple[Amount, float, float | None, Refusal], ...] = (
+        (spending.usd, usd, limits.max_cost_usd, "cost"),
+        (spending.tokens, tokens, limits.max_tokens, "tokens"),
+    )
+    open_limits = [entry for entry in limited if entry[2] is not None]
+    for amount, estimate, limit, refusal in open_limits:
+        if amount.spent + estimate > (limit or 0.0) + _ROUNDING:
+            return refusal
+    now = time.time()
+    is_unknown = any(amount.highest is None for amount, _, _, _ in open_limits)
+    if is_unknown and spending.probed_until > now:
+        return "unknown price"
+    for amount, estimate, limit, _ in open_limits:
+        if amount.spent + amount.reserved + estimate > (limit or 0.0) + _ROUNDING:
             return "reserved"
+    if is_unknown:
+        spending.probed_until = now + PROBE_S
     spending.calls += 1
-    spending.reserved_usd += estimate
-    return Grant(reserved_usd=estimate, chars=chars)
+    spending.usd.reserved += usd if limits.max_cost_usd is not None else 0.0
+    spending.tokens.reserved += tokens if limits.max_tokens is not None else 0.0
+    return Grant(usd=usd, tokens=tokens, chars=chars)
 
 
-def _settle(spending: Spending, grant: Grant, answered: bool, cost_usd: float | None) -> None:
-    spending.reserved_usd = max(0.0, spending.reserved_usd - grant.reserved_usd)
+def _settle(
+    spending: Spending, grant: Grant, answered: bool, cost_usd: float | None, tokens: float | None
+) -> None:
     if not answered:
-        if spending.highest_usd is None:
-            spending.probed_until = 0.0
-    elif cost_usd is None:
-        spending.is_unpriced = True
-        spending.probed_until = 0.0
+        spending.usd.reserved = max(0.0, spending.usd.reserved - grant.usd)
+        spending.tokens.reserved = max(0.0, spending.tokens.reserved - grant.tokens)
     else:
-        spending.cost_usd += cost_usd
-        spending.highest_usd = max(spending.highest_usd or 0.0, cost_usd)
-        spending.highest_usd_per_char = max(spending.highest_usd_per_char, cost_usd / max(1, grant.chars))
+        spending.usd.settle(grant.usd, grant.chars, cost_usd)
+        spending.tokens.settle(grant.tokens, grant.chars, tokens)
+    spending.probed_until = 0.0

@@ -78,6 +78,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--evalstudio-from", metavar="STEP", help="run this step of a workflow anew, and what depends on it")
     add("--evalstudio-runs", type=int, metavar="N", help="how often each question is asked (default: 1)")
     add(
+        "--evalstudio-pass",
+        metavar="POLICY",
+        help="verdict on repeats: mean, all, any, or a share like 8/10 (default: mean)",
+    )
+    add(
         "--evalstudio-trust-lab",
         action="store_true",
         help="use a lab's own descriptions of models that are not configured",
@@ -105,6 +110,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("xfail",),
         help="xfail: items that fail in the baseline too are expected failures",
     )
+    add(
+        "--evalstudio-estimate",
+        action="store_true",
+        help="print the calls, tokens and US dollars of the run without asking anything",
+    )
     add("--evalstudio-shard", metavar="N/TOTAL", help="run the N-th part of the test cases")
     add("--evalstudio-history", metavar="DIR", help="add the run to this folder, and show its history")
     add(
@@ -117,6 +127,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     add("--evalstudio-sarif", metavar="FILE", help="write the failures as SARIF")
     parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
+    parser.addini("evalstudio_pass", "verdict on repeats, as --evalstudio-pass")
     parser.addini(
         "evalstudio_files",
         "names of files that are looked at while a folder is walked",
@@ -151,7 +162,12 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.pluginmanager.register(Watch(config), "evalstudio-watch")
     option = config.option
-    checked = ("shard", "threshold", "gate", "config", "output", "cache")
+    if option.evalstudio_estimate:
+        option.dist, option.tx = "no", []  # xdist's workers would have nothing to do
+        from pytest_evalstudio.plugin.estimates import EstimatedRun
+
+        config.pluginmanager.register(EstimatedRun(eval_session(config)), "evalstudio-estimate")
+    checked = ("shard", "threshold", "gate", "config", "output", "cache", "pass")
     given = any(getattr(option, f"evalstudio_{name}") is not None for name in ("evaluators", "runs"))
     if given or any(getattr(option, f"evalstudio_{name}") for name in checked):
         eval_session(config).check_options()

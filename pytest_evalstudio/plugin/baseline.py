@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_evalstudio.comparison.baseline import opened
-from pytest_evalstudio.comparison.compare import compare, score_changes
+from pytest_evalstudio.comparison.compare import class_of, compare, score_changes
 from pytest_evalstudio.comparison.metrics import Limits
 from pytest_evalstudio.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.comparison.sides import Side, SideItem, read_side
@@ -18,6 +18,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, T
 from pytest_evalstudio.engine.recording import evaluator_entry, item_scores
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.engine.scoring.messages import misses
 from pytest_evalstudio.record.reader import RecordReader
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class SessionBaseline:
         try:
             with opened(path) as reader:
                 self.side: Side = read_side(
-                    reader.run, reader.items(), models=settings.renamed_models, answers_of=("passed",)
+                    reader.run, reader.outlines(), models=settings.renamed_models, answers_of=("passed",)
                 )
         except EvalStudioError as exc:
             raise ConfigurationError(str(exc)) from None
@@ -115,6 +116,22 @@ class SessionBaseline:
             lines.append(f"answer by words: {' '.join(word_diff(earlier.answer, answer).split())}")
         return "\n".join([*lines, message])
 
+    def properties(self, item: EvalItem, result: Result) -> Iterator[tuple[str, str | float]]:
+        """Yield names and values that compare an item with the baseline, for its properties.
+
+        They are the class of the item, and the base score and the difference of each metric.
+        """
+        earlier = self._earlier(item)
+        kind = class_of(earlier.outcome if earlier is not None else "skipped", _outcome(result))
+        if kind is not None:
+            yield "baseline.class", kind
+        for (evaluator, metric), score in item_scores(result).items():
+            before = earlier.scores.get((evaluator, metric)) if earlier is not None else None
+            if before is not None:
+                yield f"{evaluator}.{metric}.baseline", before
+                if score is not None:
+                    yield f"{evaluator}.{metric}.difference", score - before
+
     def compare(self, record: Path) -> Comparison:
         """Return the comparison of a finished run with the baseline.
 
@@ -125,7 +142,7 @@ class SessionBaseline:
         table = self._settings.session.comparison
         limits = Limits(allowed_drop=table.allowed_drop, tolerance=table.tolerance)
         return compare(
-            self.side, read_side(reader.run, reader.items(), answers_of=("failed",)), limits=limits
+            self.side, read_side(reader.run, reader.outlines(), answers_of=("failed",)), limits=limits
         )
 
     def _earlier(self, item: EvalItem) -> SideItem | None:
@@ -135,6 +152,17 @@ class SessionBaseline:
             if (earlier := self.side.items.get((item.file.nodeid, key, name, 0))) is not None:
                 return earlier
         return None
+
+
+def _outcome(result: Result) -> str:
+    """Return the outcome of a result as a side of a comparison has it."""
+    if result.not_run:
+        return "not_run"
+    if result.errors:
+        return "error"
+    if not result.applicable:
+        return "skipped"
+    return "failed" if misses(result) else "passed"
 
 
 def fails(comparison: Comparison, settings: Settings) -> bool:

@@ -22,15 +22,19 @@ EXTRAS = "extras"
 
 
 def set_properties(
-    item: pytest.Item, results: Iterable[tuple[Result, Iterable[ConfiguredEvaluator]]]
+    item: pytest.Item,
+    results: Iterable[tuple[Result, Iterable[ConfiguredEvaluator]]],
+    more: Iterable[tuple[str, str | float]] = (),
 ) -> None:
     """Replace our user properties of an item, which JUnit files and other plugins show.
 
     Args:
         results: each with the evaluators to show.
+        more: further names, without the prefix, and values.
     """
     others = [pair for pair in item.user_properties if not pair[0].startswith(f"{PREFIX}.")]
     ours = [pair for result, evaluators in results for pair in _properties(result, evaluators)]
+    ours += [(f"{PREFIX}.{name}", value) for name, value in more]
     item.user_properties[:] = [*others, *ours]
 
 

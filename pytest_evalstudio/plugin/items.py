@@ -17,7 +17,7 @@ from pytest_evalstudio.engine.perturbing.tasks import perturbed_tasks
 from pytest_evalstudio.engine.perturbing.texts import Perturber
 from pytest_evalstudio.engine.perturbing.where import marker_name
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.messages import doubts, explain, misses
+from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline, misses
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, tasks
 from pytest_evalstudio.formats.config import Configuration
@@ -275,7 +275,11 @@ class EvalItem(FixtureItem):
         if attempt := len(self.stash.get(ATTEMPTS, ())):
             self.task = dataclasses.replace(self.planned, attempt=attempt + 1)
         result = self.chunk.result(self)
-        set_properties(self, [(result, result.verdicts)])
+        baseline = self.file.evals.baseline
+        compared = baseline.properties(self, result) if baseline is not None else ()
+        set_properties(self, [(result, result.verdicts)], compared)
+        if result.not_run:
+            raise pytest.skip.Exception(f"not run: {headline(result)}", _use_item_location=True)
         if result.errors:
             raise EvaluationError(explain(result))
         if not result.applicable:

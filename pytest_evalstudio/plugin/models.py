@@ -16,10 +16,14 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
+from pytest_evalstudio.engine.asking.spending import model_budget
+from pytest_evalstudio.engine.scoring.repeats import stopping_of
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration, ModelTable
+from pytest_evalstudio.formats.repeats import max_runs
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
+from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.plugin.loops import on_loop
 from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
@@ -191,7 +195,10 @@ class Models:
     @functools.cached_property
     def _cache(self) -> AnswerCache:
         return self._evals.services.enter_context(
-            _warned_of(AnswerCache(self._evals.settings.cache()), self._evals)
+            _warned_of(
+                AnswerCache(self._evals.settings.cache(), read_only=self._evals.settings.estimates),
+                self._evals,
+            )
         )
 
     def _info(self, config: Configuration, table: ModelTable) -> ModelInfo:
@@ -203,18 +210,21 @@ class Models:
 
     def _described(self, config: Configuration, table: ModelTable) -> ModelInfo:
         """Return a configured model as the record knows it; by its name alone where it cannot be opened."""
-        runs = table.runs or config.runs
+        wanted = table.runs or config.runs
+        runs, stopping = max_runs(wanted), stopping_of(wanted, f"model {table.name!r}")
         try:
             identity = model_identity(table.name, table.settings, self._evals.registry)
         except ConfigurationError:  # raised again when the model is opened, which a mere collection does not
-            return ModelInfo(key=table.name, label=table.name, runs=runs)
+            return ModelInfo(key=table.name, label=table.name, runs=runs, stopping=stopping)
         description = {
             "host": identity.host,
             "model_type": identity.host,
             "llm_model_name": str(identity.settings.get("llm_model_name", "")),
             "model_cfg": identity.settings,
         }
-        return ModelInfo(key=identity.key, label=table.name, runs=runs, description=description)
+        return ModelInfo(
+            key=identity.key, label=table.name, runs=runs, stopping=stopping, description=description
+        )
 
     def _opened(self, table: ModelTable, config: Configuration) -> ModelSession:
         return open_model(
@@ -226,6 +236,18 @@ class Models:
             workers=self._evals.workers,
             refresh=self._evals.settings.refresh,
             allow_private_hosts=config.allow_private_hosts,
+            budget=self._budget(table, config),
+        )
+
+    def _budget(self, table: ModelTable, config: Configuration) -> Budget | None:
+        if table.budget is None:
+            return None
+        return model_budget(
+            table.budget,
+            f"{config.folder} {table.name}",
+            store=self._cache.store,
+            run_id=self._evals.run_id,
+            workers=self._evals.workers,
         )
 
 

@@ -105,16 +105,17 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
     result = _result(item)
     task = item.task
     evals = item.file.evals
+    is_not_run = result is not None and bool(result.not_run) and report.skipped
     head = ItemHead(
         index=item.stash[INDEX],
         nodeid=item.nodeid,
-        verdict=_verdict(report),
+        verdict="not_run" if is_not_run else _verdict(report),
         duration_s=report.duration,
         file=item.file.nodeid,
         key=task.key,
         test_key=task.case.test_key,
         model_key=task.model.key,
-        code=ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE,
+        code=_code(result, report, is_not_run=is_not_run),
         reason=_reason(report) if result is None or not (result.errors or misses(result)) else "",
         xfail=task.xfail,
         attempts=_attempts(item),
@@ -124,6 +125,12 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
     entry = item_entry(head, result, evals.run_wide)
     item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))
     return Payload.of(item.nodeid, tables, [entry])
+
+
+def _code(result: Result | None, report: pytest.TestReport, *, is_not_run: bool) -> ItemCode:
+    if is_not_run:
+        return ItemCode.NOT_RUN
+    return ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE
 
 
 class Announced:

@@ -20,6 +20,7 @@ from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import SPENT, chunked
+from pytest_evalstudio.plugin.checks import checks_something
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.reports import Announced, amend_report, begin_attempt, finish_item
 from pytest_evalstudio.plugin.settings import Settings
@@ -88,7 +89,8 @@ class EvalSession:
             workers=self.workers,
             registry=self.registry,
             refresh=self.settings.refresh,
-            run_id=str(getattr(self.config, "workerinput", {}).get("testrunuid", "")),
+            run_id=self.run_id,
+            read_only=self.settings.estimates,
         )
         self.services.callback(self._close_provider, provider)
         return provider
@@ -155,6 +157,11 @@ class EvalSession:
     def workers(self) -> int:
         """Return the number of processes that share the run."""
         return int(getattr(self.config, "workerinput", {}).get("workercount", 1))
+
+    @property
+    def run_id(self) -> str:
+        """Return what all workers of a run have in common, "" without workers."""
+        return str(getattr(self.config, "workerinput", {}).get("testrunuid", ""))
 
     def configuration(self, folder: Path) -> Configuration:
         """Return the configuration of a folder."""
@@ -256,7 +263,7 @@ class EvalSession:
         playing = dict.fromkeys(label for other in others for label in other.labels)
         if items or playing:
             self._check_gates(playing)
-        if session.config.option.collectonly:
+        if session.config.option.collectonly or self.settings.estimates:
             return
         if items and self.baseline is not None:
             self.baseline.check(items)
@@ -273,12 +280,12 @@ class EvalSession:
             other.open()
         chunks |= {other.nodeid: other.chunk_name for other in others}
         if hasattr(self.config, "workerinput"):
-            if chunks or _checks_something(session):
+            if chunks or checks_something(session):
                 from pytest_evalstudio.plugin.plans import plan_of
                 from pytest_evalstudio.plugin.scheduling import send_plan
 
                 send_plan(self.config, plan_of(chunks, items))
-        elif (items or others or _checks_something(session)) and not session.config.option.setuponly:
+        elif (items or others or checks_something(session)) and not session.config.option.setuponly:
             self.recorder.claim()
 
     def begin_shared(self, plan: WorkerPlan) -> None:
@@ -396,16 +403,13 @@ class EvalSession:
         option = self.config.option
         has_report = "recorder" in self.__dict__ and self.recorder.has_items
         if self.collected_files and not (
-            has_report or option.collectonly or option.setuponly or self.usage_errors
+            has_report
+            or option.collectonly
+            or option.setuponly
+            or self.settings.estimates
+            or self.usage_errors
         ):
             files = "1 file" if self.collected_files == 1 else f"{self.collected_files} files"
             terminalreporter.write_line(
                 f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
             )
-
-
-def _checks_something(session: pytest.Session) -> bool:
-    """Return whether a collected Python test uses a fixture that evaluates."""
-    return any(
-        name.startswith("eval_") for item in session.items for name in getattr(item, "fixturenames", ())
-    )

@@ -10,8 +10,10 @@ import pytest
 
 from pytest_evalstudio.arena.gates import arena_terms
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.engine.analysis.gates import parse_gate
 from pytest_evalstudio.engine.asking.lab_models import LabTrust
+from pytest_evalstudio.engine.scoring.repeats import check_runs
 from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import (
     Configuration,
@@ -40,6 +42,7 @@ class Settings:
         self._invocation = config.invocation_params.dir
         self._arguments = list(config.args)
         self._ini_baseline = str(config.getini("evalstudio_baseline") or "")
+        self._ini_policy = str(config.getini("evalstudio_pass") or "")
         self._by_file: dict[Path | None, Configuration] = {}
         self._by_folder: dict[Path, Configuration] = {}
 
@@ -61,7 +64,7 @@ class Settings:
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate, arena_terms())
-        _ = self.renamed_models, self.shard
+        _ = self.renamed_models, self.shard, self.policy
         if self._option.evalstudio_config:
             self.for_folder(self._root)
 
@@ -148,8 +151,29 @@ class Settings:
         return self._invocation / str(given) if given else None
 
     @property
+    def policy(self) -> str:
+        """Return the verdict on repeats of the command line or of pytest's ini file, "" for none.
+
+        Raises:
+            ConfigurationError: if it is malformed.
+        """
+        given = {"--evalstudio-pass": self._option.evalstudio_pass, "evalstudio_pass": self._ini_policy}
+        for name, text in given.items():
+            if text:
+                try:
+                    return PassPolicy.parse(text).text
+                except ValueError as exc:
+                    raise ConfigurationError(f"{name}: {exc}") from None
+        return ""
+
+    @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)
+
+    @property
+    def estimates(self) -> bool:
+        """Return whether the run is only estimated."""
+        return bool(self._option.evalstudio_estimate)
 
     @property
     def lab_trust(self) -> LabTrust:
@@ -173,9 +197,11 @@ class Settings:
             given = self._option.evalstudio_config
             file = self._invocation / given if given else find_configuration(folder, self._root)
             if file not in self._by_file:
-                self._by_file[file] = self._with_options(
+                config = self._with_options(
                     load_configuration(file) if file else configuration({}, folder=self._root)
                 )
+                check_runs(config)
+                self._by_file[file] = config
             self._by_folder[folder] = self._by_file[file]
         return self._by_folder[folder]
 
@@ -207,6 +233,8 @@ class Settings:
             )
         if self._option.evalstudio_runs is not None:
             update["runs"] = self._option.evalstudio_runs
+        if self.policy:
+            update["policy"] = self.policy
         return config.model_copy(update=update)
 
 

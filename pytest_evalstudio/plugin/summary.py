@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.flip_rates import COPY
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
+from pytest_evalstudio.report.repeats import terminal_lines
 
 if TYPE_CHECKING:
     from pytest_evalstudio.engine.analysis.analyse import Analysis
@@ -46,6 +47,10 @@ def write_summary(terminal: Any, report: Report, start: Path, root: Path) -> Non
     for text in judging_lines(analysis):
         terminal.write_line(text)
     for text in flip_lines(analysis):
+        terminal.write_line(text)
+    for text in not_run_lines(analysis):
+        terminal.write_line(text, yellow=True)
+    for text in terminal_lines(analysis.repeats, ROWS):
         terminal.write_line(text)
     for text in flaky_lines(analysis):
         terminal.write_line(text, yellow=True)
@@ -181,6 +186,14 @@ def problem_lines(analysis: Analysis) -> Iterator[str]:
         yield "problems: " + ", ".join(
             f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]
         )
+
+
+def not_run_lines(analysis: Analysis) -> Iterator[str]:
+    """Yield the number of items that the budget of each model left out."""
+    for model in analysis.models:
+        if count := model.verdicts.get("not_run"):
+            items = "1 item" if count == 1 else f"{count:,} items"
+            yield f"not run: {items} of {model.name}, whose budget was used up"
 
 
 def flaky_lines(analysis: Analysis) -> Iterator[str]:

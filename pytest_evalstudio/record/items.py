@@ -10,8 +10,9 @@ JsonObject: TypeAlias = dict[str, Any]
 """A JSON object with foreign keys: options of an evaluator, settings of a host, details of
 an outcome.
 """
-VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
-VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
+VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run"]
+"""`not_run`: the model was not asked, since its budget was used up."""
+VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run")
 StatusWord = Literal["score", "not_applicable", "error"]
 DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
 
@@ -153,6 +154,9 @@ class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
         code, reason: of the outcome that decided.
         min: metric key to least value, only with several repeats.
         pass_k: 1.0 if every repeat passes, else 0.0; None without repeats.
+        repeats: whether each repeat passes on its own, None where it does not say; only with several.
+        policy: rule for the verdict on the repeats: "mean", "all", "any", or a share like "8/10".
+        stopped: decision of the sequential test: "pass", "fail" or "inconclusive"; "" without a test.
         conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration.
         uncertain: whether the conformal set leaves the verdict open.
         thresholds: metric key to threshold, where the case has one of its own.
@@ -166,6 +170,9 @@ class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     min: dict[str, float] = {}
     pass_k: float | None = None
+    repeats: tuple[bool | None, ...] = ()
+    policy: str = "mean"
+    stopped: str = ""
     conformal_set: tuple[int, ...] | None = None
     uncertain: bool | None = None
     thresholds: dict[str, float] = {}
@@ -236,6 +243,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
         perturbed: None for an original.
         attempts: earlier attempts, where a plugin has run the item again.
         flaky: whether it passed after an attempt that did not.
+        max_runs: repeats that a sequential test could have asked for; 0 without a test.
     """
 
     index: int
@@ -256,6 +264,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     xfail: str = ""
     attempts: tuple[Attempt, ...] = ()
     flaky: bool = False
+    max_runs: int = 0
 
     @property
     def identity(self) -> str:

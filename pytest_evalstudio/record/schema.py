@@ -64,6 +64,7 @@ __all__ = [
     "RunSettings",
     "StatusWord",
     "StepEntry",
+    "Stopping",
     "Tables",
     "Tool",
     "VerdictWord",
@@ -117,6 +118,16 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     avid: str
 
 
+class Stopping(Struct, frozen=True, kw_only=True):
+    """Sequential test that ends the repeats of a question; see `stats.sequential.Sprt`."""
+
+    max_runs: int
+    p0: float
+    p1: float
+    alpha: float
+    beta: float
+
+
 class ModelEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A model that answered, secrets masked.
 
@@ -126,6 +137,7 @@ class ModelEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         host: id of the host, "lab" or "dataset" where the answers were given earlier.
         model_cfg: settings of the host.
         llm_model_meta: counts and statistics of a lab's requests.
+        stopping: the test that ends the repeats of a question; None for a fixed number.
         extra: further keys of a lab's model.
     """
 
@@ -140,6 +152,7 @@ class ModelEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     documents: tuple[str, ...] = ()
     model_cfg: JsonObject = {}
     llm_model_meta: JsonObject = {}
+    stopping: Stopping | None = None
     extra: JsonObject = {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison, as_json
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -171,7 +171,7 @@ def _write_files(
         failures = FailureBook(run, evaluators)
         data = PageData(Columns(run, evaluators), texts)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
-        with _uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
+        with uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
                 "results": results.add,
                 "failures": failures.add,
@@ -276,21 +276,6 @@ class Exports:
                     failed = False
 
         return guarded
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Disable the cyclic garbage collector.
-
-    Objects that are read from a record have no cycles, and each collection would traverse all of them.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:

@@ -13,7 +13,7 @@ from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
-from pytest_evalstudio.report import markdown, parquet
+from pytest_evalstudio.report import markdown, parquet, repeats
 from pytest_evalstudio.report.folders import (
     LEADERBOARD_MARKDOWN,
     Archive,
@@ -93,6 +93,7 @@ def interpretation(analysis: Analysis, folders: Mapping[str, ExplainerFolder]) -
             "rates": [asdict(rate) for rate in analysis.flip_rates],
             "sensitivity": [asdict(curve) for curve in analysis.sensitivities],
         },
+        "repeats": repeats.as_json(analysis.repeats),
         "judging": {
             "this_run": run.get("judging", {}),
             "evaluators": [asdict(figures) for figures in analysis.judging],

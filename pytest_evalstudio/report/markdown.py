@@ -10,11 +10,14 @@ from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.engine.analysis.repeats import RepeatAnalysis
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.commands import pytest_command
+from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
 
 PROBLEMS_SHOWN = 10
 FAILURES_SHOWN = 10
+FLAKY_SHOWN = 10
 
 
 def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparison | None = None) -> str:
@@ -46,6 +49,7 @@ def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparis
         ]
     if analysis.leaderboards and analysis.models:
         lines += ["", "## Primary metrics", "", *_overview(analysis)]
+    lines += _repeats(analysis.repeats)
     if failed:
         lines += ["", "## Failures", "", *_failures(failed)]
     if analysis.problems:
@@ -114,6 +118,24 @@ def _failures(failed: Sequence[str]) -> Iterator[str]:
         yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"
     if len(failed) > FAILURES_SHOWN:
         yield f"- … and {len(failed) - FAILURES_SHOWN} more, in interpretation.html"
+
+
+def _repeats(repeats: RepeatAnalysis) -> Iterator[str]:
+    """Yield the section of repeats, flaky cases and sequential tests; nothing without any."""
+    if not (repeats.figures or repeats.flaky or repeats.stopping):
+        return
+    yield from ("", "## Repeats", "")
+    if repeats.figures:
+        yield from _table(HEAD, [list(map(escaped, row)) for row in repeat_rows(repeats)])
+    for figures in repeats.stopping:
+        yield ""
+        yield " ".join(f"{escaped(line)}." for line in stopping_lines(figures))
+    if repeats.flaky:
+        rows = list(flaky_rows(repeats))
+        yield ""
+        yield from _table(FLAKY_HEAD, [list(map(escaped, row)) for row in rows[:FLAKY_SHOWN]])
+        if repeats.flaky_items > FLAKY_SHOWN:
+            yield from ("", f"… and {repeats.flaky_items - FLAKY_SHOWN} more flaky cases.")
 
 
 def _overview(analysis: Analysis) -> Iterator[str]:

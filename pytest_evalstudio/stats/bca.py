@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from pytest_evalstudio.stats.bootstrap import SEED, drawn_means
+from pytest_evalstudio.stats.bootstrap import SEED, drawn_means_by_kind
 from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 
 REPLICATES = 2_000
@@ -38,7 +38,7 @@ def cluster_bca_intervals(
     >>> 0.0 <= low < 0.75 < high <= 1.0
     True
     """
-    drawn = drawn_means(sums, counts, replicates, seed)
+    drawn = drawn_means_by_kind(sums, counts, replicates, seed)
     return [
         _interval(drawn[:, column], sums[:, column], counts[:, column], level)
         for column in range(sums.shape[1])

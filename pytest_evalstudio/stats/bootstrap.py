@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,8 @@ from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 REPLICATES = 1_000
 SEED = 20_250_101
 _DRAWS_AT_ONCE = 2_000_000
+_CLUSTERS_PER_KIND = 20
+"""Clusters for each kind of equal ones from which on it is faster to draw kinds."""
 
 
 def cluster_bootstrap_interval(
@@ -87,6 +90,34 @@ def cluster_bootstrap_intervals(
         low, high = np.percentile(usable, tails)
         intervals.append((float(low), float(high)))
     return intervals
+
+
+def drawn_means_by_kind(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:
+    """Return the means of all draws of clusters, as `drawn_means`, in less time if many clusters are equal.
+
+    The numbers of draws of each kind of equal clusters have a multinomial distribution. They are drawn in
+    place of single clusters where there are few kinds.
+
+    Args:
+        sums, counts, replicates, seed: as in `cluster_bootstrap_intervals`.
+
+    Returns:
+        NaN where a draw holds no value.
+
+    >>> drawn_means_by_kind(np.ones((100, 1)), np.ones((100, 1)), 2, 0).tolist()
+    [[1.0], [1.0]]
+    """
+    total, width = sums.shape
+    rows = np.hstack((sums, counts))
+    sizes = Counter(row.tobytes() for row in rows)
+    if len(sizes) * _CLUSTERS_PER_KIND > total:
+        return drawn_means(sums, counts, replicates, seed)
+    kinds = np.frombuffer(b"".join(sizes), dtype=np.float64).reshape(len(sizes), 2 * width)
+    weights = np.random.default_rng(seed).multinomial(
+        total, np.array([*sizes.values()]) / total, size=replicates
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (weights @ kinds[:, :width]) / (weights @ kinds[:, width:])
 
 
 def drawn_means(sums: Floats, counts: Floats, replicates: int, seed: int) -> Floats:

@@ -88,5 +88,8 @@ def _binomial_tail(total: int, falls: int) -> float:
         return min(
             1.0, math.exp(highest - total * math.log(2)) * math.fsum(math.exp(log - highest) for log in logs)
         )
-    ways = sum(math.comb(total, count) for count in range(falls, total + 1))
+    ways = combinations = math.comb(total, falls)
+    for count in range(falls, total):
+        combinations = combinations * (total - count) // (count + 1)
+        ways += combinations
     return float(ways / 2**total)

@@ -175,6 +175,7 @@ def test_a_verdict_shows_repeats_only_where_there_are_some() -> None:
         "reason": "low",
         "min": {"value": 0.0},
         "pass_k": 0.0,
+        "repeats": [True, False],
     }
 
 

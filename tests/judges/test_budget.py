@@ -105,7 +105,7 @@ def test_a_killed_process_that_asks_for_the_price_is_not_waited_for(
 def test_reservations_of_others_are_spent_where_nothing_of_ours_is_open() -> None:
     async def admitted() -> Grant | str:
         purse = LocalPurse()
-        purse.spending.highest_usd = 0.4
+        purse.spending.usd.highest = 0.4
         limits = BudgetLimits(max_cost_usd=1.0)
         killed, other = Budget(limits=limits, purse=purse), Budget(limits=limits, purse=purse)
         await killed.reserve(1)

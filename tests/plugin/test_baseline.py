@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
@@ -92,6 +93,33 @@ def test_with_two_workers_the_comparison_is_the_same(baseline: Project) -> None:
     result.assert_outcomes(passed=1, failed=2)
     assert {**shared, "new": None, "operations": None} == {**alone, "new": None, "operations": None}
     result.stdout.fnmatch_lines(["*regressed since baseline*"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_junit_file_has_the_values_that_are_compared(baseline: Project, workers: tuple[str, ...]) -> None:
+    baseline.suite(
+        case("four", "2+2?", '"4"'),
+        case("six", "3+3?", '"6"'),
+        case("eight", "4+4?", '"8"'),
+        case("more", "2+2?", '"4"'),
+    )
+
+    compared(baseline, "--junitxml=junit.xml", *workers).assert_outcomes(passed=2, failed=2)
+
+    found = {}
+    for entry in ElementTree.parse(baseline.folder / "junit.xml").iter("testcase"):
+        values = {each.get("name"): each.get("value") for each in entry.iter("property")}
+        score = "evalstudio.text_matching.model_passes"
+        found[entry.get("name")] = tuple(
+            values.get(name)
+            for name in ("evalstudio.baseline.class", f"{score}.baseline", score, f"{score}.difference")
+        )
+    assert found == {
+        "four[app]": ("still_passing", "1.0", "1.0", "0.0"),
+        "six[app]": ("regressed", "1.0", "0.0", "-1.0"),
+        "eight[app]": ("still_failing", "0.0", "0.0", "0.0"),
+        "more[app]": ("new", None, "1.0", None),
+    }
 
 
 def test_known_failures_can_be_expected(baseline: Project) -> None:

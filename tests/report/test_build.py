@@ -183,6 +183,7 @@ def test_the_interpretation_holds_the_whole_report(built):
         "problems",
         "insights",
         "flips",
+        "repeats",
         "gates",
         "judging",
         "results_files",

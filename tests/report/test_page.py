@@ -159,7 +159,14 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
     tags = Tags(text).found
     anchors = {attrs["id"] for tag, attrs in tags if tag == "section"}
     linked = {attrs["href"][1:] for tag, attrs in tags if tag == "a" and attrs["href"].startswith("#")}
-    assert anchors == set(Registry().sections) - {"arena", "comparison", "flips", "history", "workflows"}
+    assert anchors == set(Registry().sections) - {
+        "arena",
+        "comparison",
+        "flips",
+        "history",
+        "repeats",
+        "workflows",
+    }
     assert anchors <= linked
     assert {place for place in linked if not place.startswith(("case=", "cases?"))} <= {
         attrs["id"] for _, attrs in tags if "id" in attrs

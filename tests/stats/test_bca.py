@@ -49,3 +49,16 @@ def test_columns_without_values_in_two_clusters_have_no_interval() -> None:
 
     assert first is not None
     assert second is None
+
+
+def test_kinds_of_equal_clusters_have_the_interval_of_the_single_clusters() -> None:
+    rng = np.random.default_rng(7)
+    sums = rng.choice([-1.0, 0.0, 0.0, 1.0], (400, 1))
+    counts = np.ones((400, 1))
+    expected = stats.bootstrap(
+        (sums[:, 0],), np.mean, method="BCa", n_resamples=20_000, rng=np.random.default_rng(4)
+    ).confidence_interval
+
+    (interval,) = cluster_bca_intervals(sums, counts, replicates=20_000)
+
+    assert interval == pytest.approx((expected.low, expected.high), abs=0.005)

@@ -149,7 +149,7 @@ def configuration() -> Iterator[str]:
             if isinstance(default, BaseModel)
             else next((arm for arm in get_args(field.annotation) if _is_table(arm)), None)
         )
-        if table is not None:
+        if table is not None and not isinstance(default, int):
             for inner, inner_field in table.model_fields.items():
                 yield _row(
                     f"`{name}.{inner}`",
@@ -161,7 +161,11 @@ def configuration() -> Iterator[str]:
                 f"`{name}`", elsewhere[name], _said(Configuration, name).partition(";")[0].rstrip(".") + "."
             )
         else:
-            yield _row(f"`{name}`", _default(default), _said(Configuration, name))
+            yield _row(f"`{field.alias or name}`", _default(default), _said(Configuration, name))
+            for inner, inner_field in table.model_fields.items() if table is not None else ():
+                is_needed = inner_field.is_required()
+                shown = "must be given" if is_needed else _default(inner_field.default)
+                yield _row(f"`{name}.{inner}`", shown, _said(table, inner))
 
 
 def _is_table(annotation: Any) -> bool:
@@ -177,7 +181,14 @@ def limits() -> Iterator[str]:
     yield _row("`name`", "must be given", "Name of the model in node ids and reports.")
     yield _row("`host`", "must be given", "Id of the host; its parameters are keys of the same table.")
     yield _row(
-        "`runs`", "that of the configuration", "Number of times that this model is asked each question."
+        "`runs`",
+        "that of the configuration",
+        "Number of times that this model is asked each question, or a table that ends the asking early.",
+    )
+    yield _row(
+        "`budget`",
+        "none",
+        "Limits of the asking of this model in a run: a table with `cost_usd`, `calls` or `tokens`.",
     )
     yield _row("`cache`", "the host's choice", "Whether answers are kept from run to run.")
     yield _row(

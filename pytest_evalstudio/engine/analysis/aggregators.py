@@ -11,6 +11,7 @@ import msgspec
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.text import EXCERPT_CHARS
+from pytest_evalstudio.engine.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.engine.analysis.samples import (
     FIRST_KEYS,
@@ -92,6 +93,7 @@ class Aggregator:
         self.lengths: dict[str, array[int]] = {
             part: array("L") for part in ("question", "expected answer", "actual answer", "context chunk")
         }
+        self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
         self._primary = {id: info.primary.key for id, info in self.evaluators.items()}
@@ -120,6 +122,7 @@ class Aggregator:
             bits |= self._verdict(id, verdict, case, item.model_key)
         self.scored_bits[case, item.model_key] = bits
         self._flips(item, case)
+        self.repeats.add(item, case)
 
     def _rerun(self, item: Item) -> None:
         self.flaky += item.flaky

@@ -17,6 +17,7 @@ from pytest_evalstudio.engine.analysis.insights import find_insights, hardest_ca
 from pytest_evalstudio.engine.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.engine.analysis.problems import find_problems
+from pytest_evalstudio.engine.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import VERDICTS, Item, Run
@@ -107,6 +108,7 @@ class Analysis:
         flaky: items that passed after an attempt that did not.
         reruns: items that were run again, the first of the run; without rows and verdicts.
         judging: what judging took, by evaluator; none where no judge was asked.
+        repeats: reliability over repeats, flaky cases and sequential tests.
     """
 
     run: Run
@@ -124,6 +126,7 @@ class Analysis:
     judging: tuple[JudgingFigures, ...] = ()
     flaky: int = 0
     reruns: tuple[Item, ...] = ()
+    repeats: RepeatAnalysis = NO_REPEATS
 
 
 def analyse(
@@ -184,6 +187,7 @@ def _analysis(
         judging=judging_figures(aggregator),
         flaky=aggregator.flaky,
         reruns=tuple(aggregator.reruns),
+        repeats=aggregator.repeats.analysis(aggregator.cases.originals),
     )
 
 

@@ -49,12 +49,15 @@ class AnswerCache:
 
     Args:
         folder: where the file is; made if it is not there.
+        read_only: write nothing.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
-        self.store = Store(self.path, title="answers cache", content="answers", schema=_SCHEMA)
+        self.store = Store(
+            self.path, title="answers cache", content="answers", schema=_SCHEMA, read_only=read_only
+        )
         self.store.open()
         self._digests: dict[tuple[str, int, int], str] = {}
 
@@ -109,9 +112,9 @@ class AnswerCache:
         """Store an answer at once; an error is no answer and is not stored."""
         if answer.error:
             return
-        kept = {item.name: getattr(answer, item.name) for item in fields(answer)} | {
-            "usage": dict(answer.usage)
-        }
+        kept = {
+            item.name: getattr(answer, item.name) for item in fields(answer) if item.name != "not_asked"
+        } | {"usage": dict(answer.usage)}
         self.store.change(_STORE, (key, json.dumps(kept, sort_keys=True), time.time()))
 
     def claim(self, key: str) -> str:

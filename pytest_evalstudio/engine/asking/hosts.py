@@ -21,12 +21,13 @@ from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.hosts._tools import HostTools
+from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.models.sentences import split_sentences
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker")
-SESSION_KEYS = ("host", "cache", "rag", "runs", *LIMIT_KEYS)
-"""Keys of a model's table that are not the host's: `runs` belongs to the plugin, `rag` says that a host of
-kind "both" retrieves.
+SESSION_KEYS = ("host", "cache", "rag", "runs", "budget", *LIMIT_KEYS)
+"""Keys of a model's table that are not the host's: `runs` and `budget` belong to the plugin, `rag` says that
+a host of kind "both" retrieves.
 """
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "pytest-evalstudio/model")
@@ -46,6 +47,7 @@ def open_model(
     kind: str = "model",
     allow_private_hosts: bool = False,
     optional: Mapping[str, Any] = NOTHING,
+    budget: Budget | None = None,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -62,6 +64,7 @@ def open_model(
         allow_private_hosts: whether documents may be fetched from addresses that are not public.
         optional: parameters that the host gets where it has them and the settings do not set them; it may
             leave them out.
+        budget: of the requests; None for no limit.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -80,6 +83,7 @@ def open_model(
             kind=kind,
             allow_private_hosts=allow_private_hosts,
             optional=optional,
+            budget=budget,
         )
     except ConfigurationError as exc:
         raise ConfigurationError(f"{kind} {name!r}: {exc}") from exc
@@ -99,6 +103,7 @@ def _opened(
     kind: str,
     allow_private_hosts: bool,
     optional: Mapping[str, Any],
+    budget: Budget | None,
 ) -> ModelSession:
     cls, spec = _host_of(settings, registry)
     known = parameters(cls)
@@ -143,6 +148,7 @@ def _opened(
         thread=thread,
         kind=kind,
         notes=notes,
+        budget=budget,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits
-from pytest_evalstudio.judges.panel import Panel
+from pytest_evalstudio.judges.panel import Asked, Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
 _REMEDY = (
@@ -45,6 +45,7 @@ class Judges:
         examples: in place of those of the configuration, by prompt.
         run_id: the same for all workers of a run, which spend from one purse in the cache; "" where there is
             none: then each worker has its part of the budget.
+        member: what is asked in place of a session.
     """
 
     registry: Registry
@@ -56,6 +57,7 @@ class Judges:
     budgets: dict[str, Budget] = dataclasses.field(default_factory=dict)
     examples: Mapping[str, Sequence[Example]] | None = None
     run_id: str = ""
+    member: Callable[[ModelSession], Asked] = lambda session: session
     _thread: LoopThread = dataclasses.field(
         default_factory=lambda: LoopThread("evalstudio-judge"), init=False
     )
@@ -84,7 +86,7 @@ class Judges:
         identity = (str(config.folder), repr((table, optional)))
         if identity not in self._panels:
             self._panels[identity] = Panel(
-                [self._session(config, member, optional) for member in table.members],
+                [self.member(self._session(config, member, optional)) for member in table.members],
                 _prompts(config, table, self.examples),
                 run=self._thread.run,
                 vote=table.vote,

@@ -1,13 +1,13 @@
-"""The purse of several processes: spending on judges, counted in the answers cache."""
+"""The purse of several processes: spending on a model or on judges, counted in the answers cache."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TypeVar
+
+import msgspec
 
 from pytest_evalstudio.core.store import Store
 from pytest_evalstudio.judges.budget import Spending
@@ -41,11 +41,11 @@ class SharedPurse:
 
         def work(connection: sqlite3.Connection) -> None:
             row = connection.execute("SELECT spending FROM purses WHERE name = ?", (self._name,)).fetchone()
-            spending = Spending(**json.loads(row[0])) if row else Spending()
+            spending = msgspec.json.decode(row[0], type=Spending) if row else Spending()
             results.append(change(spending))
             connection.execute(
                 "INSERT OR REPLACE INTO purses (name, spending, changed_at) VALUES (?, ?, ?)",
-                (self._name, json.dumps(asdict(spending)), time.time()),
+                (self._name, msgspec.json.encode(spending).decode(), time.time()),
             )
             self._last = spending
 

@@ -22,7 +22,9 @@ from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
-from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
+from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets, cleaned
+from pytest_evalstudio.engine.asking.spending import NotAsked, Prices, within
+from pytest_evalstudio.judges.budget import Budget
 
 LONGEST_MESSAGE = 1000
 
@@ -47,6 +49,7 @@ class ModelSession:
         refresh: ask again what is stored from earlier sessions, and store the new answers.
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
+        budget: of its requests; None for no limit.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -69,6 +72,7 @@ class ModelSession:
         thread: LoopThread | None = None,
         kind: str = "model",
         notes: list[str] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.notes = [] if notes is None else notes
         self.host = host
@@ -88,6 +92,8 @@ class ModelSession:
         self._thread = thread or LoopThread(f"evalstudio-{name}")
         self._owns_thread = thread is None
         self._kind = kind
+        self._budget = budget
+        self.prices = Prices.of(host)
         self._slots = Slots(limits.concurrency)
         self._end = ""
         self._prepared: dict[tuple[str, ...], asyncio.Task[None]] = {}
@@ -251,10 +257,12 @@ class ModelSession:
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
                 f" time: {self._breaker.last_fault}"
             )
+        if self._budget is not None and (spent := self._budget.exhausted()):
+            return self._not_asked(spent)
         try:
             answer = await self._asked(prompt, admit)
-        except _NotAdmitted as exc:
-            return Answer(error=f"{self._kind} {self.name!r} was not asked: {exc}")
+        except NotAsked as exc:
+            return self._not_asked(str(exc))
         if answer.error:
             return self._failure(answer.error, answer)
         answer = self._without_secrets(answer)
@@ -270,9 +278,11 @@ class ModelSession:
         async def once() -> Answer:
             nonlocal tries
             if admit is not None and (reason := await admit()):
-                raise _NotAdmitted(reason)
+                raise NotAsked(reason)
             tries += 1
-            return await self._try(prompt)
+            if self._budget is None:
+                return await self._try(prompt)
+            return await within(self._budget, self.prices, prompt, self._try)
 
         try:
             await self._prepare(prompt.corpus)
@@ -285,7 +295,7 @@ class ModelSession:
                 self._breaker.miss(message)
                 message += afterword(fault, tries)
             return Answer(error=message, retries=max(0, tries - 1))
-        except (ConfigurationError, _NotAdmitted):
+        except (ConfigurationError, NotAsked):
             raise
         except EvalStudioError as exc:
             return Answer(error=str(exc), retries=max(0, tries - 1))
@@ -348,6 +358,9 @@ class ModelSession:
             return None
         return self._cache.get(key, stored_since=self._stored_since)
 
+    def _not_asked(self, reason: str) -> Answer:
+        return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}", not_asked=True)
+
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
         masked = self.mask(message)
@@ -363,7 +376,7 @@ class ModelSession:
             text=clean(answer.text),
             context=tuple(map(clean, answer.context)),
             context_sources=tuple(map(clean, answer.context_sources)),
-            tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
+            tool_calls=tuple(cleaned(call, clean) for call in answer.tool_calls),
         )
 
     async def _closing(self) -> None:
@@ -377,19 +390,6 @@ class ModelSession:
             fault = self.mask(f"{type(exc).__name__}: {exc}")
             text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
             warnings.warn(text, RuntimeWarning, stacklevel=2)
-
-
-class _NotAdmitted(Exception):
-    """A request that must not be made."""
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {key: _cleaned(item, clean) for key, item in value.items()}
-    return [_cleaned(item, clean) for item in value] if isinstance(value, list | tuple) else value
 
 
 async def _as_it_is(answer: Answer) -> Answer:

@@ -37,6 +37,7 @@ def perturbed_tasks(found: Sequence[EvalTask], perturber: Perturber) -> list[Eva
                 choice=task.choice,
                 xfail=task.xfail,
                 skip=task.skip,
+                policy=task.policy,
             )
             for variant in made_of[id(case)]
         ]

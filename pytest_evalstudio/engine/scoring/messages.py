@@ -23,6 +23,8 @@ def headline(result: Result) -> str:
 
     Errors come before missed thresholds, and name each thing once.
     """
+    if result.not_run:
+        return visible(masked(result.not_run))
     errors = list(dict.fromkeys(reason for _, reason in result.errors))
     parts = errors + misses(result)
     return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))

@@ -51,6 +51,7 @@ class ModelProvider:
         registry: the hosts that judges are asked by.
         refresh: ask judges again instead of using stored replies.
         run_id: the same for all workers of a run; see `Judges`.
+        read_only: write nothing into the caches.
     """
 
     def __init__(
@@ -61,13 +62,15 @@ class ModelProvider:
         registry: Registry | None = None,
         refresh: bool = False,
         run_id: str = "",
+        read_only: bool = False,
     ) -> None:
         self._run_id = run_id
         self._workers = workers
         self._cache = cache
         self._registry = registry
         self._refresh = refresh
-        self._cached = VectorCache(cache)
+        self._read_only = read_only
+        self._cached = VectorCache(None if read_only else cache)
         self._uncached = VectorCache(None)
         self._weights: dict[tuple[Any, ...], Weights] = {}
         self._models: dict[tuple[Any, ...], Any] = {}
@@ -105,7 +108,7 @@ class ModelProvider:
     @functools.cached_property
     def judges(self) -> Judges:
         """The judges of this process, opened when the first of them is needed."""
-        answers = AnswerCache(self._cache) if self._cache is not None else None
+        answers = AnswerCache(self._cache, read_only=self._read_only) if self._cache is not None else None
         return Judges(
             self._registry or Registry(),
             cache=answers,

@@ -27,21 +27,29 @@ class Result:
         compared_beside: evaluators that compared it with an original which is not part of this run, but was
             scored in addition.
         seconds: the task's share of the chunk's wall time.
+        not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
     """
 
     task: EvalTask
-    answers: tuple[Case, ...]
-    outcomes: list[dict[ConfiguredEvaluator, Outcome]]
+    answers: tuple[Case, ...] = ()
+    outcomes: list[dict[ConfiguredEvaluator, Outcome]] = field(default_factory=list)
     verdicts: dict[ConfiguredEvaluator, Verdict] = field(default_factory=dict)
     flips: list[Flip] = field(default_factory=list)
     origin: Origin | None = None
     compared_beside: frozenset[str] = frozenset()
     seconds: float = 0.0
+    not_run: str = ""
 
     @property
     def errors(self) -> list[tuple[str, str]]:
         """(evaluator, what went wrong) for each evaluator that gave no verdict because something broke."""
         return [(selected.id, own.reason) for selected, own in self.verdicts.items() if own.status == "error"]
+
+    @property
+    def max_runs(self) -> int:
+        """Return the maximum number of repeats of a sequential test, 0 without a test."""
+        model = self.task.model
+        return model.runs if model.stopping is not None and not self.task.answered else 0
 
     def decides(self, selected: ConfiguredEvaluator) -> bool:
         """Return True if an evaluator's verdict decides the item.

@@ -20,6 +20,7 @@ from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 from pytest_evalstudio.formats.source import CaseIdentity
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.stats.sequential import Sprt
 
 _NOT_IN_NAMES = re.compile(rf"[\[\]/\s{UNSAFE}]|::|##+")
 _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
@@ -33,7 +34,8 @@ class ModelInfo:
     Attributes:
         key: what results are grouped by.
         label: display name; unique in its file.
-        runs: how often each question is asked of it.
+        runs: how often each question is asked of it, the maximum where a test ends the asking.
+        stopping: the test that ends the asking of a question; None for a fixed number of repeats.
         retrieves: whether it retrieves; None where only the context of its answers says.
         description: further fields of the record's header.
     """
@@ -41,12 +43,18 @@ class ModelInfo:
     key: str
     label: str
     runs: int = 1
+    stopping: Sprt | None = None
     retrieves: bool | None = None
     description: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", safe_identifier(self.key))
         object.__setattr__(self, "label", safe_identifier(self.label))
+
+    @property
+    def first_runs(self) -> int:
+        """Return how many repeats of a question are always asked for."""
+        return self.runs if self.stopping is None else self.stopping.first_look
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +69,7 @@ class EvalTask:
         source: the original of a perturbed case, under the same model.
         related: by type of relationship, other cases under the same model that this one is linked to.
         attempt: number of the attempt at the test case, 1 for the first.
+        policy: verdict on repeats, "" for that of the run.
     """
 
     name: str
@@ -74,6 +83,7 @@ class EvalTask:
     source: EvalTask | None = None
     related: Mapping[str, EvalTask] = field(default_factory=lambda: NOTHING)
     attempt: int = 1
+    policy: str = ""
 
     @property
     def key(self) -> str:
@@ -150,7 +160,15 @@ def _of_suite(
         )
         made.append((item, case))
     return [
-        EvalTask(name="", model=model, case=case, choice=item.evaluators, xfail=item.xfail, skip=item.skip)
+        EvalTask(
+            name="",
+            model=model,
+            case=case,
+            choice=item.evaluators,
+            xfail=item.xfail,
+            skip=item.skip,
+            policy=item.policy or suite.policy,
+        )
         for model in models
         for item, case in made
     ]
@@ -194,6 +212,7 @@ def _of_rows(
                     choice=first.evaluators,
                     xfail=first.xfail,
                     skip=first.skip,
+                    policy=first.policy,
                 )
             )
     return collected

@@ -10,12 +10,16 @@ from typing import Literal
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
+from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
 from pytest_evalstudio.engine.origins import Origin
 from pytest_evalstudio.engine.scoring.calibrated import conformal_set, uncertain_words
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.tasks import EvalTask
+from pytest_evalstudio.stats.sequential import Sprt
 
 Direction = Literal["pass_to_fail", "fail_to_pass"]
+Stopped = Literal["", "pass", "fail", "inconclusive"]
+"""Decision of a sequential test, "" without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,10 @@ class Verdict:
             or none, is uncertain.
         pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al.,
             2024).
+        repeats: whether each repeat passes on its own, None where it does not say; () without repeats.
+        policy: of the repeats.
+        stopped: decision of the sequential test, "" without one.
+        metric_passes: whether each metric passes by its repeats; empty where its mean decides.
     """
 
     status: Status
@@ -43,6 +51,15 @@ class Verdict:
     least: Mapping[str, float] = field(default_factory=lambda: NOTHING)
     pass_k: float | None = None
     conformal_set: tuple[int, ...] | None = None
+    repeats: tuple[bool | None, ...] = ()
+    policy: str = MEAN
+    stopped: Stopped = ""
+    metric_passes: Mapping[str, bool] = field(default_factory=lambda: NOTHING)
+
+    def metric_passed(self, metric: Metric, score: float, threshold: float) -> bool:
+        """Return True if a metric passes, by its repeats or by its mean."""
+        by_repeats = self.metric_passes.get(metric.key)
+        return metric.passes(score, threshold) if by_repeats is None else by_repeats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +78,21 @@ class Flip:
     fails: bool
 
 
-def verdict(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> Verdict:
+def verdict(
+    selected: ConfiguredEvaluator,
+    outcomes: Sequence[Outcome],
+    policy: PassPolicy = BY_MEAN,
+    stopping: Sprt | None = None,
+) -> Verdict:
     """Return the verdict of one evaluator on the repeats of one task.
 
     If one repeat is in error, the verdict is an error; repeats that are not applicable do not count.
+
+    Args:
+        selected: the evaluator.
+        outcomes: one per repeat.
+        policy: reaches the verdict from several repeats.
+        stopping: sequential test that ended the asking; where it has not decided, the policy does.
     """
     wrong = next((outcome for outcome in outcomes if outcome.status == "error"), None)
     if wrong is not None:
@@ -85,14 +113,26 @@ def verdict(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> Verdi
             conformal_set=conformal_set(selected, scores),
         )
     scores = _means(scored)
-    missed = _missed(selected, scores)
+    repeats = repeat_states(selected, outcomes)
+    decision = _decision(repeats, stopping)
+    by_repeats = _counted(repeats, policy, stopping)
+    if by_repeats is None:
+        missed = _missed(selected, scores)
+        passed = _passed(selected, scores, missed)
+    else:
+        missed = () if by_repeats else _missed_in_repeats(selected, scored)
+        passed = by_repeats
     return Verdict(
         status="score",
-        passed=_passed(selected, scores, missed),
+        passed=passed,
         scores=scores,
         missed=missed,
+        repeats=repeats,
+        policy=policy.text,
+        stopped=decision,
+        metric_passes=_metric_passes(selected, outcomes, policy, stopping),
         code=next((outcome.code for outcome in scored if outcome.code), OutcomeCode.NONE),
-        reason=next((outcome.reason for outcome in scored if outcome.reason), ""),
+        reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
         least=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
         conformal_set=conformal_set(selected, scores),
@@ -126,9 +166,12 @@ def flips(
                 own.scores.get(metric.key),
                 selected.thresholds[metric.key],
             )
-            if old is None or new is None or metric.passes(old, threshold) == metric.passes(new, threshold):
+            if old is None or new is None:
                 continue
-            direction: Direction = "fail_to_pass" if metric.passes(new, threshold) else "pass_to_fail"
+            passes = own.metric_passed(metric, new, threshold)
+            if before.metric_passed(metric, old, threshold) == passes:
+                continue
+            direction: Direction = "fail_to_pass" if passes else "pass_to_fail"
             flips_of_task.append(
                 Flip(
                     evaluator=selected.id,
@@ -175,6 +218,8 @@ def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
 
 def missed_lines(selected: ConfiguredEvaluator, own: Verdict) -> list[str]:
     """Return a line for each metric that missed its threshold; the first line has the reason."""
+    if own.missed and (own.stopped in ("pass", "fail") or own.policy != MEAN):
+        return [_repeats_line(selected, own)]
     lines: list[str] = []
     for key in own.missed:
         metric = selected.spec.metric(key)
@@ -199,6 +244,84 @@ def number(value: float) -> str:
     ('0.5', '0.3333', '1')
     """
     return f"{value:.4f}".rstrip("0").rstrip(".") if math.isfinite(value) else str(value)
+
+
+def repeat_states(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> tuple[bool | None, ...]:
+    """Return for each repeat whether it passes on its own; None where no threshold decides."""
+    return tuple(
+        _passed(selected, outcome.scores, _missed(selected, outcome.scores))
+        if outcome.status == "score"
+        else None
+        for outcome in outcomes
+    )
+
+
+def _reason(outcomes: Sequence[Outcome], repeats: Sequence[bool | None], *, failed_by_repeats: bool) -> str:
+    """Return the first reason of a repeat; of one that fails, where the number of these decides."""
+    failing = [
+        outcome
+        for outcome, state in zip(outcomes, repeats, strict=True)
+        if failed_by_repeats and state is False
+    ]
+    return next(
+        (outcome.reason for outcome in (*failing, *outcomes) if outcome.status == "score" and outcome.reason),
+        "",
+    )
+
+
+def _decision(repeats: Sequence[bool | None], stopping: Sprt | None) -> Stopped:
+    passed, failed = repeats.count(True), repeats.count(False)
+    if stopping is None or not passed + failed:
+        return ""
+    decision = stopping.decision(passed, failed)
+    return "inconclusive" if decision == "open" else decision
+
+
+def _counted(repeats: Sequence[bool | None], policy: PassPolicy, stopping: Sprt | None) -> bool | None:
+    """Return the verdict on counted repeats, None where the mean score decides."""
+    passed, failed = repeats.count(True), repeats.count(False)
+    if not passed + failed:
+        return None
+    decision = _decision(repeats, stopping)
+    if decision in ("pass", "fail"):
+        return decision == "pass"
+    return policy.holds(passed, passed + failed) if policy.counts else None
+
+
+def _metric_passes(
+    selected: ConfiguredEvaluator, outcomes: Sequence[Outcome], policy: PassPolicy, stopping: Sprt | None
+) -> dict[str, bool]:
+    if stopping is None and not policy.counts:
+        return {}
+    passes = {}
+    for metric in flipping_metrics(selected):
+        values = [outcome.scores.get(metric.key) for outcome in outcomes if outcome.status == "score"]
+        threshold = selected.thresholds[metric.key]
+        states = [None if value is None else metric.passes(value, threshold) for value in values]
+        by_repeats = _counted(states, policy, stopping)
+        if by_repeats is not None:
+            passes[metric.key] = by_repeats
+    return passes
+
+
+def _missed_in_repeats(selected: ConfiguredEvaluator, scored: Sequence[Outcome]) -> tuple[str, ...]:
+    """Return the metrics that a repeat misses, in the evaluator's order."""
+    missed = {key for outcome in scored for key in _missed(selected, outcome.scores)}
+    return tuple(metric.key for metric in selected.spec.metrics if metric.key in missed)
+
+
+def _repeats_line(selected: ConfiguredEvaluator, own: Verdict) -> str:
+    """Return the line of a verdict that counts repeats."""
+    passed, total = own.repeats.count(True), len(own.repeats) - own.repeats.count(None)
+    rule = "sequential test" if own.stopped == "fail" else f'pass = "{own.policy}"'
+    means = ", ".join(
+        f"{key} mean {number(value)}, least {number(own.least[key])}, threshold"
+        f" {number(selected.thresholds[key])}"
+        for key in own.missed
+        if (value := own.scores.get(key)) is not None
+    )
+    because = f": {own.reason}" if own.reason else ""
+    return f"{selected.id}: {passed} of {total} repeats pass ({rule}; {means}){because}"
 
 
 def _missed(selected: ConfiguredEvaluator, scores: Mapping[str, float | None]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ STATES = ("none", "passed", "failed", "error", "not_applicable", "scored")
 """States of an evaluator's result for an item, by code; "scored" is a score without a threshold."""
 
 VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
-PASSING = frozenset({VERDICT_CODES["passed"], VERDICT_CODES["skipped"]})
+PASSING = frozenset(VERDICT_CODES[verdict] for verdict in ("passed", "skipped", "not_run"))
 MISSED, BROKEN, FLIPPED = 1, 2, 4
 """Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric
 flipped.

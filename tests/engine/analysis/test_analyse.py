@@ -32,7 +32,15 @@ def test_verdicts_models_and_data_are_counted(tmp_path):
     )
     builder.items.append({**builder.items[0], "key": "c", "rows": [], "verdicts": {}, "verdict": "skipped"})
     found = analyse(builder.write(tmp_path), {})
-    assert found.verdicts == {"passed": 1, "failed": 1, "error": 1, "skipped": 1, "xfailed": 0, "xpassed": 0}
+    assert found.verdicts == {
+        "passed": 1,
+        "failed": 1,
+        "error": 1,
+        "skipped": 1,
+        "xfailed": 0,
+        "xpassed": 0,
+        "not_run": 0,
+    }
     one, two = found.models
     assert (one.rows, one.answered, one.failed, one.retries, one.cost, one.unpriced) == (3, 3, 0, 0, 0.5, 2)
     assert (one.duration_s.mean, one.duration_s.median, one.duration_s.greatest) == (2.0, 2.0, 3.0)

@@ -6,11 +6,13 @@ import pytest
 
 from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.engine.origins import origin
 from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.engine.scoring.verdicts import flips, missed_lines, number, verdict
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry
 
 PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
@@ -208,3 +210,53 @@ def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
         strict=True,
     )
     assert (flip.source_score, flip.score, flip.threshold) == (0.9, 0.6, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("policy", "values", "passed"),
+    [
+        ("mean", (0.9, 0.2, 0.2), False),
+        ("mean", (0.9, 0.9, 0.2), True),
+        ("any", (0.9, 0.2, 0.2), True),
+        ("any", (0.2, 0.2, 0.2), False),
+        ("all", (0.9, 0.9, 0.2), False),
+        ("all", (0.9, 0.9, 0.5), True),
+        ("2/3", (0.9, 0.9, 0.2), True),
+        ("8/10", (0.9, 0.9, 0.2), False),
+        ("8/10", (0.9, 0.9, 0.9, 0.9, 0.2), True),
+    ],
+)
+def test_a_policy_counts_repeats_that_pass_on_their_own(policy, values, passed):
+    found = verdict(reading(), [scored(value) for value in values], PassPolicy.parse(policy))
+    assert (found.passed, found.policy) == (passed, policy)
+    assert bool(found.missed) is not passed
+    assert bool(missed_lines(reading(), found)) is not passed
+
+
+def test_the_reason_is_that_of_a_repeat_that_fails():
+    outcomes = [scored(0.9, reason="fine"), scored(0.1, reason="too short")]
+    found = verdict(reading(), outcomes, PassPolicy.parse("all"))
+    [line] = missed_lines(reading(), found)
+    assert line == (
+        'reading: 1 of 2 repeats pass (pass = "all"; value mean 0.5, least 0.1, threshold 0.5): too short'
+    )
+
+
+def test_repeats_flip_by_the_policy_that_decides_them():
+    any_passes = PassPolicy.parse("any")
+    before = {reading(): verdict(reading(), [scored(0.9), scored(0.9)], any_passes)}
+    after = verdict(reading(), [scored(0.9), scored(0.0)], any_passes)
+    by = "perturbed_by:comma:PerturbationIntensity.HIGH"
+    assert flips(perturbed(by), {reading(): after}, before, origin([by]), strict=True) == []
+    worse = verdict(reading(), [scored(0.0), scored(0.0)], any_passes)
+    [flip] = flips(perturbed(by), {reading(): worse}, before, origin([by]), strict=True)
+    assert (flip.metric, flip.direction) == ("value", "pass_to_fail")
+
+
+def test_an_undecided_test_falls_back_to_the_policy():
+    design = Sprt(max_runs=20, p0=0.9, p1=0.7, alpha=0.05, beta=0.1)
+    outcomes = [scored(0.9), scored(0.9), scored(0.0)]
+    kept = verdict(reading(), outcomes, PassPolicy.parse("2/3"), design)
+    assert (kept.stopped, kept.passed) == ("inconclusive", True)
+    failed = verdict(reading(), [scored(0.0)] * 3, PassPolicy.parse("any"), design)
+    assert (failed.stopped, failed.passed) == ("fail", False)

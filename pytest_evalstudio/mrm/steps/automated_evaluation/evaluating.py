@@ -12,6 +12,7 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
 from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.engine.completing import missing_rows
 from pytest_evalstudio.engine.evaluate import Results, evaluate_lab
 from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.engine.scoring.plan import Plan
@@ -59,7 +60,12 @@ def model_table(context: StepContext) -> dict[str, Any]:
 def named_model(workflow: Workflow, config: Configuration) -> dict[str, Any]:
     """Return the same model for a workflow that is not run."""
     models = {
-        table.name: {"name": table.name, "runs": table.runs or config.runs, **table.settings}
+        table.name: {
+            "name": table.name,
+            "runs": table.runs or config.runs,
+            "budget": table.budget,
+            **table.settings,
+        }
         for table in config.model
     }
     wanted = workflow.model
@@ -133,10 +139,13 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
     lab = results.source.content
     rows = lab.dataset.inputs if isinstance(lab, TestLab) else []
     errors = [row.error for row in rows if row.error]
-    if len(errors) <= most * len(rows):
+    if isinstance(lab, TestLab):
+        errors += ["the budget of the model was used up"] * len(missing_rows(lab))
+    questions = sum(not row.error for row in rows) + len(errors)
+    if len(errors) <= most * questions:
         return ""
     return (
-        f"{len(errors)} of {len(rows)} questions have no answer ({excerpt(errors[0])}); the next run asks"
+        f"{len(errors)} of {questions} questions have no answer ({excerpt(errors[0])}); the next run asks"
         " them again"
     )
 

@@ -313,7 +313,7 @@ function scoreCard(evaluator, state, scores, reason) {
   );
 }
 
-const VERDICT_SIGNS = { passed: "✓", failed: "✗", error: "!", skipped: "–", xfailed: "x", xpassed: "X" };
+const VERDICT_SIGNS = { passed: "✓", failed: "✗", error: "!", skipped: "–", xfailed: "x", xpassed: "X", not_run: "○" };
 
 function verdictMark(verdict) {
   return el(

@@ -1,0 +1,22 @@
+"""Work without Python's cyclic garbage collector."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Disable the cyclic garbage collector.
+
+    Objects that are read from a record have no cycles, and each collection would traverse all of them.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

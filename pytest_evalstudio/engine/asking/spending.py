@@ -1,0 +1,120 @@
+"""Budget of a model: each request is reserved before it is made, and settled after it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import Host
+from pytest_evalstudio.core.store import Store
+from pytest_evalstudio.engine.asking.purse import SharedPurse
+from pytest_evalstudio.formats.budget import BudgetTable
+from pytest_evalstudio.formats.fields import fact
+from pytest_evalstudio.judges.budget import Budget, BudgetLimits, BudgetNames, Expected, Grant, LocalPurse
+
+CHARS_PER_TOKEN = 4
+"""Usual length of a token of English text."""
+
+
+class NotAsked(Exception):
+    """A request that the budget does not allow."""
+
+
+def model_budget(
+    table: BudgetTable, name: str, *, store: Store | None = None, run_id: str = "", workers: int = 1
+) -> Budget:
+    """Return the budget of a model.
+
+    Args:
+        table: the limits.
+        name: of the model.
+        store: of the answers cache, in which the workers of a run count their spending.
+        run_id: the same for all workers of a run; "" where there is none.
+        workers: processes that share the budget; without a common store each has its part.
+    """
+    limits = BudgetLimits(max_calls=table.calls, max_cost_usd=table.cost_usd, max_tokens=table.tokens)
+    names = BudgetNames(calls="budget.calls", cost="budget.cost_usd", tokens="budget.tokens")
+    if workers <= 1:
+        return Budget(limits=limits, names=names, purse=LocalPurse())
+    if run_id and store is not None and store.is_writable:
+        return Budget(limits=limits, names=names, purse=SharedPurse(store, f"{run_id} model {name}"))
+    return Budget(limits=limits.share(workers), names=names)
+
+
+def budget_of(table: Mapping[str, object]) -> Budget | None:
+    """Return the budget of a `[[model]]` table with a name, None without one.
+
+    Raises:
+        ConfigurationError: if it is wrong.
+    """
+    value = table.get("budget")
+    if value is None:
+        return None
+    try:
+        limits = BudgetTable.model_validate(value)
+    except ValidationError as exc:
+        error = exc.errors(include_url=False)[0]
+        place = ".".join(map(str, ("budget", *error["loc"])))
+        raise ConfigurationError(f"model {table['name']!r}: {place}: {fact(error)}") from None
+    return model_budget(limits, str(table["name"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices and limits that a host knows, from its parameters of these names.
+
+    Attributes:
+        input_usd, output_usd: of a token; None where they are not configured.
+        max_output_tokens: of an answer; None where it is not limited.
+    """
+
+    input_usd: float | None = None
+    output_usd: float | None = None
+    max_output_tokens: int | None = None
+
+    @classmethod
+    def of(cls, host: Host) -> Prices:
+        """Return what a host's parameters say."""
+        prices = [getattr(host, f"{side}_usd_per_million", None) for side in ("input", "output")]
+        per_token = [price / 1e6 if isinstance(price, int | float) else None for price in prices]
+        limit = getattr(host, "max_tokens", None)
+        return cls(per_token[0], per_token[1], limit if isinstance(limit, int) else None)
+
+    def least(self, prompt: Prompt) -> Expected:
+        """Return the amounts of a prompt without its answer."""
+        tokens = chars_of(prompt) / CHARS_PER_TOKEN
+        return Expected(usd=tokens * (self.input_usd or 0.0), tokens=tokens)
+
+
+def chars_of(prompt: Prompt) -> int:
+    """Return the length of all texts of a prompt."""
+    return len(prompt.text) + len(prompt.system) + sum(len(turn.content) for turn in prompt.conversation)
+
+
+async def within(
+    budget: Budget, prices: Prices, prompt: Prompt, request: Callable[[Prompt], Awaitable[Answer]]
+) -> Answer:
+    """Make one request within a budget.
+
+    Raises:
+        NotAsked: if the budget does not allow it.
+    """
+    grant = await budget.reserve(chars_of(prompt), prices.least(prompt))
+    if not isinstance(grant, Grant):
+        raise NotAsked(grant)
+    answer: Answer | None = None
+    try:
+        answer = await request(prompt)
+        return answer
+    finally:
+        budget.settle(
+            grant,
+            answered=answer is not None and not answer.error,
+            cost_usd=answer.cost_usd if answer is not None else None,
+            input_tokens=answer.usage.get("input_tokens", 0) if answer is not None else 0,
+            output_tokens=answer.usage.get("output_tokens", 0) if answer is not None else 0,
+        )

@@ -1,0 +1,65 @@
+"""Items of a record without contexts, outcomes and marks, for readers that compare runs.
+
+Decoding an outline takes a part of the time and memory of decoding the item.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from pytest_evalstudio.record.items import Item, Link, Message, VerdictWord
+
+
+class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """A row without its context and outcomes; see `items.Row`."""
+
+    input: str
+    corpus: tuple[str, ...]
+    relationships: tuple[Link, ...]
+    expected_output: str
+    output_condition: str
+    actual_output: str
+    actual_duration: float
+    cost: float | None
+    error: str
+    conversation: tuple[Message, ...] = ()
+    expected_facts: tuple[str, ...] = ()
+    guidelines: tuple[str, ...] = ()
+    expected_documents: tuple[str, ...] = ()
+
+
+class VerdictOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """The numbers of a verdict; see `items.ItemVerdict`."""
+
+    passed: bool | None
+    scores: dict[str, float | None]
+    pass_k: float | None = None
+    repeats: tuple[bool | None, ...] = ()
+
+
+class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="item"):
+    """An item in outline; see `items.Item`."""
+
+    nodeid: str
+    verdict: VerdictWord
+    part: int = 0
+    file: str
+    key: str
+    model_key: str
+    reason: str
+    rows: tuple[RowOutline, ...]
+    verdicts: dict[str, VerdictOutline]
+    flaky: bool = False
+
+
+AnyItem = Item | ItemOutline
+_DECODER: msgspec.json.Decoder[ItemOutline] = msgspec.json.Decoder(ItemOutline, strict=False)
+
+
+def decode_outlines(lines: bytes) -> list[ItemOutline] | None:
+    """Return the outlines of some lines, None if one is not an item as this version writes it."""
+    try:
+        return _DECODER.decode_lines(lines)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,25 @@
+"""Reliability over repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
+from pytest_evalstudio.report.sections import section
+
+
+@section("repeats", title="Repeats", order=35)
+def repeats(content: Content) -> Mapping[str, object] | None:
+    """Show pass@k, pass^k, flaky cases and sequential tests; nothing where no question was repeated."""
+    analysed = content.analysis.repeats
+    if not (analysed.figures or analysed.flaky or analysed.stopping):
+        return None
+    return {
+        "head": HEAD,
+        "rows": list(repeat_rows(analysed)),
+        "flaky_head": FLAKY_HEAD,
+        "flaky": list(flaky_rows(analysed)),
+        "left_out": analysed.flaky_items - len(analysed.flaky),
+        "stopping": [list(stopping_lines(figures)) for figures in analysed.stopping],
+    }

@@ -1,0 +1,105 @@
+"""The recipes of docs/how-to/ci.md: their commands run, and write the files that they hand on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from pytest_evalstudio.cli import main
+from support.project import APP, CONFIG, Project
+
+TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
+RECIPES = {
+    found["name"]: found["body"]
+    for found in re.finditer(
+        r"^```\w+ recipe=(?P<name>\w+)\n(?P<body>.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
+    )
+}
+WORSE = APP.replace("It is 6.", "It is 7.")
+CASES = [
+    {"key": "four", "prompt": "2+2?", "condition": '"4"'},
+    {"key": "six", "prompt": "3+3?", "condition": '"6"'},
+]
+
+
+@pytest.fixture
+def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A repository with a suite and a baseline, whose application became worse."""
+    project = Project(pytester, with_app=False)
+    project.write("suites/evalstudio.toml", CONFIG)
+    project.write("suites/app.py", APP)
+    project.suite(*CASES, name="suites/sums_suite.json")
+    monkeypatch.chdir(project.folder)
+    project.run("suites").assert_outcomes(passed=2)
+    assert main(["baseline", "save", "-o", "evalstudio-baseline.jsonl"]) == 0
+    project.write("suites/app.py", WORSE)
+    return project
+
+
+def run(project: Project, command: str) -> pytest.RunResult:
+    """Run the pytest command of a recipe."""
+    program, *arguments = shlex.split(command)
+    assert (program, arguments[:2]) == ("python", ["-m", "pytest"])
+    result = project.run(*arguments[2:])
+    result.assert_outcomes(passed=1, failed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*regressed since baseline*", "items: 1 regressed, 1 still passing"])
+    return result
+
+
+def pytest_command(commands: list[str]) -> str:
+    [command] = [command for command in commands if command.startswith("python -m pytest")]
+    return command
+
+
+def assert_written(project: Project, *names: str) -> None:
+    assert [name for name in names if not (project.folder / name).is_file()] == []
+
+
+def test_the_recipe_for_github(repository: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(repository.folder / "step-summary.md"))
+    steps = yaml.safe_load(RECIPES["github"])["jobs"]["evaluate"]["steps"]
+    result = run(repository, pytest_command([step["run"] for step in steps if "run" in step]))
+
+    result.stdout.fnmatch_lines(["::error file=suites/sums_suite.json,line=*six*"])
+    assert (repository.folder / "step-summary.md").read_text().count("# Evaluation summary") == 1
+    uses = {step["uses"].partition("@")[0]: step.get("with", {}) for step in steps if "uses" in step}
+    assert_written(
+        repository,
+        uses["github/codeql-action/upload-sarif"]["sarif_file"],
+        *uses["actions/upload-artifact"]["path"].split(),
+    )
+
+
+def test_the_recipe_for_gitlab(repository: Project) -> None:
+    job = yaml.safe_load(RECIPES["gitlab"])["evaluate"]
+    run(repository, pytest_command(job["script"]))
+    reports = job["artifacts"]["reports"]
+    assert_written(repository, reports["codequality"], reports["junit"], *job["artifacts"]["paths"])
+
+
+def test_the_recipe_for_jenkins(repository: Project) -> None:
+    recipe = RECIPES["jenkins"]
+    assert recipe.count("{") == recipe.count("}")
+    run(repository, pytest_command(re.findall(r"sh '([^']+)'", recipe)))
+    [junit], [artifacts] = re.findall(r"junit '([^']+)'", recipe), re.findall(r"artifacts: '([^']+)'", recipe)
+    assert_written(repository, junit, *artifacts.split(", "))
+    names = {entry.get("name") for entry in ElementTree.parse(repository.folder / junit).iter("property")}
+    assert {"evalstudio.baseline.class", "evalstudio.text_matching.model_passes.difference"} <= names
+
+
+def test_shards_and_their_merge(repository: Project) -> None:
+    commands = [line for line in TEXT.splitlines() if "shard" in line or line.startswith("evalstudio merge")]
+    counts = []
+    for command in commands[:2]:
+        outcomes = repository.run(*shlex.split(command)[3:]).parseoutcomes()
+        counts.append(outcomes.get("passed", 0) + outcomes.get("failed", 0))
+    assert counts == [1, 1]
+    assert main(shlex.split(commands[2])[1:]) == 0
+    assert_written(repository, "evalstudio-report/record.jsonl")
