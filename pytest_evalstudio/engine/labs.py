@@ -238,6 +238,14 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.cost = answer.cost_usd
     row.usage = dict(answer.usage)
     row.error = answer.error
-    if answer.tool_calls:
-        assert row.model_extra is not None  # unknown keys are kept
-        row.model_extra["tool_calls"] = [dict(call) for call in answer.tool_calls]
+    row.context_scores = list(answer.context_scores)
+    row.first_token_s = answer.first_token_s
+    row.served_model = answer.served_model
+    row.request_id = answer.request_id
+    details = {
+        "retries": answer.retries,
+        "tool_calls": [dict(call) for call in answer.tool_calls],
+        "artifacts": list(answer.artifacts),
+    }
+    assert row.model_extra is not None  # unknown keys are kept
+    row.model_extra.update({name: value for name, value in details.items() if value})

@@ -363,6 +363,8 @@ class ModelSession:
             text=clean(answer.text),
             context=tuple(map(clean, answer.context)),
             context_sources=tuple(map(clean, answer.context_sources)),
+            served_model=clean(answer.served_model),
+            request_id=clean(answer.request_id),
             tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
         )
 

@@ -1,0 +1,226 @@
+"""Services as their real clients know them: one protocol per host, with the settings that reach it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+from support.service import Request, Response
+
+KEY = "sk-planted-4711-secret"
+ANSWER = "The fee is 5 USD."
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A host with the service that it talks to.
+
+    Attributes:
+        settings: from the service's origin to the table of the model.
+        respond: answers a request as the service does.
+        asks: whether a request asks the question.
+        question_of: the question in a request.
+        refusal: from a text to the body of an error.
+        streams: the response of a stream that is sent slowly, None where the host does not stream.
+        handler: of the service, where it is more than HTTP.
+        half: the fault of a reply that ends in the middle, where the connection is not HTTP.
+    """
+
+    id: str
+    settings: Callable[[str], dict[str, Any]]
+    respond: Callable[[Request], Response]
+    asks: Callable[[Request], bool]
+    question_of: Callable[[Request], str]
+    refusal: Callable[[str], Any] = lambda text: {"error": {"message": text, "type": "error"}}
+    error_headers: Mapping[str, str] = field(default_factory=dict)
+    streams: Callable[[float], Response] | None = None
+    handler: type[BaseHTTPRequestHandler] | None = None
+    context: tuple[str, ...] = ()
+    extra: str = ""
+
+
+def completion(text: str = ANSWER) -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "served-1",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+    }
+
+
+def completion_parts(pause_s: float) -> Response:
+    def chunk(delta: Mapping[str, Any], finish: str | None = None, **more: Any) -> bytes:
+        choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
+        head = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "served-1"}
+        return f"data: {json.dumps({**head, 'choices': choices, **more})}\n\n".encode()
+
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    last = f"data: {json.dumps({'id': 'c', 'model': 'served-1', 'choices': [], 'usage': usage})}\n\n".encode()
+    texts = [
+        chunk({"role": "assistant", "content": ""}),
+        chunk({"content": "The fee "}),
+        chunk({"content": "is 5 USD."}),
+    ]
+    return Response(
+        parts=[*texts, chunk({}, "stop"), last, b"data: [DONE]\n\n"],
+        pause_s=pause_s,
+        headers={"Content-Type": "text/event-stream"},
+    )
+
+
+def chat(request: Request) -> Response:
+    if request.method == "GET":
+        models = [{"id": name, "object": "model", "created": 0, "owned_by": "me"} for name in ("m", "m2")]
+        return Response({"object": "list", "data": models})
+    if request.body.get("stream"):
+        return completion_parts(0.0)
+    return Response(completion(), headers={"x-request-id": "req-1"})
+
+
+def anthropic(request: Request) -> Response:
+    if request.method == "GET":
+        model = {"id": "m", "type": "model", "display_name": "M", "created_at": "2025-01-01T00:00:00Z"}
+        return Response({"data": [model], "has_more": False, "first_id": "m", "last_id": "m"})
+    if request.body.get("stream"):
+        return anthropic_parts(0.0)
+    return Response(message([{"type": "text", "text": ANSWER}]), headers={"request-id": "req-1"})
+
+
+def message(content: list[Any], stop: str | None = "end_turn") -> dict[str, Any]:
+    usage = {"input_tokens": 10, "output_tokens": 5}
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "served-1"}
+    return {**head, "content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
+
+
+def anthropic_parts(pause_s: float) -> Response:
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": message([], None)},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "The fee "}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "is 5 USD."}},
+        {"type": "content_block_stop", "index": 0},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+            "usage": {"output_tokens": 5},
+        },
+        {"type": "message_stop"},
+    ]
+    parts = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events]
+    headers = {"Content-Type": "text/event-stream", "request-id": "req-1"}
+    return Response(parts=parts, pause_s=pause_s, headers=headers)
+
+
+def ollama(request: Request) -> Response:
+    if request.path == "/api/tags":
+        return Response({"models": [{"model": "m:latest"}, {"model": "m2:latest"}]})
+    if request.body.get("stream"):
+        return ollama_parts(0.0)
+    return Response(ollama_part(ANSWER, done=True))
+
+
+def ollama_part(text: str, *, done: bool) -> dict[str, Any]:
+    counts = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if done else {}
+    head = {"model": "served-1", "created_at": "2025-01-01T00:00:00Z", "done": done}
+    return {**head, "message": {"role": "assistant", "content": text}, **counts}
+
+
+def ollama_parts(pause_s: float) -> Response:
+    parts = [
+        ollama_part("The fee ", done=False),
+        ollama_part("is 5 USD.", done=False),
+        ollama_part("", done=True),
+    ]
+    return Response(parts=[json.dumps(part).encode() + b"\n" for part in parts], pause_s=pause_s)
+
+
+def json_service(request: Request) -> Response:
+    hits = [{"text": "Fees: 5 USD.", "file": "fees.md", "score": 0.75}]
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    return Response({"answer": ANSWER, "hits": hits, "usage": usage, "model": "served-1", "id": "req-1"})
+
+
+def events(pause_s: float) -> Response:
+    parts = [b'data: {"answer": "The fee "}\n\n', b'data: {"answer": "is 5 USD."}\n\n', b"data: [DONE]\n\n"]
+    return Response(parts=parts, pause_s=pause_s, headers={"Content-Type": "text/event-stream"})
+
+
+def last_message(request: Request) -> str:
+    return str(request.body["messages"][-1]["content"])
+
+
+def posts(request: Request) -> bool:
+    return request.method == "POST"
+
+
+def chat_host(id: str, **more: Any) -> Protocol:
+    return Protocol(
+        id=id,
+        settings=lambda url: {"url": f"{url}/v1", "llm_model_name": "m", "api_key": KEY, **more},
+        respond=chat,
+        asks=posts,
+        question_of=last_message,
+        streams=completion_parts,
+        extra="openai",
+    )
+
+
+PROTOCOLS = [
+    *map(chat_host, ("openai_compatible", "openai_llm", "h2ogpt", "h2ollmops")),
+    Protocol(
+        id="azure_openai_llm",
+        settings=lambda url: {"url": url, "environment_id": "prod-4o", "api_key": KEY},
+        respond=chat,
+        asks=posts,
+        question_of=last_message,
+        streams=completion_parts,
+        extra="openai",
+    ),
+    Protocol(
+        id="anthropic_llm",
+        settings=lambda url: {"url": url, "llm_model_name": "m", "api_key": KEY},
+        respond=anthropic,
+        asks=posts,
+        question_of=last_message,
+        refusal=lambda text: {"type": "error", "error": {"type": "some_error", "message": text}},
+        streams=anthropic_parts,
+        extra="anthropic",
+    ),
+    Protocol(
+        id="ollama",
+        settings=lambda url: {"url": url, "llm_model_name": "m", "api_key": KEY},
+        respond=ollama,
+        asks=posts,
+        question_of=last_message,
+        refusal=lambda text: {"error": text},
+        streams=ollama_parts,
+        extra="ollama",
+    ),
+    Protocol(
+        id="http",
+        settings=lambda url: {
+            "url": f"{url}/ask",
+            "api_key": KEY,
+            "reply": {
+                "answer": "/answer",
+                "context": "/hits/*/text",
+                "sources": "/hits/*/file",
+                "scores": "/hits/*/score",
+                "usage": "/usage",
+                "served_model": "/model",
+                "request_id": "/id",
+            },
+        },
+        respond=json_service,
+        asks=posts,
+        question_of=lambda request: request.body["prompt"],
+        streams=events,
+        context=("Fees: 5 USD.",),
+        extra="http",
+    ),
+]
