@@ -5,46 +5,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
+from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._completions import (
-    error_fault,
     error_in,
     first_choice,
     refused_parameters,
     sendable,
     token_usage,
 )
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
-from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._connected import import_client
+from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._streams import StreamedCompletion
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
     from openai import APIStatusError
 
-REMEDIES: Mapping[int, str] = {
-    400: "check llm_model_name and arguments",
-    401: "check api_key",
-    403: "check that api_key may use this model",
-    404: "check url (it usually ends in /v1) and llm_model_name",
-    422: "check arguments",
-}
-
 _BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
 _SET_BY_HOST = ("model", "messages", "stream")
 
 
 @dataclass(kw_only=True)
-class ChatCompletions(Connected):
+class ChatCompletions(OpenAIService):
     """A service that speaks OpenAI's chat completions.
 
     Attributes:
-        url: the service's base, e.g. "http://localhost:11434/v1".
-        api_key: use "${NAME}" to take it from the environment; local services need none.
         temperature, max_tokens, seed: None for the service's own default.
         stream: whether the answer arrives in parts; the time to the first part is then recorded.
         input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
@@ -53,11 +43,7 @@ class ChatCompletions(Connected):
             "auto" for the first of these that the service takes.
     """
 
-    __evalstudio__: ClassVar[HostSpec]
-
-    url: str
     llm_model_name: str
-    api_key: str = field(default="", repr=False)
     system_prompt: str = ""
     temperature: float | None = None
     max_tokens: int | None = None
@@ -68,8 +54,6 @@ class ChatCompletions(Connected):
     arguments: Mapping[str, Any] = field(default_factory=dict)
     structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
-    _client: Any = field(default=None, init=False, repr=False)
-    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
     _note: Callable[[str], None] = field(default=lambda message: None, init=False, repr=False)
     _optional: frozenset[str] = field(default=frozenset(), init=False, repr=False)
 
@@ -79,10 +63,8 @@ class ChatCompletions(Connected):
         Raises:
             ConfigurationError: if the openai package is not installed, or a parameter cannot be right.
         """
-        self._mask, self._note, self._optional = tools.mask, tools.note, tools.optional
-        require_package(self.__evalstudio__.id, "openai", "openai")
-        check_url("url", self.url)
-        self.check_connection(tools.folder)
+        self._note, self._optional = tools.note, tools.optional
+        self.check_service(tools)
         for name in _SET_BY_HOST:
             if name in self.arguments:
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
@@ -90,12 +72,13 @@ class ChatCompletions(Connected):
             raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Nothing to prepare: the service does not retrieve, documents of a test are not sent."""
+        """Import the client; the service does not retrieve, documents of a test are not sent."""
+        await import_client("openai")
 
     async def answer(self, prompt: Prompt) -> Answer:
         import openai
 
-        client = self._opened_client()
+        client = self.client()
         form, optional = self._form(prompt), self._optional
         try:
             request = self._request(prompt, form)
@@ -109,55 +92,10 @@ class ChatCompletions(Connected):
             if refused := self._refused_parameters(exc, optional):
                 self._leave_out(refused)
                 return await self.answer(prompt)
-            raise self._status_fault(exc) from exc
-        except HostFault:
-            raise
+            raise self.status_fault(exc) from exc
         except Exception as exc:
-            raise self._fault(exc) from exc
+            raise self.fault(exc) from exc
         return self._read(reply)
-
-    async def models(self) -> list[str]:
-        """Return the names of the models that the key may use.
-
-        Raises:
-            HostFault: if the service does not list them.
-        """
-        import openai
-
-        try:
-            page = await self._opened_client().models.list()
-            return [str(model.id) for model in page.data]
-        except openai.APIStatusError as exc:
-            raise self._status_fault(exc) from exc
-        except Exception as exc:
-            raise self._fault(exc) from exc
-
-    async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
-
-    def make_client(self, **common: Any) -> Any:
-        """Return the client of the service.
-
-        Args:
-            common: arguments of every client of the openai package.
-        """
-        import openai
-
-        return openai.AsyncOpenAI(base_url=self.url, **common)
-
-    def _opened_client(self) -> Any:
-        if self._client is None:
-            import openai
-
-            http_client = openai.DefaultAsyncHttpxClient(
-                event_hooks={"request": [self._refuse_other_origin]}, **self.http_options()
-            )
-            self._client = self.make_client(
-                api_key=self.api_key or "none", max_retries=0, timeout=None, http_client=http_client
-            )
-        return self._client
 
     def _form(self, prompt: Prompt) -> str:
         """Return the form of reply that the service is asked for."""
@@ -201,7 +139,7 @@ class ChatCompletions(Connected):
         async with stream:
             async for chunk in stream:
                 if error := error_in(chunk):
-                    raise self._error_fault(error)
+                    raise self.error_fault(error)
                 collected.add(chunk, time.perf_counter() - start)
             collected.request_id = stream.response.headers.get("x-request-id") or collected.id
         if collected.finish_reason is None:
@@ -215,7 +153,7 @@ class ChatCompletions(Connected):
         `cut_at_length`.
         """
         if error := error_in(reply):
-            raise self._error_fault(error)
+            raise self.error_fault(error)
         if isinstance(reply, str):
             raise HostFault(f"{self.url} sent a reply without an answer: {quoted(reply, self._mask)}")
         text, finish = first_choice(reply, self.url)
@@ -242,57 +180,6 @@ class ChatCompletions(Connected):
             served_model=_text_of(reply, "model"),
             request_id=_text_of(reply, "_request_id") or _text_of(reply, "id"),
         )
-
-    async def _refuse_other_origin(self, request: Any) -> None:
-        """Refuse a redirect to another origin, which would get the prompt and the configured headers.
-
-        Args:
-            request: of the HTTP library of the openai package, which is not the same in all its versions.
-
-        Raises:
-            HostFault: names the origin; the client calls this for each request, redirected ones too.
-        """
-        base = self._client.base_url
-        if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
-            target = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            raise HostFault(
-                f"{self.url} redirects to {target}, which gets no request; if it is the service, set"
-                " its address as url"
-            )
-
-    def _error_fault(self, error: Any) -> HostFault:
-        said = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
-        return error_fault(error, f"{self.url} sent a reply without an answer: {quoted(said, self._mask)}")
-
-    def _fault(self, exc: Exception) -> HostFault:
-        """Return the fault for an exception of the client, other than a status."""
-        import openai
-
-        if isinstance(exc, openai.APITimeoutError):
-            return HostFault(f"{self.url} did not answer in time", retry=True)
-        if isinstance(exc, openai.APIResponseValidationError):
-            return HostFault(f"{self.url} sent a reply that is not a chat completion")
-        if isinstance(exc, openai.APIConnectionError) or is_transport_error(exc):
-            if isinstance(exc.__cause__, HostFault):
-                return exc.__cause__
-            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
-        if isinstance(exc, openai.APIError) and isinstance(exc.body, Mapping):  # an error within a stream
-            return self._error_fault(exc.body)
-        if isinstance(exc, openai.OpenAIError):
-            return HostFault(f"{type(exc).__name__}: {exc}")
-        if isinstance(exc, ValueError):
-            return HostFault(f"{self.url} sent a reply that is not JSON: {exc}")
-        return HostFault(
-            f"{exc}; check arguments" if isinstance(exc, TypeError) else f"{type(exc).__name__}: {exc}"
-        )
-
-    def _status_fault(self, exc: APIStatusError) -> HostFault:
-        body = exc.body if isinstance(exc.body, Mapping) else {}
-        text = str(body.get("message") or exc.response.text or exc.response.reason_phrase)
-        said = quoted(text, self._mask)
-        if exc.status_code == 429 and body.get("code") == "insufficient_quota":
-            return HostFault(f"HTTP 429: {said}; the account has no credit left", ends_asking=True)
-        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)
 
     def _refused_parameters(self, exc: APIStatusError, optional: frozenset[str]) -> frozenset[str]:
         body = exc.body if isinstance(exc.body, Mapping) else {}

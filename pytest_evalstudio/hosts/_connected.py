@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import ssl
+import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.hosts._callables import in_thread
 
 
 @dataclass(kw_only=True)
@@ -77,6 +81,12 @@ def require_package(host: str, module: str, extra: str) -> None:
         raise ConfigurationError(
             f'host {host!r} needs the {module} package: pip install "pytest-evalstudio[{extra}]"'
         )
+
+
+async def import_client(module: str) -> None:
+    """Import the client of a service, which may take seconds, so that no answer's duration contains it."""
+    if module not in sys.modules:
+        await in_thread(partial(importlib.import_module, module))
 
 
 def require_key(name: str, value: str, variable: str) -> None:

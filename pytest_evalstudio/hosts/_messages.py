@@ -29,3 +29,10 @@ def counts(usage: Mapping[str, object]) -> dict[str, int]:
     return {
         name: count for name, count in usage.items() if isinstance(count, int) and not isinstance(count, bool)
     }
+
+
+def conversation_text(prompt: Prompt) -> str:
+    """Return the question as one text, with the earlier turns before it if there are any."""
+    turns = [f"{turn.role}: {turn.content}" for turn in prompt.conversation]
+    text = "\n".join([*turns, f"user: {prompt.text}"]) if turns else prompt.text
+    return sendable(text)

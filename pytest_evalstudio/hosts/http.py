@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
 from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._messages import messages
 from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
@@ -80,7 +80,8 @@ class HttpService(Connected):
             raise ConfigurationError('reply: has no answer; add answer = "/POINTER"')
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Nothing to prepare: the service has its documents; their names are `{{ corpus }}`."""
+        """Import the client; the service has its documents; their names are `{{ corpus }}`."""
+        await import_client("httpx")
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:

@@ -10,7 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault, host
-from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
 from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
 from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
@@ -67,7 +67,8 @@ class Ollama(Connected):
                 raise ConfigurationError(f"arguments.{name}: cannot be given here")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
-        """Nothing to prepare: the service does not retrieve, documents of a test are not sent."""
+        """Import the client; the service does not retrieve, documents of a test are not sent."""
+        await import_client("ollama")
 
     async def answer(self, prompt: Prompt) -> Answer:
         try:

@@ -13,10 +13,13 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking import retrying
 from pytest_evalstudio.engine.asking.hosts import open_model
-from support.protocols import ANSWER, KEY, PROTOCOLS
-from support.service import Response, running
+from support.protocols import PROTOCOLS
+from support.service import ANSWER, KEY, Response, running
 
 QUESTION = "What is the fee?"
+streaming = pytest.mark.parametrize(
+    "protocol", [protocol for protocol in PROTOCOLS if protocol.streams], ids=lambda protocol: protocol.id
+)
 by_id = pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda protocol: protocol.id)
 
 
@@ -147,30 +150,28 @@ def test_garbage_under_200_is_an_error_of_that_case(protocol, asked, service, bo
 
 @by_id
 def test_nobody_at_the_address_is_an_error_that_names_it(protocol, tmp_path):
+    document = tmp_path / "fees.md"
+    document.write_text("A transfer costs 5 USD.", encoding="utf-8")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, not listening
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         table = {"host": protocol.id, "retries": 0, **protocol.settings(url)}
         with open_model("mine", table, Registry(), folder=tmp_path, cache=None) as session:
-            [answer] = session.ask([Prompt(text=QUESTION)])
+            [answer] = session.ask([Prompt(text=QUESTION, corpus=(str(document),))])
     assert "no connection to" in answer.error
     assert url.removeprefix("http://") in answer.error
 
 
-@by_id
+@streaming
 def test_a_stream_is_joined_and_the_first_part_is_timed(protocol, asked, service):
-    if protocol.streams is None:
-        pytest.skip("the service does not stream")
     service.always = protocol.streams(0.05)
     [answer] = asked(stream=True)
     assert (answer.text, answer.error) == (ANSWER, "")
     assert 0 < answer.first_token_s < answer.duration_s
 
 
-@by_id
+@streaming
 def test_a_stream_that_breaks_is_tried_again(protocol, asked, service):
-    if protocol.streams is None:
-        pytest.skip("the service does not stream")
     whole = protocol.streams(0.0)
     service.faults = [Response(parts=whole.parts[:2], headers=whole.headers, half=True)]
     service.protocol = lambda request: protocol.streams(0.0)
@@ -178,10 +179,8 @@ def test_a_stream_that_breaks_is_tried_again(protocol, asked, service):
     assert (answer.text, answer.retries) == (ANSWER, 1)
 
 
-@by_id
+@streaming
 def test_a_stream_that_is_too_slow_runs_into_the_time_limit(protocol, asked, service):
-    if protocol.streams is None:
-        pytest.skip("the service does not stream")
     service.always = protocol.streams(0.4)
     [answer] = asked(stream=True, timeout_s=0.3, retries=0)
     assert "no answer within 0.3 s" in answer.error

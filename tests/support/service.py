@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+KEY = "sk-planted-4711-secret"
+ANSWER = "The fee is 5 USD."
+
 
 @dataclass
 class Request:

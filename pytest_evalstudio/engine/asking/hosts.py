@@ -14,6 +14,7 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
 from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.loops import LoopThread
@@ -107,6 +108,7 @@ def _opened(
     notes: list[str] = []
     secrets = Secrets()
     expanded = secrets.expand(settings, env=env)
+    register = CorpusRegister(cache.folder if cache is not None else None)
     try:
         given = _Given.checked(cls, settings, expanded, f"host {spec.id}")
         limits = build(Limits, given.limits, "").share(workers)
@@ -118,6 +120,7 @@ def _opened(
                     name=name,
                     folder=folder,
                     downloads=downloads,
+                    artifacts=cache.folder / "artifacts" if cache is not None else None,
                     split_sentences=split_sentences,
                     mask=secrets.mask_message,
                     timeout_s=limits.timeout_s,
@@ -125,6 +128,8 @@ def _opened(
                     trusted_hosts=named_hosts(),
                     optional=frozenset(preferred),
                     note=lambda message: notes.append(f"{kind} {name!r}: {secrets.mask_message(message)}"),
+                    corpora=register,
+                    progress=report_ingestion,
                 )
             )
     except ConfigurationError as exc:
@@ -143,6 +148,7 @@ def _opened(
         thread=thread,
         kind=kind,
         notes=notes,
+        register=register,
     )
 
 

@@ -18,6 +18,7 @@ from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.claims import claimed
+from pytest_evalstudio.engine.asking.corpora import CorpusRegister
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
@@ -47,6 +48,7 @@ class ModelSession:
         refresh: ask again what is stored from earlier sessions, and store the new answers.
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
+        register: of the host's collections; it is closed with the session.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -69,8 +71,10 @@ class ModelSession:
         thread: LoopThread | None = None,
         kind: str = "model",
         notes: list[str] | None = None,
+        register: CorpusRegister | None = None,
     ) -> None:
         self.notes = [] if notes is None else notes
+        self._register = register
         self.host = host
         self.name = name
         self.key = key
@@ -299,24 +303,22 @@ class ModelSession:
     async def _try(self, prompt: Prompt) -> Answer:
         await self._pace.turn()
         start = time.perf_counter()
-        answer = await self._in_time(self.host.answer(prompt))
+        answer = await self._in_time(self.host.answer(prompt), self.limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self.spec.id!r} gave a {type(answer).__name__} instead of an Answer")
         if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
             raise HostFault(f"host {self.spec.id!r} gave an Answer whose {fault}")
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 
-    async def _in_time(self, request: Coroutine[Any, Any, T]) -> T:
+    async def _in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
         try:
-            async with asyncio.timeout(self.limits.timeout_s) as patience:
+            async with asyncio.timeout(timeout_s) as patience:
                 return await request
         except TimeoutError as exc:
             if not patience.expired():
                 raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
             self._counters.timeout_count += 1
-            raise HostFault(
-                f"no answer within {self.limits.timeout_s:g} s (`timeout_s`)", retry=True
-            ) from None
+            raise HostFault(f"no answer within {timeout_s:g} s (`timeout_s`)", retry=True) from None
 
     async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
         def count(fault: BaseException | None) -> None:
@@ -333,7 +335,8 @@ class ModelSession:
         if task is None or task.cancelled():
 
             async def once() -> None:
-                await self._in_time(self.host.prepare(corpus))
+                timeout_s = getattr(self.host, "ingest_timeout_s", self.limits.timeout_s)
+                await self._in_time(self.host.prepare(corpus), timeout_s)
 
             task = self._prepared[corpus] = asyncio.create_task(
                 self._with_retries(once, Prompt(text="", corpus=corpus))
@@ -375,6 +378,8 @@ class ModelSession:
         try:
             async with asyncio.timeout(CLOSING_S):
                 await self.host.close()
+                if self._register is not None:
+                    self._register.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
             fault = self.mask(f"{type(exc).__name__}: {exc}")
             text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")
