@@ -26,6 +26,12 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
+from pytest_evalstudio.formats.model_tables import (
+    ConnectionTable,
+    ModelTable,
+    PriceTable,
+    expanded_models,
+)
 from pytest_evalstudio.formats.recognition import SHARED_FILE
 
 LEXICON = "lexicon"
@@ -193,21 +199,6 @@ class LanguageModels(_Table):
     batch_size: Annotated[int, Field(ge=1)] = 32
 
 
-class ModelTable(BaseModel):
-    """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
-
-    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
-
-    name: Annotated[str, Field(min_length=1)]
-    host: Annotated[str, Field(min_length=1)]
-    runs: Annotated[int, Field(ge=1)] | None = None
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """The host and its parameters."""
-        return {"host": self.host, **(self.model_extra or {})}
-
-
 class ComparisonTable(_Table):
     """Options of the comparison with the baseline.
 
@@ -248,6 +239,8 @@ class Configuration(_Table):
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model:
             models for evaluators.
         language_model: settings of the models that evaluators name in their options.
+        connection: connections to services, by name; models and judges name them.
+        prices: prices of models by name, for hosts that report no cost.
         judge: the judge, or panel of judges, and their budget.
         folder: folder of the configuration; relative paths in it start there.
         file: path of the file, "" for the defaults.
@@ -259,6 +252,8 @@ class Configuration(_Table):
     gate: Annotated[
         list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
     ] = Field(default_factory=list)
+    connection: dict[str, ConnectionTable] = Field(default_factory=dict)
+    prices: dict[str, PriceTable] = Field(default_factory=dict)
     guardrails: Annotated[PathText, Field(min_length=1)] | None = None
     output: PathText | None = None
     cache: PathText | None = None
@@ -330,6 +325,9 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
         configuration = Configuration.model_validate({**data, "file": file, "folder": folder})
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
+    configuration.model = expanded_models(
+        configuration.model, configuration.connection, configuration.prices, file
+    )
     _check_names(configuration)
     return (
         configuration

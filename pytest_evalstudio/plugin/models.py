@@ -17,7 +17,8 @@ from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
 from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
-from pytest_evalstudio.formats.config import Configuration, ModelTable
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
 from pytest_evalstudio.plugin.loops import on_loop
@@ -213,6 +214,8 @@ class Models:
             "model_type": identity.host,
             "llm_model_name": str(identity.settings.get("llm_model_name", "")),
             "model_cfg": identity.settings,
+            **({"connection": table.connection} if table.connection else {}),
+            **({"extra": {"description": table.description}} if table.description else {}),
         }
         return ModelInfo(key=identity.key, label=table.name, runs=runs, description=description)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_inges
 from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.formats.options import build, check_options
@@ -25,7 +26,8 @@ from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.models.sentences import split_sentences
 
 LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker")
-SESSION_KEYS = ("host", "cache", "rag", "runs", *LIMIT_KEYS)
+LABEL_KEYS = ("connection", "description", "prices")
+SESSION_KEYS = ("host", "cache", "rag", "runs", *LABEL_KEYS, *LIMIT_KEYS)
 """Keys of a model's table that are not the host's: `runs` belongs to the plugin, `rag` says that a host of
 kind "both" retrieves.
 """
@@ -149,6 +151,9 @@ def _opened(
         kind=kind,
         notes=notes,
         register=register,
+        connection=given.session.connection,
+        about=given.session.description,
+        prices=Prices(given.session.prices, asked_model(identity.settings)),
     )
 
 
@@ -195,6 +200,11 @@ def model_identity(
     return _identity(name, spec, secrets, secrets.expand(settings, env=env))
 
 
+def asked_model(settings: Mapping[str, Any]) -> str:
+    """Return the name of the language model that a host is to ask, "" where its settings name none."""
+    return str(settings.get("llm_model_name") or "")
+
+
 def _identity(name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any]) -> ModelIdentity:
     masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
     key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, masked])))
@@ -219,6 +229,9 @@ class _SessionOptions:
 
     cache: bool | None = None
     rag: bool | None = None
+    connection: str = ""
+    description: str = ""
+    prices: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +269,7 @@ class _Given:
         return cls(
             parameters=part(host, set(expanded) - {*SESSION_KEYS}, place, SESSION_KEYS),
             limits=part(Limits, LIMIT_KEYS, ""),
-            session=_SessionOptions(**part(_SessionOptions, ("cache", "rag"), "")),
+            session=_SessionOptions(**part(_SessionOptions, ("cache", "rag", *LABEL_KEYS), "")),
         )
 
     def caches(self, spec: HostSpec) -> bool:

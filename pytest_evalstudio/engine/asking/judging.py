@@ -19,6 +19,7 @@ from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
+from pytest_evalstudio.formats.model_tables import connection_settings
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts
@@ -195,7 +196,11 @@ def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, 
     Raises:
         ConfigurationError: if no model has that name.
     """
-    settings = dict(member.settings)
+    settings = {
+        **connection_settings(member.connection or "", config.connection, "judge"),
+        "prices": {name: price.model_dump(mode="json") for name, price in config.prices.items()},
+        **member.settings,
+    }
     if member.model is None:
         return settings
     models = {table.name: table for table in config.model}

@@ -18,12 +18,14 @@ from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.claims import claimed
+from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
+from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
-from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
+from pytest_evalstudio.engine.asking.secrets import Secrets
 
 LONGEST_MESSAGE = 1000
 
@@ -49,6 +51,9 @@ class ModelSession:
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
         register: of the host's collections; it is closed with the session.
+        connection: name of the connection in the configuration, "" for none.
+        about: description in the configuration.
+        prices: for costs that the host does not report.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -72,7 +77,13 @@ class ModelSession:
         kind: str = "model",
         notes: list[str] | None = None,
         register: CorpusRegister | None = None,
+        connection: str = "",
+        about: str = "",
+        prices: Prices | None = None,
     ) -> None:
+        self.connection = connection
+        self.about = about
+        self._prices = prices or Prices({}, "")
         self.notes = [] if notes is None else notes
         self._register = register
         self.host = host
@@ -103,11 +114,24 @@ class ModelSession:
 
         They are success_count, retry_count, timeout_count, failure_count and duration_stats.
         """
-        return self._counters.as_dict()
+        prices = {"prices": self._prices.used} if self._prices.used else {}
+        return {**self._counters.as_dict(), **prices}
+
+    @property
+    def collections(self) -> Mapping[tuple[str, ...], str]:
+        """Return the ids of the host's collections by corpus, where it makes or uses any."""
+        return dict(getattr(self.host, "collections", {}))
 
     def description(self) -> dict[str, Any]:
         """The model as reports show it, without secrets."""
-        return {"name": self.name, "key": self.key, "host": self.spec.id, "settings": dict(self._settings)}
+        labels = {"connection": self.connection, "description": self.about}
+        return {
+            "name": self.name,
+            "key": self.key,
+            "host": self.spec.id,
+            "settings": dict(self._settings),
+            **{key: value for key, value in labels.items() if value},
+        }
 
     def mask(self, text: str) -> str:
         """A message without this model's secrets."""
@@ -261,11 +285,11 @@ class ModelSession:
             return Answer(error=f"{self._kind} {self.name!r} was not asked: {exc}")
         if answer.error:
             return self._failure(answer.error, answer)
-        answer = self._without_secrets(answer)
+        answer = without_secrets(answer, self._secrets)
         self._counters.success(answer.duration_s)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer)
-        return answer
+        return self._priced(answer)
 
     async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
@@ -349,27 +373,18 @@ class ModelSession:
     def _stored(self, key: str) -> Answer | None:
         if self._cache is None or not key:
             return None
-        return self._cache.get(key, stored_since=self._stored_since)
+        stored = self._cache.get(key, stored_since=self._stored_since)
+        return None if stored is None else self._priced(stored)
+
+    def _priced(self, answer: Answer) -> Answer:
+        """Return an answer with its cost; it is stored without, so that a new price applies to it."""
+        return replace(answer, cost_usd=self._prices.cost_of(answer))
 
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
         masked = self.mask(message)
         short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
         return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
-
-    def _without_secrets(self, answer: Answer) -> Answer:
-        def clean(text: str) -> str:
-            return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
-
-        return replace(
-            answer,
-            text=clean(answer.text),
-            context=tuple(map(clean, answer.context)),
-            context_sources=tuple(map(clean, answer.context_sources)),
-            served_model=clean(answer.served_model),
-            request_id=clean(answer.request_id),
-            tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
-        )
 
     async def _closing(self) -> None:
         for task in self._prepared.values():
@@ -388,15 +403,6 @@ class ModelSession:
 
 class _NotAdmitted(Exception):
     """A request that must not be made."""
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {key: _cleaned(item, clean) for key, item in value.items()}
-    return [_cleaned(item, clean) for item in value] if isinstance(value, list | tuple) else value
 
 
 async def _as_it_is(answer: Answer) -> Answer:
