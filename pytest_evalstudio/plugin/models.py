@@ -215,7 +215,7 @@ class Models:
             "llm_model_name": str(identity.settings.get("llm_model_name", "")),
             "model_cfg": identity.settings,
             **({"connection": table.connection} if table.connection else {}),
-            **({"extra": {"description": table.description}} if table.description else {}),
+            **({"description": table.description} if table.description else {}),
         }
         return ModelInfo(key=identity.key, label=table.name, runs=runs, description=description)
 

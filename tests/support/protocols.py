@@ -240,6 +240,9 @@ def converse(request: Request) -> Response:
 
 
 def knowledge_base(request: Request) -> Response:
+    if request.path.startswith("/foundation-models"):
+        return converse(request)
+
     def reference(text: str, uri: str) -> dict[str, Any]:
         location = {"type": "S3", "s3Location": {"uri": uri}}
         return {"content": {"text": text}, "location": location, "metadata": {}}

@@ -25,7 +25,7 @@ from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.models.sentences import split_sentences
 
-LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker")
+LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
 LABEL_KEYS = ("connection", "description", "prices")
 SESSION_KEYS = ("host", "cache", "rag", "runs", *LABEL_KEYS, *LIMIT_KEYS)
 """Keys of a model's table that are not the host's: `runs` belongs to the plugin, `rag` says that a host of

@@ -21,15 +21,19 @@ LONGEST_WAIT_S = 300.0
 BREAKER_REST_S = 30.0
 """After this many seconds one prompt is let through to see whether the host is back."""
 
+HALVING_S = 1.0
+"""Refusals within this time after the limit was halved do not halve it again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How hard one model may be asked, in the whole run.
 
     Attributes:
-        concurrency: requests at the same time.
+        concurrency: requests at the same time; fewer while the service answers "too many requests".
         requests_per_minute: None for no limit; retries count too.
         timeout_s: patience with each try.
+        deadline_s: patience with a question over all its tries and the waits between them; None for no limit.
         retries: further tries after the first.
         breaker: so many prompts in a row without an answer from the host make it count as dead; 0 for never.
     """
@@ -39,6 +43,7 @@ class Limits:
     timeout_s: float = 120.0
     retries: int = 2
     breaker: int = 5
+    deadline_s: float | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -63,8 +68,9 @@ class Limits:
     def share(self, workers: int) -> Limits:
         """The part of one of so many processes that ask the same model at the same time.
 
-        >>> Limits(concurrency=8, requests_per_minute=60).share(3)
-        Limits(concurrency=2, requests_per_minute=20.0, timeout_s=120.0, retries=2, breaker=5)
+        >>> part = Limits(concurrency=8, requests_per_minute=60).share(3)
+        >>> part.concurrency, part.requests_per_minute
+        (2, 20.0)
         """
         if workers <= 1:
             return self
@@ -99,18 +105,25 @@ class Slots:
     """Limits the requests at the same time; a free slot goes to the waiting request of the lowest priority.
 
     asyncio.Semaphore is first come, first served, which would begin all judgements before it ends one.
+
+    The limit adapts to the service: it is halved when the service is asked too much, and raised by one for
+    as many answers as there are slots, up to where it began (additive increase, multiplicative decrease).
     """
 
     def __init__(self, slots: int) -> None:
-        self._free = slots
+        self.limit = slots
+        self._max = slots
+        self._busy = 0
+        self._answers = 0
+        self._halved_at = -math.inf
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._order = itertools.count()
 
     @asynccontextmanager
     async def slot(self, priority: int = 0) -> AsyncIterator[None]:
         """Hold a slot while the context lasts."""
-        if self._free and not self._waiting:
-            self._free -= 1
+        if self._busy < self.limit and not self._waiting:
+            self._busy += 1
         else:
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             heapq.heappush(self._waiting, (priority, next(self._order), turn))
@@ -125,13 +138,33 @@ class Slots:
         finally:
             self._release()
 
+    def throttled(self) -> None:
+        """Halve the limit; the refusals of requests that run at the same time count once."""
+        now = time.monotonic()
+        if now - self._halved_at >= HALVING_S:
+            self._halved_at = now
+            self._answers = 0
+            self.limit = max(1, self.limit // 2)
+
+    def answered(self) -> None:
+        """Count an answer, which may raise a lowered limit."""
+        if self.limit < self._max:
+            self._answers += 1
+            if self._answers >= self.limit:
+                self._answers = 0
+                self.limit += 1
+                self._wake()
+
     def _release(self) -> None:
-        while self._waiting:
+        self._busy -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting and self._busy < self.limit:
             turn = heapq.heappop(self._waiting)[2]
             if not turn.done():
+                self._busy += 1
                 turn.set_result(None)
-                return
-        self._free += 1
 
 
 class Breaker:

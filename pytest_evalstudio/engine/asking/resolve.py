@@ -20,9 +20,11 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
+from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
+from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
 from pytest_evalstudio.engine.asking.secrets import Secrets
@@ -105,7 +107,7 @@ class ModelSession:
         self._kind = kind
         self._slots = Slots(limits.concurrency)
         self._end = ""
-        self._prepared: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        self._preparations = Preparations()
         self._closed = False
 
     @property
@@ -181,6 +183,14 @@ class ModelSession:
         if self._closed:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(prompts, progress))
+
+    def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of another request to the host, made once and within the time limit.
+
+        Raises:
+            HostFault: if it fails.
+        """
+        return self._thread.run(self._in_time(request(), self.limits.timeout_s))
 
     def submit(self, prompt: Prompt) -> Future[Answer]:
         """Ask a prompt whose answer is needed later; see `ask`."""
@@ -304,7 +314,7 @@ class ModelSession:
 
         try:
             await self._prepare(prompt.corpus)
-            answer = await self._with_retries(once, prompt)
+            answer = await within(self._with_retries(once, prompt), self.limits.deadline_s, "deadline_s")
         except HostFault as fault:
             message = self.mask(str(fault))
             if fault.ends_asking:
@@ -322,6 +332,7 @@ class ModelSession:
         ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
             return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
         self._breaker.reset()
+        self._slots.answered()
         return replace(answer, retries=tries - 1)
 
     async def _try(self, prompt: Prompt) -> Answer:
@@ -336,17 +347,16 @@ class ModelSession:
 
     async def _in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
         try:
-            async with asyncio.timeout(timeout_s) as patience:
-                return await request
-        except TimeoutError as exc:
-            if not patience.expired():
-                raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
+            return await within(request, timeout_s, "timeout_s")
+        except TimeIsUp:
             self._counters.timeout_count += 1
-            raise HostFault(f"no answer within {timeout_s:g} s (`timeout_s`)", retry=True) from None
+            raise
 
     async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
         def count(fault: BaseException | None) -> None:
             self._counters.retry_count += 1
+            if isinstance(fault, HostFault) and fault.throttled:
+                self._slots.throttled()
             if isinstance(fault, HostFault) and fault.retry_after_s:
                 self._pace.pause(fault.retry_after_s)
 
@@ -354,18 +364,13 @@ class ModelSession:
         return await with_retries(once, retries=self.limits.retries, seed=seed, on_retry=count)
 
     async def _prepare(self, corpus: tuple[str, ...]) -> None:
-        """Once per corpus; all prompts of a corpus that cannot be prepared share the fault."""
-        task = self._prepared.get(corpus)
-        if task is None or task.cancelled():
+        timeout_s = getattr(self.host, "ingest_timeout_s", self.limits.timeout_s)
 
-            async def once() -> None:
-                timeout_s = getattr(self.host, "ingest_timeout_s", self.limits.timeout_s)
-                await self._in_time(self.host.prepare(corpus), timeout_s)
+        async def attempt() -> None:
+            await self._in_time(self.host.prepare(corpus), timeout_s)
 
-            task = self._prepared[corpus] = asyncio.create_task(
-                self._with_retries(once, Prompt(text="", corpus=corpus))
-            )
-        await asyncio.shield(task)
+        prompt = Prompt(text="", corpus=corpus)
+        await self._preparations.once(corpus, lambda: self._with_retries(attempt, prompt))
 
     def _answer_key(self, prompt: Prompt) -> str:
         return "" if self._cache is None else self._cache.key(self.spec.id, self._settings, prompt)
@@ -387,9 +392,7 @@ class ModelSession:
         return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
 
     async def _closing(self) -> None:
-        for task in self._prepared.values():
-            task.cancel()
-        await asyncio.gather(*self._prepared.values(), return_exceptions=True)
+        await self._preparations.cancel()
         try:
             async with asyncio.timeout(CLOSING_S):
                 await self.host.close()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -212,6 +213,73 @@ def test_refresh_asks_again_what_earlier_sessions_stored_but_not_what_this_one_d
     assert session.peek(ask_for("a")) == [None]
     assert session.ask(ask_for("a")) == session.ask(ask_for("a")) == session.peek(ask_for("a"))
     assert len(session.host.asked) == 1
+
+
+def test_a_question_has_a_deadline_over_all_its_tries(scripted):
+    session = scripted(fail_first=9, retry=True, retries=9, deadline_s=0.3)
+    start = time.perf_counter()
+    [answer] = session.ask(ask_for("a"))
+    assert "no answer within 0.3 s (`deadline_s`)" in answer.error
+    assert time.perf_counter() - start < 2
+
+
+def test_fewer_requests_run_while_a_service_is_asked_too_much():
+    async def use():
+        slots = limits.Slots(8)
+        for _ in range(5):  # refusals of requests that run at the same time
+            slots.throttled()
+        halved = slots.limit
+        for _ in range(halved):
+            slots.answered()
+        raised = slots.limit
+        for _ in range(100):
+            slots.answered()
+        return halved, raised, slots.limit
+
+    assert asyncio.run(use()) == (4, 5, 8)
+
+
+def test_the_lowered_limit_is_kept_and_no_request_is_lost(monkeypatch):
+    monkeypatch.setattr(limits, "HALVING_S", 0.0)
+
+    async def use():
+        slots, busy, peak = limits.Slots(8), 0, []
+
+        async def request(number):
+            nonlocal busy
+            async with slots.slot():
+                busy += 1
+                peak.append(busy)
+                if number < 3:
+                    slots.throttled()
+                await asyncio.sleep(0.002)
+                busy -= 1
+
+        await asyncio.gather(*(request(number) for number in range(40)))
+        return max(peak[10:]), len(peak), slots.limit
+
+    assert asyncio.run(use()) == (1, 40, 1)
+
+
+def test_an_answer_without_a_cost_is_priced_by_the_model_that_served_it(tmp_path, cache):
+    price = {"input_usd_per_million": 1.0, "output_usd_per_million": 4.0, "as_of": "2026-01-31"}
+
+    def ask(prices):
+        settings = {"host": "scripted", "default": "fine", "cache": True, "prices": prices}
+        with open_model("mine", settings, Registry(), folder=tmp_path, cache=cache) as session:
+            usage = {"input_tokens": 1_000_000, "output_tokens": 500_000}
+
+            async def answer(prompt):
+                return Answer(text="fine", usage=usage, served_model="served-1")
+
+            session.host.answer = answer
+            return session.ask(ask_for("a"))[0].cost_usd, session.counters.get("prices")
+
+    assert ask({}) == (None, None)
+    assert ask({"served-1": price, "m": {**price, "input_usd_per_million": 9.0}}) == (
+        3.0,
+        {"served-1": price},
+    )
 
 
 def test_errors_are_asked_again(scripted, cache):
