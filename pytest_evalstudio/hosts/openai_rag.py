@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
@@ -18,6 +19,7 @@ from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._tools import HostTools
 
+T = TypeVar("T")
 POLL_S = 0.2
 MAX_POLL_S = 2.0
 NO_CONTEXTS = (
@@ -111,7 +113,7 @@ class OpenAIRag(OpenAIService):
         try:
             for task in self._assistants.values():
                 with suppress(Exception):
-                    await self.client().beta.assistants.delete(await task)
+                    await _without_warning(self.client().beta.assistants.delete, await task)
             if self._collections is not None:
                 await self._collections.release(self._remove)
         finally:
@@ -178,15 +180,18 @@ class OpenAIRag(OpenAIService):
         if store not in self._assistants:
             self._assistants[store] = asyncio.create_task(self._made_assistant(store))
         assistant = await asyncio.shield(self._assistants[store])
-        thread = await beta.threads.create(
-            **{"messages": _for_threads(messages(prompt)), **self.thread_kwargs}
+        thread = await _without_warning(
+            beta.threads.create, **{"messages": _for_threads(messages(prompt)), **self.thread_kwargs}
         )
         system = {"additional_instructions": prompt.system} if prompt.system else {}
-        run = await beta.threads.runs.create(
-            thread_id=thread.id, assistant_id=assistant, **{**system, **self.run_kwargs}
+        run = await _without_warning(
+            beta.threads.runs.create,
+            thread_id=thread.id,
+            assistant_id=assistant,
+            **{**system, **self.run_kwargs},
         )
         run = await self._finished_run(beta, run, thread.id)
-        replies = await beta.threads.messages.list(thread_id=thread.id, run_id=run.id)
+        replies = await _without_warning(beta.threads.messages.list, thread_id=thread.id, run_id=run.id)
         text = "\n".join(
             part.text.value
             for message in reversed(replies.data)
@@ -194,7 +199,7 @@ class OpenAIRag(OpenAIService):
             if part.type == "text"
         )
         with suppress(Exception):
-            await beta.threads.delete(thread.id)
+            await _without_warning(beta.threads.delete, thread.id)
         usage = {
             "input_tokens": getattr(run.usage, "prompt_tokens", None),
             "output_tokens": getattr(run.usage, "completion_tokens", None),
@@ -215,14 +220,14 @@ class OpenAIRag(OpenAIService):
             "tool_resources": {"file_search": {"vector_store_ids": [store]}},
             **self.assistant_kwargs,
         }
-        return str((await self.client().beta.assistants.create(**settings)).id)
+        return str((await _without_warning(self.client().beta.assistants.create, **settings)).id)
 
     async def _finished_run(self, beta: Any, run: Any, thread: str) -> Any:
         wait_s = POLL_S
         while run.status in ("queued", "in_progress", "cancelling"):
             await asyncio.sleep(wait_s)
             wait_s = min(MAX_POLL_S, 1.5 * wait_s)
-            run = await beta.threads.runs.retrieve(run.id, thread_id=thread)
+            run = await _without_warning(beta.threads.runs.retrieve, run.id, thread_id=thread)
         if run.status != "completed":
             said = quoted(str(getattr(run.last_error, "message", "") or run.status), self._mask)
             raise HostFault(f"the run of the assistant ended with {run.status}: {said}")
@@ -303,3 +308,10 @@ def _results(output: Sequence[Any]) -> Iterator[Any]:
 def _for_threads(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return turns in the roles of threads, which have no system role."""
     return [{**turn, "role": "assistant" if turn["role"] == "assistant" else "user"} for turn in turns]
+
+
+def _without_warning(call: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Call a method of the client that warns that it is deprecated, which the user has chosen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return call(*arguments, **options)
