@@ -50,6 +50,7 @@ class Case:
         request_id: the service's id of the request.
         cost_usd: None where the host does not say.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
+        artifacts: paths of files that the model made, as its host stored them; never taken from a file.
         error: reason for a missing answer, "" if there is an answer.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
             they need.
@@ -83,6 +84,7 @@ class Case:
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     retries: int = 0
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    artifacts: tuple[str, ...] = ()
     error: str = ""
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()

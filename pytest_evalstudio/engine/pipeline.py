@@ -247,7 +247,7 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
         retries=answer.retries,
         tool_calls=answer.tool_calls,
         error=answer.error,
-        extra={**case.extra, "artifacts": list(answer.artifacts)} if answer.artifacts else case.extra,
+        artifacts=answer.artifacts,
     )
 
 

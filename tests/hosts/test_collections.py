@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -14,6 +16,7 @@ from pytest_evalstudio.engine.asking import corpora, retrying
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from support.h2ogpte_server import H2OGPTe, H2OGPTeHandler
+from support.project import Project
 from support.protocols import OpenAIFiles
 from support.service import ANSWER, KEY, running
 
@@ -248,6 +251,36 @@ def test_files_of_an_agent_are_artifacts(tmp_path):
     assert answer.artifacts == (str(folder / "report.csv"), str(folder / "plot.png"))
     assert (folder / "report.csv").read_bytes() == b"a,b\n1,2\n"
     assert len(state.deleted_sessions) == 1
+
+
+def test_files_of_an_agent_are_checked_in_a_run_and_kept_beside_a_lab(pytester, monkeypatch, tmp_path):
+    state = H2OGPTe()
+    state.files = {"f1": ("report.csv", b"a,b\n1,2\n"), "f2": ("empty.json", b"")}
+    project = Project(pytester, with_app=False)
+    project.suite({"key": "k", "prompt": "Write a report."})
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setenv("H2OGPTE_KEY", KEY)
+    with running(state, handler=H2OGPTeHandler) as served:
+        project.write(
+            "evalstudio.toml",
+            f"""evaluators = ["agent_sanity_check"]
+            [[model]]
+            name = "agent"
+            host = "h2ogpte_llm"
+            url = "{served.url}"
+            api_key = "${{H2OGPTE_KEY}}"
+            llm_args = {{ use_agent = true }}""",
+        )
+        project.run().assert_outcomes(failed=1)
+        assert main(["resolve", "sums_suite.json", "-o", "out/sums_lab.json"]) == 0
+    _, items = project.record()
+    [item] = items.values()
+    assert item["verdicts"]["agent_sanity_check"]["scores"] == {"agent_sanity": 0.5}
+    lab = json.loads((project.folder / "out" / "sums_lab.json").read_text(encoding="utf-8"))
+    [row] = lab["dataset"]["inputs"]
+    assert row["artifacts"] == ["sums_lab_artifacts/1/report.csv", "sums_lab_artifacts/1/empty.json"]
+    assert (project.folder / "out" / row["artifacts"][0]).read_bytes() == b"a,b\n1,2\n"
+    assert state.deleted_sessions
 
 
 def test_assistants_answer_without_contexts_and_say_so(tmp_path, documents):

@@ -65,6 +65,7 @@ def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
             usage=NOTHING,
             retries=0,
             tool_calls=(),
+            artifacts=(),
             error="",
         )
         for variant in perturber.variants(case.question, case.key)
