@@ -36,6 +36,7 @@ LLM_ARGS: Mapping[str, Any] = {
     "max_new_tokens": 1024,
     "min_max_new_tokens": 512,
 }
+AGENT_OPTION = "llm_args.use_agent"
 _STATUSES = {
     "InvalidArgumentError": 400,
     "UnauthorizedError": 401,

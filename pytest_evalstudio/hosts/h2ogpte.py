@@ -12,7 +12,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, Collections, LocalDocument, check_ingestion
 from pytest_evalstudio.hosts._documents import is_url
-from pytest_evalstudio.hosts._h2ogpte import H2OGPTEService, check_job, in_batches
+from pytest_evalstudio.hosts._h2ogpte import AGENT_OPTION, H2OGPTEService, check_job, in_batches
 from pytest_evalstudio.hosts._messages import conversation_text
 from pytest_evalstudio.hosts._tools import HostTools
 
@@ -20,7 +20,14 @@ BATCH = 50
 """Documents per ingestion job: the client puts their ids into the address of the request."""
 
 
-@host("h2ogpte", name="Enterprise h2oGPTe RAG", kind="rag", extra="h2ogpte", takes_system=True)
+@host(
+    "h2ogpte",
+    name="Enterprise h2oGPTe RAG",
+    kind="rag",
+    extra="h2ogpte",
+    takes_system=True,
+    agent_option=AGENT_OPTION,
+)
 @dataclass(kw_only=True)
 class H2OGPTE(H2OGPTEService):
     """Retrieval and answers of Enterprise h2oGPTe, over the documents of a test.

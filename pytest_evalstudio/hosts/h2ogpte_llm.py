@@ -12,12 +12,19 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._completions import sendable
 from pytest_evalstudio.hosts._connected import import_client
-from pytest_evalstudio.hosts._h2ogpte import H2OGPTEService
+from pytest_evalstudio.hosts._h2ogpte import AGENT_OPTION, H2OGPTEService
 from pytest_evalstudio.hosts._messages import conversation_text, counts
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("h2ogpte_llm", name="Enterprise h2oGPTe LLM", kind="llm", extra="h2ogpte", takes_system=True)
+@host(
+    "h2ogpte_llm",
+    name="Enterprise h2oGPTe LLM",
+    kind="llm",
+    extra="h2ogpte",
+    takes_system=True,
+    agent_option=AGENT_OPTION,
+)
 @dataclass(kw_only=True)
 class H2OGPTELLM(H2OGPTEService):
     """Language models and agents of Enterprise h2oGPTe.

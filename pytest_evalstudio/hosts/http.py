@@ -100,7 +100,11 @@ class HttpService(Connected):
         if self._client is None:
             import httpx
 
-            self._client = httpx.AsyncClient(timeout=None, follow_redirects=False, **self.http_options())
+            # By default twenty connections stay open, and all further requests open their own.
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+            self._client = httpx.AsyncClient(
+                timeout=None, limits=limits, follow_redirects=False, **self.http_options()
+            )
         return self._client
 
     def _request(self, prompt: Prompt) -> Any:

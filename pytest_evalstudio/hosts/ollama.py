@@ -100,6 +100,7 @@ class Ollama(Connected):
 
     def _opened_client(self) -> Any:
         if self._client is None:
+            import httpx
             import ollama
 
             headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
@@ -107,6 +108,8 @@ class Ollama(Connected):
                 host=self.url,
                 headers=headers,
                 follow_redirects=False,
+                # By default twenty connections stay open, and all further requests open their own.
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
                 event_hooks={"response": [self._check_status]},
                 **self.http_options(),
             )

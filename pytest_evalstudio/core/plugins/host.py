@@ -30,6 +30,7 @@ class HostSpec:
         takes_system: it sends `Prompt.system` in the system role; for other hosts it is a part of the text.
         opens: it has a method `open(tools)`, which checks its parameters and takes its tools before the
             first prompt.
+        agent_option: dotted name of the parameter that makes an agent of a model, e.g. "llm_args.use_agent".
         lists: it has a method `async models()`, which returns the names of the models of its service.
     """
 
@@ -43,6 +44,7 @@ class HostSpec:
     takes_system: bool = False
     opens: bool = False
     lists: bool = False
+    agent_option: str = ""
 
 
 class Host(Protocol):
@@ -109,6 +111,7 @@ def host(
     caches: bool = True,
     runs_user_code: bool = False,
     takes_system: bool = False,
+    agent_option: str = "",
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -134,6 +137,7 @@ def host(
             description=summary_of(cls),
             runs_user_code=runs_user_code,
             takes_system=takes_system,
+            agent_option=agent_option,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
             lists=has_method(KIND, id, cls, "models", "async def models(self)"),
         )

@@ -209,6 +209,18 @@ def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, 
     return {**models[member.model].settings, **settings}
 
 
+def agent_of(config: Configuration, registry: Registry) -> str:
+    """Return the name of the first configured model that is an agent, "" if there is none."""
+    for table in config.model:
+        option = registry.hosts.spec(table.host).agent_option if table.host in registry.hosts else ""
+        value: Any = table.settings
+        for name in option.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if option and value:
+            return table.name
+    return ""
+
+
 def describe_judge(
     config: Configuration, own: Mapping[str, Any] | None, prompts: Sequence[str]
 ) -> dict[str, Any]:
