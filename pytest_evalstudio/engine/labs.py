@@ -201,8 +201,7 @@ def _runs(name: str, value: object) -> int:
 def _model(session: ModelSession) -> Model:
     settings = session.description()["settings"]
     return Model(
-        connection=session.connection,
-        **({"description": session.about} if session.about else {}),
+        **session.labels.texts(),
         model_type=session.spec.id,
         name=session.name,
         llm_model_name=asked_model(settings) or session.name,
@@ -219,6 +218,7 @@ def describe_session(model: Model, session: ModelSession, folder: str) -> None:
         folder: documents below it are named from there.
     """
     model.llm_model_meta = dict(session.counters)
+    model.connection = session.labels.connection or model.connection
     if session.collections:
         prefix = folder.rstrip(os.sep) + os.sep
         documents = dict.fromkeys(document for corpus in session.collections for document in corpus)

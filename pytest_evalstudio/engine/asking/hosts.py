@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
 from pytest_evalstudio.engine.asking.downloads import named_hosts
+from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.prices import Prices
@@ -151,9 +152,11 @@ def _opened(
         kind=kind,
         notes=notes,
         register=register,
-        connection=given.session.connection,
-        about=given.session.description,
-        prices=Prices(given.session.prices, asked_model(identity.settings)),
+        labels=SessionLabels(
+            connection=given.session.connection,
+            description=given.session.description,
+            prices=Prices(given.session.prices, asked_model(identity.settings)),
+        ),
     )
 
 

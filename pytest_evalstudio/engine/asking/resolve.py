@@ -22,10 +22,10 @@ from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
 from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
+from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.preparing import Preparations
-from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
 from pytest_evalstudio.engine.asking.secrets import Secrets
 
@@ -53,9 +53,7 @@ class ModelSession:
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
         register: of the host's collections; it is closed with the session.
-        connection: name of the connection in the configuration, "" for none.
-        about: description in the configuration.
-        prices: for costs that the host does not report.
+        labels: connection, description and prices of the configuration.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -79,13 +77,9 @@ class ModelSession:
         kind: str = "model",
         notes: list[str] | None = None,
         register: CorpusRegister | None = None,
-        connection: str = "",
-        about: str = "",
-        prices: Prices | None = None,
+        labels: SessionLabels | None = None,
     ) -> None:
-        self.connection = connection
-        self.about = about
-        self._prices = prices or Prices({}, "")
+        self.labels = labels or SessionLabels()
         self.notes = [] if notes is None else notes
         self._register = register
         self.host = host
@@ -116,8 +110,8 @@ class ModelSession:
 
         They are success_count, retry_count, timeout_count, failure_count and duration_stats.
         """
-        prices = {"prices": self._prices.used} if self._prices.used else {}
-        return {**self._counters.as_dict(), **prices}
+        used = self.labels.prices.used
+        return {**self._counters.as_dict(), **({"prices": used} if used else {})}
 
     @property
     def collections(self) -> Mapping[tuple[str, ...], str]:
@@ -126,13 +120,12 @@ class ModelSession:
 
     def description(self) -> dict[str, Any]:
         """The model as reports show it, without secrets."""
-        labels = {"connection": self.connection, "description": self.about}
         return {
             "name": self.name,
             "key": self.key,
             "host": self.spec.id,
             "settings": dict(self._settings),
-            **{key: value for key, value in labels.items() if value},
+            **self.labels.texts(),
         }
 
     def mask(self, text: str) -> str:
@@ -299,7 +292,7 @@ class ModelSession:
         self._counters.success(answer.duration_s)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer)
-        return self._priced(answer)
+        return self.labels.priced(answer)
 
     async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
@@ -379,11 +372,7 @@ class ModelSession:
         if self._cache is None or not key:
             return None
         stored = self._cache.get(key, stored_since=self._stored_since)
-        return None if stored is None else self._priced(stored)
-
-    def _priced(self, answer: Answer) -> Answer:
-        """Return an answer with its cost; it is stored without, so that a new price applies to it."""
-        return replace(answer, cost_usd=self._prices.cost_of(answer))
+        return None if stored is None else self.labels.priced(stored)
 
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
