@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -36,6 +37,7 @@ LLM_ARGS: Mapping[str, Any] = {
     "max_new_tokens": 1024,
     "min_max_new_tokens": 512,
 }
+REMOVAL_S = 4.0
 AGENT_OPTION = "llm_args.use_agent"
 _STATUSES = {
     "InvalidArgumentError": 400,
@@ -142,6 +144,12 @@ class H2OGPTEService(Connected):
     async def models(self) -> list[str]:
         """Return the names of the models of the service."""
         return [str(name) for name in await self.call(lambda client: client.get_llm_names())]
+
+    async def start_removal(self, work: Callable[[Any], object]) -> None:
+        """Start a removal and wait a short while for it; the service goes on by itself."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REMOVAL_S):
+                await self.call(work)
 
     def remove_sessions(self, client: Any) -> None:
         """Remove the chat sessions that were made."""

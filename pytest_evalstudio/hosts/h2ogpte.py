@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,6 +19,9 @@ from pytest_evalstudio.hosts._tools import HostTools
 
 BATCH = 50
 """Documents per ingestion job: the client puts their ids into the address of the request."""
+
+UPLOADS = 8
+"""Documents that are uploaded at the same time."""
 
 
 @host(
@@ -86,7 +90,7 @@ class H2OGPTE(H2OGPTEService):
 
     async def close(self) -> None:
         if self._sessions and not self.keep_collection:
-            await self.call(self.remove_sessions)
+            await self.start_removal(self.remove_sessions)
         if self._collections is not None:
             await self._collections.release(self._remove)
 
@@ -142,11 +146,10 @@ class H2OGPTE(H2OGPTEService):
     def _filled(self, collection: str, documents: Sequence[LocalDocument], client: Any) -> None:
         assert self._tools is not None
         uploads: list[str] = []
-        for document in documents:
-            with document.path.open("rb") as content:
-                uri = document.location if is_url(document.location) else None
-                uploads.append(client.upload(document.name, content, uri=uri))
-            self._tools.progress("uploaded documents", len(uploads), len(documents))
+        with ThreadPoolExecutor(UPLOADS, thread_name_prefix="evalstudio-upload") as pool:
+            for upload in pool.map(partial(_uploaded, client), documents):
+                uploads.append(upload)
+                self._tools.progress("uploaded documents", len(uploads), len(documents))
         ingested = 0
         for batch in in_batches(uploads, BATCH):
             job = client.ingest_uploads(collection, batch, timeout=self.ingest_timeout_s)
@@ -164,7 +167,15 @@ class H2OGPTE(H2OGPTEService):
         return True
 
     async def _remove(self, collection: str) -> None:
-        await self.call(lambda client: client.delete_collections([collection], timeout=self.patience_s))
+        await self.start_removal(
+            lambda client: client.delete_collections([collection], timeout=self.patience_s)
+        )
+
+
+def _uploaded(client: Any, document: LocalDocument) -> str:
+    with document.path.open("rb") as content:
+        uri = document.location if is_url(document.location) else None
+        return str(client.upload(document.name, content, uri=uri))
 
 
 def _plain(settings: Mapping[str, Any] | None) -> dict[str, Any] | None:

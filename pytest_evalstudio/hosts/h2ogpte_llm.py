@@ -50,7 +50,7 @@ class H2OGPTELLM(H2OGPTEService):
 
     async def close(self) -> None:
         if self._sessions:
-            await self.call(self.remove_sessions)
+            await self.start_removal(self.remove_sessions)
 
     def _at_once(self, prompt: Prompt, client: Any) -> Answer:
         """Ask by one request, which takes the earlier turns and the texts."""

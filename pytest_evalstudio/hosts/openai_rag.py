@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._callables import in_thread
 from pytest_evalstudio.hosts._connected import require_key
 from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, Collections, LocalDocument, check_ingestion
 from pytest_evalstudio.hosts._faults import quoted
@@ -22,6 +23,8 @@ from pytest_evalstudio.hosts._tools import HostTools
 T = TypeVar("T")
 POLL_S = 0.2
 MAX_POLL_S = 2.0
+TRANSFERS = 8
+"""Documents that are uploaded or removed at the same time."""
 NO_CONTEXTS = (
     "the Assistants interface does not return the retrieved chunks: evaluators that need the context score"
     ' nothing; use api = "responses"'
@@ -242,20 +245,30 @@ class OpenAIRag(OpenAIService):
         client = self.client()
         store = await client.vector_stores.create(name=f"evalstudio-{key[:12]}")
         try:
-            files: list[str] = []
-            for document in documents:
-                with document.path.open("rb") as content:
-                    uploaded = await client.files.create(
-                        file=(document.name, content.read()), purpose="assistants"
-                    )
-                files.append(uploaded.id)
-                self._progress("uploaded documents", len(files), len(documents))
+            files = await self._uploaded(documents)
             await self._index(store.id, files, documents)
         except BaseException:
             with suppress(Exception):
                 await asyncio.shield(self._remove(store.id))
             raise
         return str(store.id)
+
+    async def _uploaded(self, documents: Sequence[LocalDocument]) -> list[str]:
+        """Return the ids of the uploaded documents, in order."""
+        slots, done = asyncio.Semaphore(TRANSFERS), 0
+
+        async def upload(document: LocalDocument) -> str:
+            nonlocal done
+            async with slots:
+                content = await in_thread(document.path.read_bytes)
+                file = await self.client().files.create(file=(document.name, content), purpose="assistants")
+            done += 1
+            self._progress("uploaded documents", done, len(documents))
+            return str(file.id)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(upload(document)) for document in documents]
+        return [task.result() for task in tasks]
 
     async def _index(self, store: str, files: Sequence[str], documents: Sequence[LocalDocument]) -> None:
         batches = self.client().vector_stores.file_batches
@@ -289,12 +302,18 @@ class OpenAIRag(OpenAIService):
         client = self.client()
         files = [file.id async for file in client.vector_stores.files.list(store)]
         await client.vector_stores.delete(store)
-        for file in files:
-            with suppress(Exception):
+        slots = asyncio.Semaphore(TRANSFERS)
+
+        async def remove(file: str) -> None:
+            async with slots:
                 await client.files.delete(file)
+
+        await asyncio.gather(*map(remove, files), return_exceptions=True)
 
     def _hosts_fault(self, exc: Exception) -> Exception:
         """Return the fault for an exception of the client; errors of this package stay as they are."""
+        while isinstance(exc, ExceptionGroup):  # of uploads at the same time
+            exc = exc.exceptions[0]
         return exc if isinstance(exc, EvalStudioError) else self.fault(exc)
 
 
