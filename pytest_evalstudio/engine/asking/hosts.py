@@ -18,6 +18,7 @@ from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_inges
 from pytest_evalstudio.engine.asking.downloads import named_hosts
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
+from pytest_evalstudio.engine.asking.load import load_of
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.resolve import ModelSession
@@ -152,6 +153,7 @@ def _opened(
         kind=kind,
         notes=notes,
         register=register,
+        load=load_of(given.session.connection, str(folder), limits),
         labels=SessionLabels(
             connection=given.session.connection,
             description=given.session.description,

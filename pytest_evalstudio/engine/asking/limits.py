@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import heapq
-import itertools
 import math
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
-
-from aiolimiter import AsyncLimiter
 
 from pytest_evalstudio.core.errors import ConfigurationError
 
@@ -20,9 +13,6 @@ LONGEST_WAIT_S = 300.0
 
 BREAKER_REST_S = 30.0
 """After this many seconds one prompt is let through to see whether the host is back."""
-
-HALVING_S = 1.0
-"""Refusals within this time after the limit was halved do not halve it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,95 +66,6 @@ class Limits:
             return self
         rate = None if self.requests_per_minute is None else self.requests_per_minute / workers
         return replace(self, concurrency=max(1, self.concurrency // workers), requests_per_minute=rate)
-
-
-class Pace:
-    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait.
-
-    aiolimiter paces the requests; it cannot be paused, which `Retry-After` needs.
-    """
-
-    def __init__(self, requests_per_minute: float | None) -> None:
-        # One request per interval, not a minute's requests in a burst.
-        self._limiter = AsyncLimiter(1, 60.0 / requests_per_minute) if requests_per_minute else None
-        self._paused_until = 0.0
-
-    async def turn(self) -> None:
-        """Wait until the next request may start."""
-        while (wait_s := self._paused_until - time.monotonic()) > 0:
-            await asyncio.sleep(wait_s)
-        if self._limiter is not None:
-            await self._limiter.acquire()
-
-    def pause(self, seconds: float) -> None:
-        """Let no request start for that many seconds."""
-        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
-
-
-class Slots:
-    """Limits the requests at the same time; a free slot goes to the waiting request of the lowest priority.
-
-    asyncio.Semaphore is first come, first served, which would begin all judgements before it ends one.
-
-    The limit adapts to the service: it is halved when the service is asked too much, and raised by one for
-    as many answers as there are slots, up to where it began (additive increase, multiplicative decrease).
-    """
-
-    def __init__(self, slots: int) -> None:
-        self.limit = slots
-        self._max = slots
-        self._busy = 0
-        self._answers = 0
-        self._halved_at = -math.inf
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
-        self._order = itertools.count()
-
-    @asynccontextmanager
-    async def slot(self, priority: int = 0) -> AsyncIterator[None]:
-        """Hold a slot while the context lasts."""
-        if self._busy < self.limit and not self._waiting:
-            self._busy += 1
-        else:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            heapq.heappush(self._waiting, (priority, next(self._order), turn))
-            try:
-                await turn
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self._release()
-                raise
-        try:
-            yield
-        finally:
-            self._release()
-
-    def throttled(self) -> None:
-        """Halve the limit; the refusals of requests that run at the same time count once."""
-        now = time.monotonic()
-        if now - self._halved_at >= HALVING_S:
-            self._halved_at = now
-            self._answers = 0
-            self.limit = max(1, self.limit // 2)
-
-    def answered(self) -> None:
-        """Count an answer, which may raise a lowered limit."""
-        if self.limit < self._max:
-            self._answers += 1
-            if self._answers >= self.limit:
-                self._answers = 0
-                self.limit += 1
-                self._wake()
-
-    def _release(self) -> None:
-        self._busy -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        while self._waiting and self._busy < self.limit:
-            turn = heapq.heappop(self._waiting)[2]
-            if not turn.done():
-                self._busy += 1
-                turn.set_result(None)
 
 
 class Breaker:

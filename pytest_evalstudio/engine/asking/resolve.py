@@ -23,7 +23,8 @@ from pytest_evalstudio.engine.asking.corpora import CorpusRegister
 from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
-from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
+from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
+from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
@@ -53,6 +54,7 @@ class ModelSession:
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
         register: of the host's collections; it is closed with the session.
+        load: slots and pace of the requests, which the models of a connection share.
         labels: connection, description and prices of the configuration.
 
     Attributes:
@@ -78,6 +80,7 @@ class ModelSession:
         notes: list[str] | None = None,
         register: CorpusRegister | None = None,
         labels: SessionLabels | None = None,
+        load: Load | None = None,
     ) -> None:
         self.labels = labels or SessionLabels()
         self.notes = [] if notes is None else notes
@@ -94,12 +97,11 @@ class ModelSession:
         self._stored_since = time.time() if refresh else 0.0
         self._interrupted = InterruptedAnswers()
         self._counters = Counters()
-        self._pace = Pace(limits.requests_per_minute)
+        self._load = load or Load(limits)
         self._breaker = Breaker(limits.breaker)
         self._thread = thread or LoopThread(f"evalstudio-{name}")
         self._owns_thread = thread is None
         self._kind = kind
-        self._slots = Slots(limits.concurrency)
         self._end = ""
         self._preparations = Preparations()
         self._closed = False
@@ -178,11 +180,7 @@ class ModelSession:
         return self._thread.run(self._answers(prompts, progress))
 
     def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return the result of another request to the host, made once and within the time limit.
-
-        Raises:
-            HostFault: if it fails.
-        """
+        """Return the result of another request to the host, made once; it may raise HostFault."""
         return self._thread.run(self._in_time(request(), self.limits.timeout_s))
 
     def submit(self, prompt: Prompt) -> Future[Answer]:
@@ -265,7 +263,7 @@ class ModelSession:
             stored = self._stored(key)
             if stored is not None:
                 return stored
-            async with self._slots.slot(priority), claimed(self._cache, key) as is_ours:
+            async with self._load.slots.slot(priority), claimed(self._cache, key) as is_ours:
                 if is_ours:
                     stored = self._stored(key)
                     return stored or await self._fresh(prompt, key, admit, accept)
@@ -325,11 +323,11 @@ class ModelSession:
         ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
             return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
         self._breaker.reset()
-        self._slots.answered()
+        self._load.slots.answered()
         return replace(answer, retries=tries - 1)
 
     async def _try(self, prompt: Prompt) -> Answer:
-        await self._pace.turn()
+        await self._load.pace.turn()
         start = time.perf_counter()
         answer = await self._in_time(self.host.answer(prompt), self.limits.timeout_s)
         if not isinstance(answer, Answer):
@@ -349,9 +347,9 @@ class ModelSession:
         def count(fault: BaseException | None) -> None:
             self._counters.retry_count += 1
             if isinstance(fault, HostFault) and fault.throttled:
-                self._slots.throttled()
+                self._load.slots.throttled()
             if isinstance(fault, HostFault) and fault.retry_after_s:
-                self._pace.pause(fault.retry_after_s)
+                self._load.pace.pause(fault.retry_after_s)
 
         seed = digest_of([self.key, prompt.text, prompt.run])
         return await with_retries(once, retries=self.limits.retries, seed=seed, on_retry=count)

@@ -17,7 +17,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking import limits
+from pytest_evalstudio.engine.asking import limits, load
 from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.limits import Limits
@@ -225,7 +225,7 @@ def test_a_question_has_a_deadline_over_all_its_tries(scripted):
 
 def test_fewer_requests_run_while_a_service_is_asked_too_much():
     async def use():
-        slots = limits.Slots(8)
+        slots = load.Slots(8)
         for _ in range(5):  # refusals of requests that run at the same time
             slots.throttled()
         halved = slots.limit
@@ -240,10 +240,10 @@ def test_fewer_requests_run_while_a_service_is_asked_too_much():
 
 
 def test_the_lowered_limit_is_kept_and_no_request_is_lost(monkeypatch):
-    monkeypatch.setattr(limits, "HALVING_S", 0.0)
+    monkeypatch.setattr(load, "HALVING_S", 0.0)
 
     async def use():
-        slots, busy, peak = limits.Slots(8), 0, []
+        slots, busy, peak = load.Slots(8), 0, []
 
         async def request(number):
             nonlocal busy
@@ -259,6 +259,45 @@ def test_the_lowered_limit_is_kept_and_no_request_is_lost(monkeypatch):
         return max(peak[10:]), len(peak), slots.limit
 
     assert asyncio.run(use()) == (1, 40, 1)
+
+
+def test_the_models_of_a_connection_share_its_slots(scripted):
+    first, second = (
+        scripted(name=name, connection="main", concurrency=2, delay_s=0.05) for name in ("a", "b")
+    )
+    alone = scripted(name="c", concurrency=2, delay_s=0.05)
+    busy, peak, lock = {"shared": 0, "alone": 0}, {"shared": 0, "alone": 0}, threading.Lock()
+    for session, kind in ((first, "shared"), (second, "shared"), (alone, "alone")):
+
+        async def answer(prompt, kind=kind):
+            with lock:
+                busy[kind] += 1
+                peak[kind] = max(peak[kind], busy[kind])
+            await asyncio.sleep(0.02)
+            with lock:
+                busy[kind] -= 1
+            return Answer(text="fine")
+
+        session.host.answer = answer
+    prompts = ask_for(*map(str, range(12)))
+    threads = [threading.Thread(target=session.ask, args=(prompts,)) for session in (first, second, alone)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert peak == {"shared": 2, "alone": 2}
+    assert busy == {"shared": 0, "alone": 0}
+
+
+def test_the_models_of_a_connection_share_its_pace(scripted):
+    sessions = [scripted(name=name, connection="main", requests_per_minute=1200) for name in ("a", "b")]
+    start = time.perf_counter()
+    threads = [threading.Thread(target=session.ask, args=(ask_for("1", "2", "3"),)) for session in sessions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert time.perf_counter() - start >= 5 * 0.05  # six requests, one per 50 ms
 
 
 def test_an_answer_without_a_cost_is_priced_by_the_model_that_served_it(tmp_path, cache):
