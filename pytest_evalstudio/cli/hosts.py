@@ -2,28 +2,81 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.cli.common import FINE, print_json, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.declaring import parameters
 
 if TYPE_CHECKING:
     import argparse
 
     from pytest_evalstudio.cli.common import Adds
+    from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.formats.config import Configuration
 
 
 def add_to(add: Adds) -> None:
     """Declare the command."""
-    parser = add("hosts", run, "List the hosts of models with their parameters.")
+    parser = add(
+        "hosts",
+        run,
+        "List the hosts of models with their parameters; `check NAME` tries a connection or model of the"
+        " configuration, `models NAME` lists the models of its service.",
+    )
+    parser.add_argument("action", nargs="?", choices=("check", "models"))
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a [connection.NAME] or a [[model]]")
+    parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
     parser.add_argument("--json", action="store_true", help="for machines")
     add_plugin_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    plugins = registry_for(arguments).hosts
+    registry = registry_for(arguments)
+    if arguments.action is None:
+        return _list(registry, as_json=arguments.json)
+    if arguments.name is None:
+        raise ConfigurationError(
+            f"hosts {arguments.action}: give the name of a [connection.NAME] or a [[model]]"
+        )
+    config = configuration_for(str(Path.cwd() / "evalstudio.toml"), arguments.config)
+    action = _check if arguments.action == "check" else _models
+    return action(config, arguments.name, registry, as_json=arguments.json)
+
+
+def _check(config: Configuration, name: str, registry: Registry, *, as_json: bool) -> int:
+    from pytest_evalstudio.engine.asking.checking import check_host
+
+    result = check_host(config, name, registry)
+    if as_json:
+        print_json({"name": name, **asdict(result)})
+    elif result.fault:
+        say(f"{name}: host {result.host} cannot be used: {result.fault}")
+    else:
+        models = "" if result.models is None else f", {result.models} models"
+        say(f"{name}: host {result.host} is ready ({result.duration_s:.2f} s{models})")
+    for note in () if as_json else result.notes:
+        say(note)
+    return FINDINGS if result.fault else FINE
+
+
+def _models(config: Configuration, name: str, registry: Registry, *, as_json: bool) -> int:
+    from pytest_evalstudio.engine.asking.checking import models_of
+
+    models = models_of(config, name, registry)
+    if as_json:
+        print_json(models)
+    else:
+        say(*models)
+    return FINE
+
+
+def _list(registry: Registry, *, as_json: bool) -> int:
+    plugins = registry.hosts
     entries: list[dict[str, Any]] = []
     for id in plugins:
         spec = plugins.spec(id)
@@ -38,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "params": parameters(plugins.get(id)),
             }
         )
-    if arguments.json:
+    if as_json:
         print_json(entries)
         return FINE
     for entry in entries:

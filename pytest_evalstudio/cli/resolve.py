@@ -48,6 +48,7 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
+    from pytest_evalstudio.engine.artifacts import keep_artifacts
     from pytest_evalstudio.engine.asking.downloads import base_of
     from pytest_evalstudio.engine.asking.lab_models import LabTrust
     from pytest_evalstudio.engine.completing import complete_lab
@@ -94,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         with LabBuilder(content, wanted, **ways) as builder:
             lab = builder.complete_dataset(progress)
         asked_now, not_asked = lab.dataset.inputs, builder.not_asked
+    keep_artifacts(asked_now, Path(arguments.output))
     lab.save(arguments.output)
     failed = sum(bool(row.error) for row in asked_now)
     more = " more" if isinstance(content, TestLab) else ""

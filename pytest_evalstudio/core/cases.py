@@ -44,8 +44,13 @@ class Case:
         run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         line: line of its file, from 1; 0 where that is not known. A perturbed case has that of its original.
+        context_scores: relevance of each chunk as the host reports it, or empty.
+        first_token_s: seconds until the first part of the answer; None where it is not streamed.
+        served_model: the model that answered, as the service names it.
+        request_id: the service's id of the request.
         cost_usd: None where the host does not say.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
+        artifacts: paths of files that the model made, as its host stored them; never taken from a file.
         error: reason for a missing answer, "" if there is an answer.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
             they need.
@@ -59,6 +64,7 @@ class Case:
     expected_output: str = ""
     context: tuple[str, ...] = ()
     context_sources: tuple[str, ...] = ()
+    context_scores: tuple[float, ...] = ()
     condition: str = ""
     categories: tuple[str, ...] = ()
     relationships: tuple[Relationship, ...] = ()
@@ -71,10 +77,14 @@ class Case:
     position: int = 0
     line: int = 0
     duration_s: float = 0.0
+    first_token_s: float | None = None
+    served_model: str = ""
+    request_id: str = ""
     cost_usd: float | None = None
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
     retries: int = 0
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    artifacts: tuple[str, ...] = ()
     error: str = ""
     expected_documents: tuple[str, ...] = ()
     expected_facts: tuple[str, ...] = ()
@@ -121,10 +131,15 @@ class Answer:
     Attributes:
         context: retrieved chunks in the order of retrieval.
         context_sources: a URI per chunk, or empty.
+        context_scores: relevance of each chunk as the host reports it, or empty.
         duration_s: wall time of the request that succeeded, seconds.
+        first_token_s: seconds until the first part of the text arrived; None if it was not streamed.
         cost_usd: None where the host does not say.
         usage: tokens by kind, e.g. {"input_tokens": 10, "output_tokens": 5}.
+        served_model: the model that answered, as the service names it; "" where it does not.
+        request_id: the service's id of the request, "" where it gives none.
         retries: requests that failed before this one.
+        artifacts: paths of files that the model made.
         tool_calls: tools that the model called, as JSON objects of the host's own form.
         error: reason for a missing answer; `text` is then empty.
         not_asked: whether the model was not asked, since its budget is used up; `error` says so.
@@ -133,10 +148,15 @@ class Answer:
     text: str = ""
     context: tuple[str, ...] = ()
     context_sources: tuple[str, ...] = ()
+    context_scores: tuple[float, ...] = ()
     duration_s: float = 0.0
+    first_token_s: float | None = None
     cost_usd: float | None = None
     usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    served_model: str = ""
+    request_id: str = ""
     retries: int = 0
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    artifacts: tuple[str, ...] = ()
     error: str = ""
     not_asked: bool = False

@@ -14,7 +14,7 @@ from pytest_evalstudio.engine.asking.lab_models import UNTRUSTED, LabModel, LabT
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.spending import budget_of
-from pytest_evalstudio.engine.labs import complete_row
+from pytest_evalstudio.engine.labs import complete_row, describe_session
 from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import Row
@@ -95,7 +95,6 @@ def complete_lab(
                 allow_private_hosts=allow_private_hosts,
                 budget=budget_of(table),
             ) as session:
-                _describe(lab, key, session)
                 prompts = [_prompt(row, questions, place) for row in rows]
                 for row, answer in zip(rows, session.ask(prompts, progress=progress), strict=True):
                     if answer.not_asked:
@@ -103,6 +102,7 @@ def complete_lab(
                         continue
                     complete_row(row, answer, place)
                     made.append(row)
+                _describe(lab, key, session, place)
     finally:
         if store is not None:
             store.close()
@@ -120,11 +120,13 @@ def _table_of(
     return {**settings_of_lab_model(described, registry, trust, configured=tables), "name": label}
 
 
-def _describe(lab: TestLab, key: str, session: ModelSession) -> None:
-    """Note in the lab whether a model retrieves, where it does not say so yet."""
+def _describe(lab: TestLab, key: str, session: ModelSession, folder: str) -> None:
+    """Note in the lab what is known of a model, and whether it retrieves where the lab does not say so."""
     for model in lab.models:
-        if model.key == key and model.retrieves is None:
-            model.retrieves = session.retrieves
+        if model.key == key:
+            describe_session(model, session, folder)
+            if model.retrieves is None:
+                model.retrieves = session.retrieves
 
 
 def _prompt(row: Row, questions: Mapping[tuple[str, str], str], folder: str) -> Prompt:

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.asking.spending import CHARS_PER_TOKEN, Prices, chars_of
+from pytest_evalstudio.engine.asking.spending import CHARS_PER_TOKEN, ExpectedPrices, chars_of
 from pytest_evalstudio.engine.pipeline import answered, prompts_of
 from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.engine.scoring.score import score
@@ -42,7 +42,7 @@ class CallEstimate:
 
     name: str
     kind: str
-    prices: Prices
+    prices: ExpectedPrices
     stored: int = 0
     calls: int = 0
     chars: int = 0

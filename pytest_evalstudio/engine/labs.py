@@ -13,7 +13,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.downloads import name_host
-from pytest_evalstudio.engine.asking.hosts import open_model
+from pytest_evalstudio.engine.asking.hosts import asked_model, open_model
 from pytest_evalstudio.engine.asking.prompts import prompt_of
 from pytest_evalstudio.engine.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.engine.asking.spending import budget_of
@@ -21,6 +21,7 @@ from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.engine.scoring.tasks import resolved, turns_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.formats.model_tables import labels_of
 from pytest_evalstudio.formats.repeats import SequentialRuns
 from pytest_evalstudio.formats.suite import OURS, Test, TestCase, TestSuite, complete_keys
 
@@ -120,14 +121,13 @@ class LabBuilder:
             llm_host: id of the host.
             llm_model_names: names of the models at the host.
             llm_host_configs: host parameters per model; with several for one model, each makes a model of its
-                own.
+                own, named by what differs.
             options: those of the class.
         """
         tables = []
         for name in llm_model_names:
             configs = (llm_host_configs or {}).get(name) or [{}]
-            for number, config in enumerate(configs, 1):
-                label = name if len(configs) == 1 else f"{name} ({number})"
+            for label, config in zip(labels_of(name, configs, name), configs, strict=True):
                 tables.append({"name": label, "host": llm_host, "llm_model_name": name, **config})
         return cls(llm_test_suite, tables, **options)
 
@@ -178,7 +178,7 @@ class LabBuilder:
                 rows.append(row)
         self.lab.dataset = LlmDataset(inputs=rows)
         for model, (session, _) in zip(self.lab.models, self._sessions, strict=True):
-            model.llm_model_meta = dict(session.counters)
+            describe_session(model, session, self._documents)
         return self.lab
 
     def close(self) -> None:
@@ -219,13 +219,29 @@ def _runs(name: str, value: object) -> int:
 def _model(session: ModelSession) -> Model:
     settings = session.description()["settings"]
     return Model(
+        **session.labels.texts(),
         model_type=session.spec.id,
         name=session.name,
-        llm_model_name=str(settings.get("llm_model_name") or session.name),
+        llm_model_name=asked_model(settings) or session.name,
         key=session.key,
         model_cfg=settings,
         retrieves=session.retrieves,
     )
+
+
+def describe_session(model: Model, session: ModelSession, folder: str) -> None:
+    """Note in a lab's model what is known after its questions were asked.
+
+    Args:
+        folder: documents below it are named from there.
+    """
+    model.llm_model_meta = dict(session.counters)
+    model.connection = session.labels.connection or model.connection
+    if session.collections:
+        prefix = folder.rstrip(os.sep) + os.sep
+        documents = dict.fromkeys(document for corpus in session.collections for document in corpus)
+        model.collection_id = ",".join(dict.fromkeys(session.collections.values()))
+        model.documents = [document.removeprefix(prefix) for document in documents]
 
 
 def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int) -> Row:
@@ -257,6 +273,14 @@ def complete_row(row: Row, answer: Answer, folder: str) -> None:
     row.cost = answer.cost_usd
     row.usage = dict(answer.usage)
     row.error = answer.error
-    if answer.tool_calls:
-        assert row.model_extra is not None  # unknown keys are kept
-        row.model_extra["tool_calls"] = [dict(call) for call in answer.tool_calls]
+    row.context_scores = list(answer.context_scores)
+    row.first_token_s = answer.first_token_s
+    row.served_model = answer.served_model
+    row.request_id = answer.request_id
+    details = {
+        "retries": answer.retries,
+        "tool_calls": [dict(call) for call in answer.tool_calls],
+        "artifacts": list(answer.artifacts),
+    }
+    assert row.model_extra is not None  # unknown keys are kept
+    row.model_extra.update({name: value for name, value in details.items() if value})

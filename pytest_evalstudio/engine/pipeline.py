@@ -321,16 +321,21 @@ def answered(case: Case, answer: Answer, model: ModelInfo, run: int, *, retrieve
         actual_output=answer.text,
         context=answer.context,
         context_sources=answer.context_sources,
+        context_scores=answer.context_scores,
         model_key=model.key,
         model_name=model.label,
         is_rag=is_rag(retrieves, answer.context),
         run=run,
         duration_s=answer.duration_s,
+        first_token_s=answer.first_token_s,
+        served_model=answer.served_model,
+        request_id=answer.request_id,
         cost_usd=answer.cost_usd,
         usage=answer.usage,
         retries=answer.retries,
         tool_calls=answer.tool_calls,
         error=answer.error,
+        artifacts=answer.artifacts,
     )
 
 

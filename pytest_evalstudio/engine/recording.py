@@ -275,6 +275,7 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         corpus=_documents(case.corpus, case.folder),
         context=tuple(map(masked, case.context)),
         context_sources=_documents(case.context_sources, case.folder),
+        context_scores=case.context_scores,
         categories=case.categories,
         relationships=tuple(
             schema.Link(type=link.type, target=link.target, target_type=link.target_type)
@@ -284,6 +285,9 @@ def _row(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> schema.
         output_condition=masked(case.condition),
         actual_output=masked(case.actual_output),
         actual_duration=case.duration_s,
+        first_token_s=case.first_token_s,
+        served_model=safe_identifier(case.served_model),
+        request_id=safe_identifier(case.request_id),
         cost=case.cost_usd,
         usage=dict(case.usage),
         retries=case.retries,

@@ -58,7 +58,8 @@ class AgentSanityCheck:
 
     Keys of the row: `artifacts` (paths, or a folder), `expected_artifacts` (see `Expectation`), both relative
     to the row's file. With `artifacts_dir`, a test lab's folder is searched for the files of the
-    model's chat messages on this case. No file outside the row's folder (and `artifacts_dir`) is opened.
+    model's chat messages on this case. Files that a host fetched from its agent are read where it stored
+    them. No other file outside the row's folder (and `artifacts_dir`) is opened.
     """
 
     artifacts_dir: str = ""
@@ -72,7 +73,8 @@ class AgentSanityCheck:
     )
 
     def not_applicable(self, case: Case) -> str:
-        if case.extra.get("artifacts") or case.extra.get("expected_artifacts") or self._session_folders(case):
+        declared = case.extra.get("artifacts") or case.extra.get("expected_artifacts")
+        if case.artifacts or declared or self._session_folders(case):
             return ""
         return "no artifacts declared or found"
 
@@ -115,6 +117,8 @@ class AgentSanityCheck:
 
     def _made(self, case: Case) -> Iterator[tuple[str, str]]:
         """Yield the name of each artifact of the agent with its fault, or "" if there is none."""
+        for path in map(Path, case.artifacts):
+            yield path.name, _fault(path.parent, path)
         for declared in _items(case.extra.get("artifacts"), "artifacts"):
             if not isinstance(declared, str):
                 raise ConfigurationError(f"artifacts: a path is a string, not {type(declared).__name__}")

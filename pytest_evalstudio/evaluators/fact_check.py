@@ -39,7 +39,8 @@ class FactCheck:
     """An agent verifies the answer, and says how free of false statements it is.
 
     Attributes:
-        agent_host: name of the `[[model]]` that is the agent; the configuration's judge where not given.
+        agent_host: name of the `[[model]]` that is the agent; where not given, the configuration's judge, or
+            without one the first model that is an agent.
         agent_llm_model_name, agent_collection_id: replace the agent's own llm_model_name and collection_id.
         max_dataset_rows: of each file and model only so many test cases are checked, the first ones; 0 for
             all.

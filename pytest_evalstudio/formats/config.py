@@ -24,10 +24,15 @@ from pydantic import (
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.repeats import MEAN
-from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.fields import fact, shown
 from pytest_evalstudio.formats.guardrails import read_guardrails
 from pytest_evalstudio.formats.judge_table import JudgeTable
+from pytest_evalstudio.formats.model_tables import (
+    ConnectionTable,
+    ModelTable,
+    PriceTable,
+    expanded_models,
+)
 from pytest_evalstudio.formats.recognition import SHARED_FILE
 from pytest_evalstudio.formats.repeats import Policy, Runs
 
@@ -196,22 +201,6 @@ class LanguageModels(_Table):
     batch_size: Annotated[int, Field(ge=1)] = 32
 
 
-class ModelTable(BaseModel):
-    """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits."""
-
-    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
-
-    name: Annotated[str, Field(min_length=1)]
-    host: Annotated[str, Field(min_length=1)]
-    runs: Runs | None = None
-    budget: BudgetTable | None = None
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """The host and its parameters."""
-        return {"host": self.host, **(self.model_extra or {})}
-
-
 class ComparisonTable(_Table):
     """Options of the comparison with the baseline.
 
@@ -269,6 +258,8 @@ class Configuration(_Table):
         embeddings, cross_encoder, nli, hallucination_model, toxicity_model, bias_model, sentiment_model:
             models for evaluators.
         language_model: settings of the models that evaluators name in their options.
+        connection: connections to services, by name; models and judges name them.
+        prices: prices of models by name, for hosts that report no cost.
         judge: the judge, or panel of judges, and their budget.
         arena: options of the arena; without the table there is none.
         folder: folder of the configuration; relative paths in it start there.
@@ -281,6 +272,8 @@ class Configuration(_Table):
     gate: Annotated[
         list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
     ] = Field(default_factory=list)
+    connection: dict[str, ConnectionTable] = Field(default_factory=dict)
+    prices: dict[str, PriceTable] = Field(default_factory=dict)
     guardrails: Annotated[PathText, Field(min_length=1)] | None = None
     output: PathText | None = None
     cache: PathText | None = None
@@ -354,6 +347,9 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
         configuration = Configuration.model_validate({**data, "file": file, "folder": folder})
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
+    configuration.model = expanded_models(
+        configuration.model, configuration.connection, configuration.prices, file
+    )
     _check_names(configuration)
     return (
         configuration

@@ -42,6 +42,7 @@ LIST_COLUMNS = (
     "corpus",
     "context",
     "context_sources",
+    "context_scores",
     "categories",
     "relationships",
     "output_constraints",
@@ -51,8 +52,14 @@ LIST_COLUMNS = (
     "expected_documents",
 )
 OBJECT_COLUMNS = ("usage", "evaluators")
+OPERATION = ("context_scores", "first_token_s", "served_model", "request_id")
+"""Keys about the request, which only hosts of services fill."""
 MAX_CELL_CHARS = 2**31 - 1
 MAX_COLUMNS = 1_000
+
+
+def _listed(value: object) -> object:
+    return [] if value is None else value
 
 
 class Row(FormatModel):
@@ -68,11 +75,15 @@ class Row(FormatModel):
         conversation: the turns before the input, each with role ("system", "user" or "assistant") and
             content.
         error: reason for a missing answer.
+        context_scores: relevance of each chunk as the host reports it.
+        first_token_s: seconds until the first part of the answer, None where it was not streamed.
+        served_model: the model that answered, as the service names it.
+        request_id: the service's id of the request.
         policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
     """
 
     optional_keys: ClassVar[frozenset[str]] = frozenset(
-        {"output_constraints", "context_sources", "usage", "error", "run", "policy", *OURS}
+        {"output_constraints", "context_sources", "usage", "error", "run", "policy", *OURS, *OPERATION}
     )
 
     key: Key = ""
@@ -95,6 +106,10 @@ class Row(FormatModel):
         Field(default_factory=dict)
     )
     error: Text = ""
+    context_scores: Annotated[list[float], BeforeValidator(_listed)] = Field(default_factory=list)
+    first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+    served_model: Text = ""
+    request_id: Text = ""
     conversation: Conversation = Field(default_factory=list)
     expected_facts: Texts = Field(default_factory=list)
     guidelines: Texts = Field(default_factory=list)

@@ -12,6 +12,8 @@ from pytest_evalstudio.formats.fields import fact
 
 WHOLE_RUN = ("max_cost", "max_calls")
 """Limits of a whole run, which no evaluator has of its own."""
+_JUDGES = ("host", "model", "connection", "panel")
+"""Keys that say which model judges."""
 
 
 class JudgeMember(BaseModel):
@@ -20,22 +22,32 @@ class JudgeMember(BaseModel):
     Attributes:
         host: host of the judge.
         model: name of a `[[model]]` to use instead of a host; further keys override its own.
+        connection: name of a `[connection.NAME]` to use instead of a host; further keys override its own.
     """
 
     model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
 
     host: Annotated[str, Field(min_length=1)] | None = None
     model: Annotated[str, Field(min_length=1)] | None = None
+    connection: Annotated[str, Field(min_length=1)] | None = None
 
     @property
     def settings(self) -> dict[str, object]:
         """The host, its parameters and limits."""
-        return {**({"host": self.host} if self.host else {}), **(self.model_extra or {})}
+        named = {"host": self.host, "connection": self.connection}
+        return {**{key: value for key, value in named.items() if value}, **(self.model_extra or {})}
+
+    @property
+    def is_given(self) -> bool:
+        """Return True if it says which model judges."""
+        return bool(self.host or self.model or self.connection)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> JudgeMember:
         if self.host and self.model:
             raise ValueError("give host or model, not both")
+        if self.connection and (self.host or self.model):
+            raise ValueError("give connection, host or model, only one of them")
         return self
 
 
@@ -45,6 +57,7 @@ class JudgeTable(JudgeMember):
     Attributes:
         host: host of the judge; its parameters and limits are further keys.
         model: name of a `[[model]]` to use instead of a host; further keys override its own.
+        connection: name of a `[connection.NAME]` to use instead of a host; further keys override its own.
         panel: several judges, each with `host` or `model`; they vote.
         vote: rule that combines a panel's verdicts: "majority" (of yes and no; a tie fails; scores are
             averaged) or "mean".
@@ -68,11 +81,11 @@ class JudgeTable(JudgeMember):
 
     @model_validator(mode="after")
     def _members(self) -> JudgeTable:
-        if self.panel and (self.host or self.model):
+        if self.panel and self.is_given:
             raise ValueError("give host or model for one judge, panel for several, not both")
-        if any(not (member.host or member.model) for member in self.panel):
+        if any(not member.is_given for member in self.panel):
             raise ValueError("panel: each judge needs host or model")
-        if self.model_extra and not (self.host or self.model):
+        if self.model_extra and not self.is_given:
             raise ValueError(
                 f"{', '.join(self.model_extra)}: a host's parameter without a host; give host or model"
             )
@@ -83,11 +96,8 @@ class JudgeTable(JudgeMember):
         """The judges that are asked; none where only limits or prompts are configured."""
         if self.panel:
             return self.panel
-        return (
-            [JudgeMember(host=self.host, model=self.model, **(self.model_extra or {}))]
-            if self.host or self.model
-            else []
-        )
+        named = {"host": self.host, "model": self.model, "connection": self.connection}
+        return [JudgeMember(**named, **(self.model_extra or {}))] if self.is_given else []
 
     @classmethod
     def over(cls, base: JudgeTable | None, own: Mapping[str, object]) -> JudgeTable:
@@ -109,9 +119,9 @@ class JudgeTable(JudgeMember):
                 for key in ("vote", "templates", "template_versions", "examples", "steady")
                 if key in base.model_fields_set
             }
-            if not {"host", "model", "panel"} & set(own):
+            if not set(_JUDGES) & set(own):
                 inherited |= {
-                    **{key: value for key in ("host", "model", "panel") if (value := getattr(base, key))},
+                    **{key: value for key in _JUDGES if (value := getattr(base, key))},
                     **(base.model_extra or {}),
                 }
         try:

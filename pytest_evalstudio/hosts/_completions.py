@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._faults import NO_KEY, is_passing
 
-NO_KEY = frozenset({401, 403})
-"""Statuses that any other request would get as well."""
-RETRIED = frozenset({408, 409, 429})
 _NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
 
 
@@ -56,7 +54,7 @@ def error_fault(error: Any, message: str) -> HostFault:
     """
     code = error.get("code") if isinstance(error, Mapping) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 500
-    return HostFault(message, retry=status in RETRIED or status >= 500, ends_asking=status in NO_KEY)
+    return HostFault(message, retry=is_passing(status), ends_asking=status in NO_KEY)
 
 
 def refused_parameters(
@@ -77,6 +75,16 @@ def refused_parameters(
     if (param := body.get("param")) is not None:
         return sent & {str(param)}
     return frozenset(name for name in sent if name in text.lower())
+
+
+def token_usage(reply: Any) -> dict[str, int]:
+    """Return the counts of tokens that a reply reports."""
+    usage = getattr(reply, "usage", None)
+    details = {
+        "input_tokens": getattr(usage, "prompt_tokens", None),
+        "output_tokens": getattr(usage, "completion_tokens", None),
+    }
+    return {name: count for name, count in details.items() if isinstance(count, int)}
 
 
 def sendable(text: str) -> str:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.hosts._corpora import Corpora
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +22,7 @@ class HostTools:
         name: the configured name of the model.
         folder: where relative paths and modules of the configuration are looked for.
         downloads: where downloaded documents are kept between sessions; None to keep nothing.
+        artifacts: where files that models make are kept; None to keep none.
         split_sentences: text to (start, end) spans of its sentences.
         mask: a message to the same without the secrets of the settings; call it before a message is
             shortened.
@@ -28,15 +33,20 @@ class HostTools:
         optional: parameters that the configuration does not set and the engine prefers; a host may leave them
             out for a service that refuses them.
         note: called with a message for the user about the service, e.g. what was left out.
+        corpora: register of the collections that hosts make of documents.
+        progress: called with what is done, how much of it and the total, while documents are ingested.
     """
 
     name: str
     folder: Path
     downloads: Path | None
     split_sentences: Callable[[str], list[tuple[int, int]]]
+    artifacts: Path | None = None
     mask: Callable[[str], str] = str
     timeout_s: float = 120.0
     allow_private_hosts: bool = False
     trusted_hosts: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
     note: Callable[[str], None] = lambda message: None
+    corpora: Corpora | None = None
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None

@@ -19,7 +19,8 @@ from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.spending import model_budget
 from pytest_evalstudio.engine.scoring.repeats import stopping_of
 from pytest_evalstudio.engine.scoring.tasks import ModelInfo
-from pytest_evalstudio.formats.config import Configuration, ModelTable
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.repeats import max_runs
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.hosts.fixture import FixtureCallable
@@ -221,6 +222,8 @@ class Models:
             "model_type": identity.host,
             "llm_model_name": str(identity.settings.get("llm_model_name", "")),
             "model_cfg": identity.settings,
+            **({"connection": table.connection} if table.connection else {}),
+            **({"description": table.description} if table.description else {}),
         }
         return ModelInfo(
             key=identity.key, label=table.name, runs=runs, stopping=stopping, description=description

@@ -111,6 +111,10 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         run: number of the repeat, 1 for the first.
         actual_duration: seconds of the successful request.
+        context_scores: relevance of each chunk as the host reports it, or empty.
+        first_token_s: seconds until the first part of the answer; None where it was not streamed.
+        served_model: the model that answered, as the service names it; "" where it does not.
+        request_id: the service's id of the request, "" where it gives none.
         cost: US dollars; None where the host does not report it.
         usage: tokens by kind.
         retries: requests that failed before the one that succeeded.
@@ -136,6 +140,10 @@ class Row(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int
     error: str
     is_rag: bool
+    context_scores: tuple[float, ...] = ()
+    first_token_s: float | None = None
+    served_model: str = ""
+    request_id: str = ""
     tool_calls: tuple[JsonObject, ...] = ()
     conversation: tuple[Message, ...] = ()
     expected_facts: tuple[str, ...] = ()

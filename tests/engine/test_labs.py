@@ -166,7 +166,7 @@ def test_several_models_behind_one_host(tmp_path):
     )
     with builder:
         models = builder.build().models
-    assert [model.name for model in models] == ["small", "large (1)", "large (2)"]
+    assert [model.name for model in models] == ["small", "large (temperature=0.0)", "large (temperature=1.0)"]
     assert [model.llm_model_name for model in models] == ["small", "large", "large"]
     assert len({model.key for model in models}) == 3
     assert [model.model_cfg.get("temperature") for model in models[1:]] == [0.0, 1.0]

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.scoring.plan import Plan
+from pytest_evalstudio.formats.config import configuration
 from support.judging import ScriptedJudge, outcome, outcomes
 
 ROW = {"input": "When was it?", "actual_output": "It was in 1912."}
@@ -62,6 +65,17 @@ def test_an_agent_of_its_own_is_asked() -> None:
     )
     assert found.scores == {"fact_check": 0.25}
     assert not judge.prompts
+
+
+def test_without_a_judge_the_first_agent_is_chosen() -> None:
+    models = [
+        {"name": "plain", "host": "h2ogpte_llm", "url": "http://127.0.0.1:9", "api_key": "k"},
+        {"name": "agent", "host": "h2ogpte_llm", "url": "http://127.0.0.1:9", "api_key": "k"},
+    ]
+    models[1]["llm_args"] = {"use_agent": True}
+    for table, chosen in ((models, "agent"), (models[:1], None)):
+        plan = Plan(Registry(), configuration({"model": table, "evaluators": ["fact_check"]}))
+        assert plan.selected[0].own_judge.get("model") == chosen
 
 
 def test_an_agent_that_is_not_configured_is_a_usage_error() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
 
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.cli.main import parser_of_commands
@@ -21,7 +22,8 @@ from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.engine.asking.limits import Limits
-from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration, ModelTable
+from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
+from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 
 README = Path(__file__).parents[2] / "README.md"
@@ -151,8 +153,9 @@ def configuration() -> Iterator[str]:
         )
         if table is not None and not isinstance(default, int):
             for inner, inner_field in table.model_fields.items():
+                key = f"{name}.NAME" if isinstance(default, dict) else name
                 yield _row(
-                    f"`{name}.{inner}`",
+                    f"`{key}.{inner}`",
                     _default(inner_field.get_default(call_default_factory=True)),
                     _said(table, inner),
                 )
@@ -180,6 +183,9 @@ def limits() -> Iterator[str]:
     yield from _head("Key of `[[model]]`", "Default", "Meaning")
     yield _row("`name`", "must be given", "Name of the model in node ids and reports.")
     yield _row("`host`", "must be given", "Id of the host; its parameters are keys of the same table.")
+    yield _row("`connection`", "none", _said(ModelTable, "connection"))
+    yield _row("`model_cfg`", "none", _said(ModelTable, "model_cfg"))
+    yield _row("`description`", "none", _said(ModelTable, "description"))
     yield _row(
         "`runs`",
         "that of the configuration",
@@ -257,6 +263,8 @@ def _said(cls: type, attribute: str) -> str:
 
 
 def _default(value: Any) -> str:
+    if value is PydanticUndefined:
+        return "must be given"
     if value is None or value in ([], {}):
         return "none"
     return f"`{json.dumps(value)}`"

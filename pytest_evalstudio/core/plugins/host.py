@@ -30,6 +30,8 @@ class HostSpec:
         takes_system: it sends `Prompt.system` in the system role; for other hosts it is a part of the text.
         opens: it has a method `open(tools)`, which checks its parameters and takes its tools before the
             first prompt.
+        agent_option: dotted name of the parameter that makes an agent of a model, e.g. "llm_args.use_agent".
+        lists: it has a method `async models()`, which returns the names of the models of its service.
     """
 
     id: str
@@ -41,6 +43,8 @@ class HostSpec:
     runs_user_code: bool = False
     takes_system: bool = False
     opens: bool = False
+    lists: bool = False
+    agent_option: str = ""
 
 
 class Host(Protocol):
@@ -65,6 +69,12 @@ class Opens(Protocol):
     def open(self, tools: Any) -> None: ...
 
 
+class Lists(Protocol):
+    """A host that lists the models of its service; the request needs the same key as a prompt."""
+
+    async def models(self) -> list[str]: ...
+
+
 class HostFault(Exception):
     """A request that failed.
 
@@ -73,6 +83,7 @@ class HostFault(Exception):
         retry: whether another attempt can help (408, 409, 429, 5xx, connection errors).
         retry_after_s: seconds the service asks to wait, None if it did not say.
         ends_asking: whether no other prompt will be answered either, e.g. because the key is refused.
+        throttled: whether the service is asked too much; fewer requests are then made at the same time.
     """
 
     def __init__(
@@ -82,10 +93,12 @@ class HostFault(Exception):
         retry: bool = False,
         retry_after_s: float | None = None,
         ends_asking: bool = False,
+        throttled: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry = retry
         self.ends_asking = ends_asking
+        self.throttled = throttled
         self.retry_after_s = retry_after_s
 
 
@@ -98,6 +111,7 @@ def host(
     caches: bool = True,
     runs_user_code: bool = False,
     takes_system: bool = False,
+    agent_option: str = "",
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -123,7 +137,9 @@ def host(
             description=summary_of(cls),
             runs_user_code=runs_user_code,
             takes_system=takes_system,
+            agent_option=agent_option,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
+            lists=has_method(KIND, id, cls, "models", "async def models(self)"),
         )
         return attach(cls, spec)
 

@@ -177,6 +177,8 @@ class Aggregator:
     def _answer(self, key: str, row: Row, model: ModelAggregator) -> None:
         model.answered += 1
         model.durations.append(row.actual_duration)
+        if row.first_token_s is not None:
+            model.first_tokens.append(row.first_token_s)
         self.lengths["actual answer"].append(len(row.actual_output))
         if row.cost is None:
             model.unpriced += 1

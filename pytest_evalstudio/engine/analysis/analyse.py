@@ -35,6 +35,7 @@ class Spread:
     mean: float
     median: float
     p95: float
+    p99: float
     greatest: float
 
 
@@ -46,6 +47,7 @@ class ModelFigures:
         rows: number of questions asked, including repeats.
         answered: number of questions with an answer.
         duration_s: durations of the answers, None without any.
+        first_token_s: times to the first part of streamed answers, None without any.
         cost: sum of the known, not negative costs; None where none is known.
         unpriced: answers whose cost is not known.
     """
@@ -58,6 +60,7 @@ class ModelFigures:
     failed: int
     retries: int
     duration_s: Spread | None
+    first_token_s: Spread | None
     cost: float | None
     unpriced: int
     usage: Mapping[str, int]
@@ -201,6 +204,7 @@ def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFi
         failed=counts.rows - counts.answered,
         retries=counts.retries,
         duration_s=_spread(counts.durations),
+        first_token_s=_spread(counts.first_tokens),
         cost=counts.cost if counts.priced else None,
         unpriced=counts.unpriced,
         usage=dict(sorted(counts.usage.items())),
@@ -244,5 +248,6 @@ def _spread(numbers: array[float] | array[int]) -> Spread | None:
         mean=sum(numbers) / len(numbers),
         median=percentile(numbers, 50),
         p95=percentile(numbers, 95),
+        p99=percentile(numbers, 99),
         greatest=float(max(numbers)),
     )

@@ -81,6 +81,7 @@ class ModelAggregator:
     answered: int = 0
     retries: int = 0
     durations: array[float] = field(default_factory=lambda: array("d"))
+    first_tokens: array[float] = field(default_factory=lambda: array("d"))
     cost: float = 0.0
     priced: int = 0
     unpriced: int = 0

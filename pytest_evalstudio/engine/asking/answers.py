@@ -101,7 +101,9 @@ class AnswerCache:
                     **kept,
                     "context": tuple(kept["context"]),
                     "context_sources": tuple(kept["context_sources"]),
+                    "context_scores": tuple(kept.get("context_scores", ())),
                     "tool_calls": tuple(kept.get("tool_calls", ())),
+                    "artifacts": tuple(kept.get("artifacts", ())),
                 }
             )
         except (ValueError, TypeError, KeyError):

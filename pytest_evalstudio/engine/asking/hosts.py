@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,9 +14,13 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.host import Host, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.engine.asking.corpora import CorpusRegister, report_ingestion
 from pytest_evalstudio.engine.asking.downloads import named_hosts
+from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
+from pytest_evalstudio.engine.asking.load import load_of
 from pytest_evalstudio.engine.asking.loops import LoopThread
+from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.formats.options import build, check_options
@@ -24,8 +28,9 @@ from pytest_evalstudio.hosts._tools import HostTools
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.models.sentences import split_sentences
 
-LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker")
-SESSION_KEYS = ("host", "cache", "rag", "runs", "budget", *LIMIT_KEYS)
+LIMIT_KEYS = ("concurrency", "requests_per_minute", "timeout_s", "retries", "breaker", "deadline_s")
+LABEL_KEYS = ("connection", "description", "prices")
+SESSION_KEYS = ("host", "cache", "rag", "runs", "budget", *LABEL_KEYS, *LIMIT_KEYS)
 """Keys of a model's table that are not the host's: `runs` and `budget` belong to the plugin, `rag` says that
 a host of kind "both" retrieves.
 """
@@ -112,6 +117,7 @@ def _opened(
     notes: list[str] = []
     secrets = Secrets()
     expanded = secrets.expand(settings, env=env)
+    register = CorpusRegister(cache.folder if cache is not None else None)
     try:
         given = _Given.checked(cls, settings, expanded, f"host {spec.id}")
         limits = build(Limits, given.limits, "").share(workers)
@@ -123,6 +129,7 @@ def _opened(
                     name=name,
                     folder=folder,
                     downloads=downloads,
+                    artifacts=cache.folder / "artifacts" if cache is not None else None,
                     split_sentences=split_sentences,
                     mask=secrets.mask_message,
                     timeout_s=limits.timeout_s,
@@ -130,6 +137,8 @@ def _opened(
                     trusted_hosts=named_hosts(),
                     optional=frozenset(preferred),
                     note=lambda message: notes.append(f"{kind} {name!r}: {secrets.mask_message(message)}"),
+                    corpora=register,
+                    progress=report_ingestion,
                 )
             )
     except ConfigurationError as exc:
@@ -149,6 +158,13 @@ def _opened(
         kind=kind,
         notes=notes,
         budget=budget,
+        register=register,
+        load=load_of(given.session.connection, str(folder), limits),
+        labels=SessionLabels(
+            connection=given.session.connection,
+            description=given.session.description,
+            prices=Prices(given.session.prices, asked_model(identity.settings)),
+        ),
     )
 
 
@@ -195,6 +211,11 @@ def model_identity(
     return _identity(name, spec, secrets, secrets.expand(settings, env=env))
 
 
+def asked_model(settings: Mapping[str, Any]) -> str:
+    """Return the name of the language model that a host is to ask, "" where its settings name none."""
+    return str(settings.get("llm_model_name") or "")
+
+
 def _identity(name: str, spec: HostSpec, secrets: Secrets, expanded: Mapping[str, Any]) -> ModelIdentity:
     masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
     key = str(uuid.uuid5(_NAMESPACE, digest_of([name, spec.id, masked])))
@@ -219,6 +240,9 @@ class _SessionOptions:
 
     cache: bool | None = None
     rag: bool | None = None
+    connection: str = ""
+    description: str = ""
+    prices: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +280,7 @@ class _Given:
         return cls(
             parameters=part(host, set(expanded) - {*SESSION_KEYS}, place, SESSION_KEYS),
             limits=part(Limits, LIMIT_KEYS, ""),
-            session=_SessionOptions(**part(_SessionOptions, ("cache", "rag"), "")),
+            session=_SessionOptions(**part(_SessionOptions, ("cache", "rag", *LABEL_KEYS), "")),
         )
 
     def caches(self, spec: HostSpec) -> bool:

@@ -19,6 +19,7 @@ from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_examples import JudgeExamples
 from pytest_evalstudio.formats.judge_table import JudgeMember, JudgeTable
+from pytest_evalstudio.formats.model_tables import connection_settings
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits
 from pytest_evalstudio.judges.panel import Asked, Panel
 from pytest_evalstudio.judges.prompts import Prompts
@@ -208,13 +209,29 @@ def settings_of_member(config: Configuration, member: JudgeMember) -> dict[str, 
     Raises:
         ConfigurationError: if no model has that name.
     """
-    settings = dict(member.settings)
+    settings = {
+        **connection_settings(member.connection or "", config.connection, "judge"),
+        "prices": {name: price.model_dump(mode="json") for name, price in config.prices.items()},
+        **member.settings,
+    }
     if member.model is None:
         return settings
     models = {table.name: table for table in config.model}
     if member.model not in models:
         raise unknown_name("model", member.model, models, "A judge's `model` is the name of a [[model]].")
     return {**models[member.model].settings, **settings}
+
+
+def agent_of(config: Configuration, registry: Registry) -> str:
+    """Return the name of the first configured model that is an agent, "" if there is none."""
+    for table in config.model:
+        option = registry.hosts.spec(table.host).agent_option if table.host in registry.hosts else ""
+        value: Any = table.settings
+        for name in option.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        if option and value:
+            return table.name
+    return ""
 
 
 def describe_judge(

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import heapq
-import itertools
 import math
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
-
-from aiolimiter import AsyncLimiter
 
 from pytest_evalstudio.core.errors import ConfigurationError
 
@@ -27,9 +20,10 @@ class Limits:
     """How hard one model may be asked, in the whole run.
 
     Attributes:
-        concurrency: requests at the same time.
+        concurrency: requests at the same time; fewer while the service answers "too many requests".
         requests_per_minute: None for no limit; retries count too.
         timeout_s: patience with each try.
+        deadline_s: patience with a question over all its tries and the waits between them; None for no limit.
         retries: further tries after the first.
         breaker: so many prompts in a row without an answer from the host make it count as dead; 0 for never.
     """
@@ -39,6 +33,7 @@ class Limits:
     timeout_s: float = 120.0
     retries: int = 2
     breaker: int = 5
+    deadline_s: float | None = None
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -63,75 +58,14 @@ class Limits:
     def share(self, workers: int) -> Limits:
         """The part of one of so many processes that ask the same model at the same time.
 
-        >>> Limits(concurrency=8, requests_per_minute=60).share(3)
-        Limits(concurrency=2, requests_per_minute=20.0, timeout_s=120.0, retries=2, breaker=5)
+        >>> part = Limits(concurrency=8, requests_per_minute=60).share(3)
+        >>> part.concurrency, part.requests_per_minute
+        (2, 20.0)
         """
         if workers <= 1:
             return self
         rate = None if self.requests_per_minute is None else self.requests_per_minute / workers
         return replace(self, concurrency=max(1, self.concurrency // workers), requests_per_minute=rate)
-
-
-class Pace:
-    """Spreads requests evenly over the minute, and stops all of them while the service asks to wait.
-
-    aiolimiter paces the requests; it cannot be paused, which `Retry-After` needs.
-    """
-
-    def __init__(self, requests_per_minute: float | None) -> None:
-        # One request per interval, not a minute's requests in a burst.
-        self._limiter = AsyncLimiter(1, 60.0 / requests_per_minute) if requests_per_minute else None
-        self._paused_until = 0.0
-
-    async def turn(self) -> None:
-        """Wait until the next request may start."""
-        while (wait_s := self._paused_until - time.monotonic()) > 0:
-            await asyncio.sleep(wait_s)
-        if self._limiter is not None:
-            await self._limiter.acquire()
-
-    def pause(self, seconds: float) -> None:
-        """Let no request start for that many seconds."""
-        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
-
-
-class Slots:
-    """Limits the requests at the same time; a free slot goes to the waiting request of the lowest priority.
-
-    asyncio.Semaphore is first come, first served, which would begin all judgements before it ends one.
-    """
-
-    def __init__(self, slots: int) -> None:
-        self._free = slots
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
-        self._order = itertools.count()
-
-    @asynccontextmanager
-    async def slot(self, priority: int = 0) -> AsyncIterator[None]:
-        """Hold a slot while the context lasts."""
-        if self._free and not self._waiting:
-            self._free -= 1
-        else:
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            heapq.heappush(self._waiting, (priority, next(self._order), turn))
-            try:
-                await turn
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self._release()
-                raise
-        try:
-            yield
-        finally:
-            self._release()
-
-    def _release(self) -> None:
-        while self._waiting:
-            turn = heapq.heappop(self._waiting)[2]
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._free += 1
 
 
 class Breaker:

@@ -18,12 +18,18 @@ from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec
 from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.claims import claimed
+from pytest_evalstudio.engine.asking.cleaning import without_secrets
+from pytest_evalstudio.engine.asking.corpora import CorpusRegister
+from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
-from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits, Pace, Slots
+from pytest_evalstudio.engine.asking.labels import SessionLabels
+from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
+from pytest_evalstudio.engine.asking.load import Load
 from pytest_evalstudio.engine.asking.loops import CLOSING_S, LoopThread
+from pytest_evalstudio.engine.asking.preparing import Preparations
 from pytest_evalstudio.engine.asking.retrying import afterword, with_retries
-from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets, cleaned
-from pytest_evalstudio.engine.asking.spending import NotAsked, Prices, within
+from pytest_evalstudio.engine.asking.secrets import Secrets
+from pytest_evalstudio.engine.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.judges.budget import Budget
 
 LONGEST_MESSAGE = 1000
@@ -50,6 +56,9 @@ class ModelSession:
         thread: where its requests run, with those of others; one of its own where not given.
         kind: what messages call it.
         budget: of its requests; None for no limit.
+        register: of the host's collections; it is closed with the session.
+        load: slots and pace of the requests, which the models of a connection share.
+        labels: connection, description and prices of the configuration.
 
     Attributes:
         key: the same for the same name, host and settings, in every run.
@@ -73,8 +82,13 @@ class ModelSession:
         kind: str = "model",
         notes: list[str] | None = None,
         budget: Budget | None = None,
+        register: CorpusRegister | None = None,
+        labels: SessionLabels | None = None,
+        load: Load | None = None,
     ) -> None:
+        self.labels = labels or SessionLabels()
         self.notes = [] if notes is None else notes
+        self._register = register
         self.host = host
         self.name = name
         self.key = key
@@ -87,16 +101,15 @@ class ModelSession:
         self._stored_since = time.time() if refresh else 0.0
         self._interrupted = InterruptedAnswers()
         self._counters = Counters()
-        self._pace = Pace(limits.requests_per_minute)
+        self._load = load or Load(limits)
         self._breaker = Breaker(limits.breaker)
         self._thread = thread or LoopThread(f"evalstudio-{name}")
         self._owns_thread = thread is None
         self._kind = kind
         self._budget = budget
-        self.prices = Prices.of(host)
-        self._slots = Slots(limits.concurrency)
+        self.prices = ExpectedPrices.of(host, self.labels.prices)
         self._end = ""
-        self._prepared: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        self._preparations = Preparations()
         self._closed = False
 
     @property
@@ -105,11 +118,23 @@ class ModelSession:
 
         They are success_count, retry_count, timeout_count, failure_count and duration_stats.
         """
-        return self._counters.as_dict()
+        used = self.labels.prices.used
+        return {**self._counters.as_dict(), **({"prices": used} if used else {})}
+
+    @property
+    def collections(self) -> Mapping[tuple[str, ...], str]:
+        """Return the ids of the host's collections by corpus, where it makes or uses any."""
+        return dict(getattr(self.host, "collections", {}))
 
     def description(self) -> dict[str, Any]:
         """The model as reports show it, without secrets."""
-        return {"name": self.name, "key": self.key, "host": self.spec.id, "settings": dict(self._settings)}
+        return {
+            "name": self.name,
+            "key": self.key,
+            "host": self.spec.id,
+            "settings": dict(self._settings),
+            **self.labels.texts(),
+        }
 
     def mask(self, text: str) -> str:
         """A message without this model's secrets."""
@@ -159,6 +184,10 @@ class ModelSession:
         if self._closed:
             raise RuntimeError(f"{self._kind} {self.name!r} is closed")
         return self._thread.run(self._answers(prompts, progress))
+
+    def within_limits(self, request: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of another request to the host, made once; it may raise HostFault."""
+        return self._thread.run(self._in_time(request(), self.limits.timeout_s))
 
     def submit(self, prompt: Prompt) -> Future[Answer]:
         """Ask a prompt whose answer is needed later; see `ask`."""
@@ -240,7 +269,7 @@ class ModelSession:
             stored = self._stored(key)
             if stored is not None:
                 return stored
-            async with self._slots.slot(priority), claimed(self._cache, key) as is_ours:
+            async with self._load.slots.slot(priority), claimed(self._cache, key) as is_ours:
                 if is_ours:
                     stored = self._stored(key)
                     return stored or await self._fresh(prompt, key, admit, accept)
@@ -265,11 +294,11 @@ class ModelSession:
             return self._not_asked(str(exc))
         if answer.error:
             return self._failure(answer.error, answer)
-        answer = self._without_secrets(answer)
+        answer = without_secrets(answer, self._secrets)
         self._counters.success(answer.duration_s)
         if self._cache is not None and key and accept(answer):
             self._cache.put(key, answer)
-        return answer
+        return self.labels.priced(answer)
 
     async def _asked(self, prompt: Prompt, admit: Admission | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
@@ -282,11 +311,11 @@ class ModelSession:
             tries += 1
             if self._budget is None:
                 return await self._try(prompt)
-            return await within(self._budget, self.prices, prompt, self._try)
+            return await within_budget(self._budget, self.prices, prompt, self._priced_try)
 
         try:
             await self._prepare(prompt.corpus)
-            answer = await self._with_retries(once, prompt)
+            answer = await within(self._with_retries(once, prompt), self.limits.deadline_s, "deadline_s")
         except HostFault as fault:
             message = self.mask(str(fault))
             if fault.ends_asking:
@@ -304,51 +333,48 @@ class ModelSession:
         ) as exc:  # a fault of the host's code is an error of this case, never the end of the run
             return Answer(error=f"{type(exc).__name__}: {exc}", retries=max(0, tries - 1))
         self._breaker.reset()
+        self._load.slots.answered()
         return replace(answer, retries=tries - 1)
 
     async def _try(self, prompt: Prompt) -> Answer:
-        await self._pace.turn()
+        await self._load.pace.turn()
         start = time.perf_counter()
-        answer = await self._in_time(self.host.answer(prompt))
+        answer = await self._in_time(self.host.answer(prompt), self.limits.timeout_s)
         if not isinstance(answer, Answer):
             raise HostFault(f"host {self.spec.id!r} gave a {type(answer).__name__} instead of an Answer")
         if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
             raise HostFault(f"host {self.spec.id!r} gave an Answer whose {fault}")
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
 
-    async def _in_time(self, request: Coroutine[Any, Any, T]) -> T:
+    async def _priced_try(self, prompt: Prompt) -> Answer:
+        return self.labels.priced(await self._try(prompt))
+
+    async def _in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
         try:
-            async with asyncio.timeout(self.limits.timeout_s) as patience:
-                return await request
-        except TimeoutError as exc:
-            if not patience.expired():
-                raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
+            return await within(request, timeout_s, "timeout_s")
+        except TimeIsUp:
             self._counters.timeout_count += 1
-            raise HostFault(
-                f"no answer within {self.limits.timeout_s:g} s (`timeout_s`)", retry=True
-            ) from None
+            raise
 
     async def _with_retries(self, once: Callable[[], Coroutine[Any, Any, T]], prompt: Prompt) -> T:
         def count(fault: BaseException | None) -> None:
             self._counters.retry_count += 1
+            if isinstance(fault, HostFault) and fault.throttled:
+                self._load.slots.throttled()
             if isinstance(fault, HostFault) and fault.retry_after_s:
-                self._pace.pause(fault.retry_after_s)
+                self._load.pace.pause(fault.retry_after_s)
 
         seed = digest_of([self.key, prompt.text, prompt.run])
         return await with_retries(once, retries=self.limits.retries, seed=seed, on_retry=count)
 
     async def _prepare(self, corpus: tuple[str, ...]) -> None:
-        """Once per corpus; all prompts of a corpus that cannot be prepared share the fault."""
-        task = self._prepared.get(corpus)
-        if task is None or task.cancelled():
+        timeout_s = getattr(self.host, "ingest_timeout_s", self.limits.timeout_s)
 
-            async def once() -> None:
-                await self._in_time(self.host.prepare(corpus))
+        async def attempt() -> None:
+            await self._in_time(self.host.prepare(corpus), timeout_s)
 
-            task = self._prepared[corpus] = asyncio.create_task(
-                self._with_retries(once, Prompt(text="", corpus=corpus))
-            )
-        await asyncio.shield(task)
+        prompt = Prompt(text="", corpus=corpus)
+        await self._preparations.once(corpus, lambda: self._with_retries(attempt, prompt))
 
     def _answer_key(self, prompt: Prompt) -> str:
         return "" if self._cache is None else self._cache.key(self.spec.id, self._settings, prompt)
@@ -356,7 +382,8 @@ class ModelSession:
     def _stored(self, key: str) -> Answer | None:
         if self._cache is None or not key:
             return None
-        return self._cache.get(key, stored_since=self._stored_since)
+        stored = self._cache.get(key, stored_since=self._stored_since)
+        return None if stored is None else self.labels.priced(stored)
 
     def _not_asked(self, reason: str) -> Answer:
         return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}", not_asked=True)
@@ -367,25 +394,13 @@ class ModelSession:
         short = masked if len(masked) <= LONGEST_MESSAGE else masked[:LONGEST_MESSAGE] + " …"
         return replace(answer or Answer(), text="", error=f"{self._kind} {self.name!r}: {short}")
 
-    def _without_secrets(self, answer: Answer) -> Answer:
-        def clean(text: str) -> str:
-            return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
-
-        return replace(
-            answer,
-            text=clean(answer.text),
-            context=tuple(map(clean, answer.context)),
-            context_sources=tuple(map(clean, answer.context_sources)),
-            tool_calls=tuple(cleaned(call, clean) for call in answer.tool_calls),
-        )
-
     async def _closing(self) -> None:
-        for task in self._prepared.values():
-            task.cancel()
-        await asyncio.gather(*self._prepared.values(), return_exceptions=True)
+        await self._preparations.cancel()
         try:
             async with asyncio.timeout(CLOSING_S):
                 await self.host.close()
+                if self._register is not None:
+                    self._register.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
             fault = self.mask(f"{type(exc).__name__}: {exc}")
             text = visible(f"{self._kind} {self.name!r}: host {self.spec.id!r} did not close: {fault}")

@@ -11,6 +11,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import Host
 from pytest_evalstudio.core.store import Store
+from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.purse import SharedPurse
 from pytest_evalstudio.formats.budget import BudgetTable
 from pytest_evalstudio.formats.fields import fact
@@ -64,8 +65,8 @@ def budget_of(table: Mapping[str, object]) -> Budget | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """Prices and limits that a host knows, from its parameters of these names.
+class ExpectedPrices:
+    """Prices and limits that are known before a request.
 
     Attributes:
         input_usd, output_usd: of a token; None where they are not configured.
@@ -77,10 +78,15 @@ class Prices:
     max_output_tokens: int | None = None
 
     @classmethod
-    def of(cls, host: Host) -> Prices:
-        """Return what a host's parameters say."""
-        prices = [getattr(host, f"{side}_usd_per_million", None) for side in ("input", "output")]
-        per_token = [price / 1e6 if isinstance(price, int | float) else None for price in prices]
+    def of(cls, host: Host, prices: Prices) -> ExpectedPrices:
+        """Return what a host's parameters of these names say, else the prices of the configuration."""
+        configured = prices.of_asked
+        per_token: list[float | None] = []
+        for side in ("input", "output"):
+            price = getattr(host, f"{side}_usd_per_million", None)
+            if not isinstance(price, int | float) and configured is not None:
+                price = getattr(configured, f"{side}_usd_per_million")
+            per_token.append(price / 1e6 if isinstance(price, int | float) else None)
         limit = getattr(host, "max_tokens", None)
         return cls(per_token[0], per_token[1], limit if isinstance(limit, int) else None)
 
@@ -95,8 +101,8 @@ def chars_of(prompt: Prompt) -> int:
     return len(prompt.text) + len(prompt.system) + sum(len(turn.content) for turn in prompt.conversation)
 
 
-async def within(
-    budget: Budget, prices: Prices, prompt: Prompt, request: Callable[[Prompt], Awaitable[Answer]]
+async def within_budget(
+    budget: Budget, prices: ExpectedPrices, prompt: Prompt, request: Callable[[Prompt], Awaitable[Answer]]
 ) -> Answer:
     """Make one request within a budget.
 

@@ -56,12 +56,17 @@ def _variants(case: Case, perturber: Perturber, unique: Numbered) -> list[Case]:
             actual_output="",
             context=(),
             context_sources=(),
+            context_scores=(),
             run=1,
             duration_s=0.0,
+            first_token_s=None,
+            served_model="",
+            request_id="",
             cost_usd=None,
             usage=NOTHING,
             retries=0,
             tool_calls=(),
+            artifacts=(),
             error="",
         )
         for variant in perturber.variants(case.question, case.key)

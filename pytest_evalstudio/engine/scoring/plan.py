@@ -13,7 +13,7 @@ from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import Evaluator, EvaluatorSpec
 from pytest_evalstudio.core.plugins.perturbator import Perturbator, PerturbatorSpec
 from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
-from pytest_evalstudio.engine.asking.judging import describe_judge
+from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
@@ -255,7 +255,7 @@ class Plan:
         ):
             asked |= layer
         requires = spec.requirements_of(made)
-        own_judge = {**spec.judge_of(made), **merged.get(JUDGE_OPTION, {})} if JUDGE in requires else {}
+        own_judge = self._own_judge(spec, made, merged) if JUDGE in requires else {}
         return ConfiguredEvaluator(
             id=name,
             spec=spec,
@@ -274,6 +274,19 @@ class Plan:
             judge=(describe_judge(self._config, own_judge, spec.prompts) if JUDGE in requires else {}),
             attached=attached,
         )
+
+    def _own_judge(self, spec: EvaluatorSpec, made: Any, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an evaluator's settings of its judge; without any judge, an agent judges by agents."""
+        own = {**spec.judge_of(made), **table.get(JUDGE_OPTION, {})}
+        has_judge = self._config.judge is not None and self._config.judge.members
+        if (
+            "agent" in spec.method
+            and not has_judge
+            and not set(own) & {"host", "model", "connection", "panel"}
+        ):
+            agent = agent_of(self._config, self._registry)
+            return {**own, "model": agent} if agent else own
+        return own
 
     def _path(self, value: object) -> object:
         """Resolve a path against the configuration's folder; JSON text is not a path."""

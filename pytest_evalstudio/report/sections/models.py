@@ -17,5 +17,6 @@ def models(content: Content) -> Mapping[str, object]:
     return {
         "models": content.analysis.models,
         "described": described,
+        "streamed": any(model.first_token_s is not None for model in content.analysis.models),
         "priced": any(model.cost is not None for model in content.analysis.models),
     }

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.engine.asking import answers, claims
 from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.limits import Slots
+from pytest_evalstudio.engine.asking.load import Slots
 from pytest_evalstudio.engine.asking.loops import LoopThread
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 

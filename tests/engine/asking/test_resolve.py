@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sqlite3
@@ -16,7 +17,7 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking import limits
+from pytest_evalstudio.engine.asking import limits, load
 from pytest_evalstudio.engine.asking.answers import FILE_NAME, AnswerCache
 from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.engine.asking.limits import Limits
@@ -212,6 +213,112 @@ def test_refresh_asks_again_what_earlier_sessions_stored_but_not_what_this_one_d
     assert session.peek(ask_for("a")) == [None]
     assert session.ask(ask_for("a")) == session.ask(ask_for("a")) == session.peek(ask_for("a"))
     assert len(session.host.asked) == 1
+
+
+def test_a_question_has_a_deadline_over_all_its_tries(scripted):
+    session = scripted(fail_first=9, retry=True, retries=9, deadline_s=0.3)
+    start = time.perf_counter()
+    [answer] = session.ask(ask_for("a"))
+    assert "no answer within 0.3 s (`deadline_s`)" in answer.error
+    assert time.perf_counter() - start < 2
+
+
+def test_fewer_requests_run_while_a_service_is_asked_too_much():
+    async def use():
+        slots = load.Slots(8)
+        for _ in range(5):  # refusals of requests that run at the same time
+            slots.throttled()
+        halved = slots.limit
+        for _ in range(halved):
+            slots.answered()
+        raised = slots.limit
+        for _ in range(100):
+            slots.answered()
+        return halved, raised, slots.limit
+
+    assert asyncio.run(use()) == (4, 5, 8)
+
+
+def test_the_lowered_limit_is_kept_and_no_request_is_lost(monkeypatch):
+    monkeypatch.setattr(load, "HALVING_S", 0.0)
+
+    async def use():
+        slots, busy, peak = load.Slots(8), 0, []
+
+        async def request(number):
+            nonlocal busy
+            async with slots.slot():
+                busy += 1
+                peak.append(busy)
+                if number < 3:
+                    slots.throttled()
+                await asyncio.sleep(0.002)
+                busy -= 1
+
+        await asyncio.gather(*(request(number) for number in range(40)))
+        return max(peak[10:]), len(peak), slots.limit
+
+    assert asyncio.run(use()) == (1, 40, 1)
+
+
+def test_the_models_of_a_connection_share_its_slots(scripted):
+    first, second = (
+        scripted(name=name, connection="main", concurrency=2, delay_s=0.05) for name in ("a", "b")
+    )
+    alone = scripted(name="c", concurrency=2, delay_s=0.05)
+    busy, peak, lock = {"shared": 0, "alone": 0}, {"shared": 0, "alone": 0}, threading.Lock()
+    for session, kind in ((first, "shared"), (second, "shared"), (alone, "alone")):
+
+        async def answer(prompt, kind=kind):
+            with lock:
+                busy[kind] += 1
+                peak[kind] = max(peak[kind], busy[kind])
+            await asyncio.sleep(0.02)
+            with lock:
+                busy[kind] -= 1
+            return Answer(text="fine")
+
+        session.host.answer = answer
+    prompts = ask_for(*map(str, range(12)))
+    threads = [threading.Thread(target=session.ask, args=(prompts,)) for session in (first, second, alone)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert peak == {"shared": 2, "alone": 2}
+    assert busy == {"shared": 0, "alone": 0}
+
+
+def test_the_models_of_a_connection_share_its_pace(scripted):
+    sessions = [scripted(name=name, connection="main", requests_per_minute=1200) for name in ("a", "b")]
+    start = time.perf_counter()
+    threads = [threading.Thread(target=session.ask, args=(ask_for("1", "2", "3"),)) for session in sessions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert time.perf_counter() - start >= 5 * 0.05  # six requests, one per 50 ms
+
+
+def test_an_answer_without_a_cost_is_priced_by_the_model_that_served_it(tmp_path, cache):
+    price = {"input_usd_per_million": 1.0, "output_usd_per_million": 4.0, "as_of": "2026-01-31"}
+
+    def ask(prices):
+        settings = {"host": "scripted", "default": "fine", "cache": True, "prices": prices}
+        with open_model("mine", settings, Registry(), folder=tmp_path, cache=cache) as session:
+            usage = {"input_tokens": 1_000_000, "output_tokens": 500_000}
+
+            async def answer(prompt):
+                return Answer(text="fine", usage=usage, served_model="served-1")
+
+            session.host.answer = answer
+            return session.ask(ask_for("a"))[0].cost_usd, session.counters.get("prices")
+
+    assert ask({}) == (None, None)
+    assert ask({"served-1": price, "m": {**price, "input_usd_per_million": 9.0}}) == (
+        3.0,
+        {"served-1": price},
+    )
 
 
 def test_errors_are_asked_again(scripted, cache):

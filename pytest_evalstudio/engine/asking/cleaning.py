@@ -1,0 +1,36 @@
+"""Answers without the secrets of the model that gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.engine.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
+
+
+def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
+    """Return an answer in which every text of the service is masked."""
+
+    def clean(text: str) -> str:
+        return secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
+
+    return replace(
+        answer,
+        text=clean(answer.text),
+        context=tuple(map(clean, answer.context)),
+        context_sources=tuple(map(clean, answer.context_sources)),
+        served_model=clean(answer.served_model),
+        request_id=clean(answer.request_id),
+        tool_calls=tuple(_cleaned(call, clean) for call in answer.tool_calls),
+    )
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    """Return a JSON value with all its texts cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: _cleaned(item, clean) for key, item in value.items()}
+    return [_cleaned(item, clean) for item in value] if isinstance(value, list | tuple) else value

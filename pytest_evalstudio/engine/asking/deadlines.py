@@ -1,0 +1,35 @@
+"""Time limits of requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from pytest_evalstudio.core.plugins.host import HostFault
+
+T = TypeVar("T")
+
+
+class TimeIsUp(HostFault):
+    """A request that took longer than its limit; another attempt can help."""
+
+
+async def within(work: Awaitable[T], seconds: float | None, option: str) -> T:
+    """Return the result of a request.
+
+    Args:
+        seconds: None for no limit.
+        option: name of the limit, for the message.
+
+    Raises:
+        TimeIsUp: if it takes longer.
+        HostFault: for a TimeoutError of its own.
+    """
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await work
+    except TimeoutError as exc:
+        if not limit.expired():
+            raise HostFault(f"{type(exc).__name__}: {exc}", retry=True) from exc
+        raise TimeIsUp(f"no answer within {seconds:g} s (`{option}`)", retry=True) from None

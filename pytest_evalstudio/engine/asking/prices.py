@@ -1,0 +1,69 @@
+"""Costs of answers whose host reports none, by the prices of the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from pytest_evalstudio.core.cases import Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Price of a model's tokens.
+
+    Attributes:
+        as_of: date of the price, as YYYY-MM-DD.
+    """
+
+    input_usd_per_million: float
+    output_usd_per_million: float
+    as_of: str
+
+    def cost_usd(self, usage: Mapping[str, int]) -> float | None:
+        """Return the cost of an answer, None where its tokens are not known.
+
+        >>> Price(input_usd_per_million=1, output_usd_per_million=4, as_of="2026-01-31").cost_usd(
+        ...     {"input_tokens": 1_000_000, "output_tokens": 500_000}
+        ... )
+        3.0
+        """
+        if "input_tokens" not in usage or "output_tokens" not in usage:
+            return None
+        return (
+            usage["input_tokens"] * self.input_usd_per_million
+            + usage["output_tokens"] * self.output_usd_per_million
+        ) / 1_000_000
+
+
+class Prices:
+    """Prices by model; the model that served an answer comes before the one that was asked for.
+
+    Args:
+        tables: name of a model to its price.
+        asked: name of the model that is asked for.
+
+    Attributes:
+        used: prices that costs were computed from, as reports show them.
+    """
+
+    def __init__(self, tables: Mapping[str, Mapping[str, object]], asked: str) -> None:
+        self._prices = {name: Price(**table) for name, table in tables.items()}  # type: ignore[arg-type]
+        self._asked = asked
+        self.used: dict[str, dict[str, object]] = {}
+
+    @property
+    def of_asked(self) -> Price | None:
+        """Return the price of the model that is asked for."""
+        return self._prices.get(self._asked)
+
+    def cost_of(self, answer: Answer) -> float | None:
+        """Return the cost of an answer: that of its host, else that of its tokens, else None."""
+        if answer.cost_usd is not None:
+            return answer.cost_usd
+        for name in (answer.served_model, self._asked):
+            price = self._prices.get(name)
+            if price is not None and (cost := price.cost_usd(answer.usage)) is not None:
+                self.used[name] = asdict(price)
+                return cost
+        return None

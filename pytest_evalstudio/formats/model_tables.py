@@ -1,0 +1,185 @@
+"""`[[model]]`, `[connection.NAME]` and `[prices."MODEL"]`: which models there are, and what they share."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.formats.budget import BudgetTable
+from pytest_evalstudio.formats.repeats import Runs
+
+MAX_VALUE_CHARS = 40
+_SECRET = re.compile(r"key|token|secret|password|authorization|credential", re.IGNORECASE)
+
+
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, Mapping) else value
+
+
+class ModelTable(BaseModel):
+    """`[[model]]`: a model to ask. Keys other than these are the host's parameters and limits.
+
+    Attributes:
+        name: label of the model.
+        host: id of the host; that of the connection where one is given.
+        connection: name of a `[connection.NAME]`, whose keys the model takes over.
+        description: text about the model, which lab and record keep.
+        model_cfg: further keys; several tables make several models, named by what differs.
+        runs: number of times that each question is asked, or a table that ends the asking early.
+        budget: limits of the asking in a run.
+        prices: of all models, for costs that the host does not report.
+    """
+
+    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
+
+    name: Annotated[str, Field(min_length=1)]
+    host: str = ""
+    connection: str = ""
+    description: str = ""
+    model_cfg: Annotated[list[dict[str, Any]], BeforeValidator(_one_or_several)] = Field(default_factory=list)
+    runs: Runs | None = None
+    budget: BudgetTable | None = None
+    prices: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The host, its parameters, and what belongs to the session of the model."""
+        labels = {"connection": self.connection, "description": self.description, "prices": self.prices}
+        return {
+            "host": self.host,
+            **(self.model_extra or {}),
+            **{key: value for key, value in labels.items() if value},
+        }
+
+
+class ConnectionTable(BaseModel):
+    """Connection to a service, which several models use.
+
+    Attributes:
+        host: id of the host; its parameters (url, api_key, proxy, ca_file, …) and limits are further keys.
+        description: what the connection is.
+    """
+
+    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
+
+    host: Annotated[str, Field(min_length=1)]
+    description: str = ""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The host and its parameters."""
+        return {"host": self.host, **(self.model_extra or {})}
+
+
+class PriceTable(BaseModel):
+    """Price of a model's tokens, for hosts that report no cost.
+
+    Attributes:
+        input_usd_per_million: US dollars per million tokens of questions.
+        output_usd_per_million: US dollars per million tokens of answers.
+        as_of: date of the prices, e.g. 2026-01-31; reports show it.
+    """
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
+
+    input_usd_per_million: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output_usd_per_million: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    as_of: date
+
+
+def expanded_models(
+    tables: Sequence[ModelTable],
+    connections: Mapping[str, ConnectionTable],
+    prices: Mapping[str, PriceTable],
+    file: str,
+) -> list[ModelTable]:
+    """Return the models with the keys of their connections, one for each of several configurations.
+
+    Args:
+        file: of the configuration, for messages.
+
+    Raises:
+        ConfigurationError: if a connection is unknown, a model has no host, or two configurations of a model
+            are equal.
+    """
+    models: list[ModelTable] = []
+    shared = {name: price.model_dump(mode="json") for name, price in prices.items()}
+    for index, table in enumerate(tables):
+        place = f"{file}: model.{index}" if file else f"model.{index}"
+        own = table.settings
+        if not table.host:
+            own.pop("host")
+        base = {**connection_settings(table.connection, connections, place), **own}
+        if not base.get("host"):
+            raise ConfigurationError(f"{place}.host: 'host' is missing; add it, or name a connection")
+        configurations = table.model_cfg or [{}]
+        for label, settings in zip(labels_of(table.name, configurations, place), configurations, strict=True):
+            merged = {**base, **settings, "prices": shared}
+            models.append(ModelTable.model_validate({**merged, "name": label, "runs": table.runs}))
+    return models
+
+
+def connection_settings(
+    name: str, connections: Mapping[str, ConnectionTable], place: str
+) -> dict[str, object]:
+    """Return the keys that a connection gives to a model, {} for no connection.
+
+    Raises:
+        ConfigurationError: if there is no such connection.
+    """
+    if not name:
+        return {}
+    if name not in connections:
+        remedy = f"Add [connection.{name}] to the configuration."
+        raise ConfigurationError(
+            f"{place}.connection: {unknown_name('connection', name, connections, remedy)}"
+        )
+    return connections[name].settings
+
+
+def labels_of(name: str, configurations: Sequence[Mapping[str, object]], place: str) -> list[str]:
+    """Return a name for each configuration of a model, by the settings that differ.
+
+    Values of secrets and long values are left out.
+
+    Raises:
+        ConfigurationError: if two configurations are equal.
+
+    >>> labels_of("gpt", [{"llm_args": {"seed": 1, "top_k": 5}}, {"llm_args": {"seed": 2, "top_k": 5}}], "")
+    ['gpt (seed=1)', 'gpt (seed=2)']
+    """
+    if len(configurations) == 1:
+        return [name]
+    flat = [_flat(configuration) for configuration in configurations]
+    keys = dict.fromkeys(key for settings in flat for key in settings)
+    differing = [key for key in keys if len({settings.get(key, "") for settings in flat}) > 1]
+    names: list[str] = []
+    for index, settings in enumerate(flat):
+        if settings in flat[:index]:
+            first = flat.index(settings)
+            raise ConfigurationError(f"{place}.model_cfg: {index} is equal to {first}; remove one of them")
+        parts = [f"{key.rpartition('.')[2]}={settings[key]}" for key in differing if _is_shown(key, settings)]
+        label = f"{name} ({' '.join(parts)})" if parts else name
+        names.append(label if label not in names else f"{label} #{index + 1}")
+    return names
+
+
+def _is_shown(key: str, settings: Mapping[str, str]) -> bool:
+    return key in settings and len(settings[key]) <= MAX_VALUE_CHARS and not _SECRET.search(key)
+
+
+def _flat(settings: Mapping[str, object], prefix: str = "") -> dict[str, str]:
+    """Return nested settings by dotted keys, their values as JSON; a text is without quotes."""
+    flat: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value if isinstance(value, str) else json.dumps(value, default=str)
+    return flat

@@ -1,0 +1,163 @@
+"""Clients of Amazon Bedrock: credentials, calls in threads, and faults."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._callables import in_thread
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._faults import quoted, status_fault
+from pytest_evalstudio.hosts._tools import HostTools
+
+REMEDIES: Mapping[int, str] = {
+    400: "check llm_model_name and the configurations",
+    401: "check the credentials",
+    403: "check the credentials, and that they may use this model",
+    404: "check llm_model_name, knowledge_base_id and region",
+}
+_THROTTLING = (
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+    "ServiceQuotaExceededException",
+)
+_CONNECTIONS = 64
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True)
+class Bedrock(Connected):
+    """An account with Amazon Bedrock.
+
+    Attributes:
+        region: of the service; "" for that of boto3's usual chain.
+        access_key, secret_key, session_token: credentials; without them boto3's usual chain finds them
+            (environment, profile, role).
+        profile: name of a profile of the AWS configuration.
+        url: endpoint in place of the region's own, e.g. of a private network.
+    """
+
+    llm_model_name: str
+    region: str = ""
+    access_key: str = field(default="", repr=False)
+    secret_key: str = field(default="", repr=False)
+    session_token: str = field(default="", repr=False)
+    profile: str = ""
+    url: str = ""
+    _clients: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+    _timeout_s: float = field(default=120.0, init=False, repr=False)
+
+    def open_account(self, host: str, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if boto3 is not installed, or a parameter cannot be right.
+        """
+        self._mask, self._timeout_s = tools.mask, tools.timeout_s
+        require_package(host, "boto3", "bedrock")
+        self.check_connection(tools.folder)
+        if self.url:
+            check_url("url", self.url)
+        if bool(self.access_key) != bool(self.secret_key):
+            raise ConfigurationError("access_key and secret_key: give both or none")
+
+    async def call(self, service: str, work: Callable[[Any], T]) -> T:
+        """Return the result of a call of a client, which blocks and therefore runs in a thread.
+
+        Args:
+            service: name of the client, e.g. "bedrock-runtime".
+            work: makes the call.
+
+        Raises:
+            HostFault: if the call fails.
+            ConfigurationError: if there is no such client.
+        """
+        try:
+            result: T = await in_thread(lambda: work(self._client(service)))
+            return result
+        except (ConfigurationError, HostFault):
+            raise
+        except Exception as exc:
+            raise self._fault(exc) from exc
+
+    async def models(self) -> list[str]:
+        """Return the ids of the foundation models of the region."""
+        reply = await self.call("bedrock", lambda client: client.list_foundation_models())
+        return [str(model["modelId"]) for model in reply.get("modelSummaries", ())]
+
+    async def close(self) -> None:
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
+
+    def _client(self, service: str) -> Any:
+        with self._opening:
+            if service not in self._clients:
+                self._clients[service] = self._new_client(service)
+            return self._clients[service]
+
+    def _new_client(self, service: str) -> Any:
+        import boto3
+        from botocore.config import Config
+        from botocore.exceptions import NoRegionError, ProfileNotFound
+
+        config = Config(
+            retries={"total_max_attempts": 1},
+            read_timeout=self._timeout_s,
+            connect_timeout=min(self._timeout_s, 60),
+            max_pool_connections=_CONNECTIONS,
+            proxies={"http": self.proxy, "https": self.proxy} if self.proxy else None,
+        )
+        try:
+            session = boto3.Session(
+                aws_access_key_id=self.access_key or None,
+                aws_secret_access_key=self.secret_key or None,
+                aws_session_token=self.session_token or None,
+                region_name=self.region or None,
+                profile_name=self.profile or None,
+            )
+            return session.client(
+                service, endpoint_url=self.url or None, config=config, verify=self.verification
+            )
+        except NoRegionError:
+            raise ConfigurationError(
+                "no region is configured: set region, or export AWS_DEFAULT_REGION"
+            ) from None
+        except ProfileNotFound as exc:
+            raise ConfigurationError(f"profile = {self.profile!r}: {exc}") from None
+
+    def _fault(self, exc: Exception) -> HostFault:
+        from botocore import exceptions
+
+        said = quoted(str(exc), self._mask)
+        if isinstance(exc, exceptions.ClientError):
+            error, head = exc.response.get("Error", {}), exc.response.get("ResponseMetadata", {})
+            status = int(head.get("HTTPStatusCode") or 500)
+            code = str(error.get("Code", ""))
+            text = quoted(f"{code}: {error.get('Message', '')}", self._mask)
+            status = 429 if code in _THROTTLING else status
+            return status_fault(status, text, REMEDIES, head.get("HTTPHeaders", {}))
+        if isinstance(exc, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
+            remedy = "set access_key and secret_key, or configure them as boto3 expects"
+            return HostFault(f"no credentials of AWS: {said}; {remedy}", ends_asking=True)
+        if isinstance(exc, exceptions.ParamValidationError):
+            return HostFault(f"{said}; check the configurations")
+        if isinstance(exc, exceptions.HTTPClientError | exceptions.ConnectionError):
+            return HostFault(f"no connection to {self.url or 'Amazon Bedrock'}: {said}", retry=True)
+        if isinstance(exc, exceptions.BotoCoreError | OSError):
+            return HostFault(f"{type(exc).__name__}: {said}", retry=isinstance(exc, OSError))
+        return HostFault(
+            f"{self.url or 'Amazon Bedrock'} sent a reply that cannot be read: {said}", retry=True
+        )
+
+
+def request_id(reply: Mapping[str, Any]) -> str:
+    """Return the id of the request that a reply belongs to."""
+    return str(reply.get("ResponseMetadata", {}).get("RequestId", ""))

@@ -1,0 +1,255 @@
+"""Chat completions of OpenAI and of services that are compatible with it; each host is a configuration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._completions import (
+    error_in,
+    first_choice,
+    refused_parameters,
+    sendable,
+    token_usage,
+)
+from pytest_evalstudio.hosts._connected import import_client
+from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._openai import OpenAIService
+from pytest_evalstudio.hosts._streams import StreamedCompletion
+from pytest_evalstudio.hosts._tools import HostTools
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+_BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
+_SET_BY_HOST = ("model", "messages", "stream")
+
+
+@dataclass(kw_only=True)
+class ChatCompletions(OpenAIService):
+    """A service that speaks OpenAI's chat completions.
+
+    Attributes:
+        temperature, max_tokens, seed: None for the service's own default.
+        stream: whether the answer arrives in parts; the time to the first part is then recorded.
+        input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
+        arguments: further chat-completion arguments, passed through as they are.
+        structured_output: how a judge's reply is held to its form: "json_schema", "json_object", "none", or
+            "auto" for the first of these that the service takes.
+    """
+
+    llm_model_name: str
+    system_prompt: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stream: bool = False
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
+    _refused: set[str] = field(default_factory=set, init=False, repr=False)
+    _note: Callable[[str], None] = field(default=lambda message: None, init=False, repr=False)
+    _optional: frozenset[str] = field(default=frozenset(), init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if the openai package is not installed, or a parameter cannot be right.
+        """
+        self._note, self._optional = tools.note, tools.optional
+        self.check_service(tools)
+        for name in _SET_BY_HOST:
+            if name in self.arguments:
+                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+        if (self.input_usd_per_million is None) != (self.output_usd_per_million is None):
+            raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Import the client; the service does not retrieve, documents of a test are not sent."""
+        await import_client("openai")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        import openai
+
+        client = self.client()
+        form, optional = self._form(prompt), self._optional
+        try:
+            request = self._request(prompt, form)
+            if self.stream:
+                return await self._streamed(client, request)
+            reply = await client.chat.completions.create(**request)
+        except openai.APIStatusError as exc:
+            if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
+                self._refused.add(form)
+                return await self.answer(prompt)
+            if refused := self._refused_parameters(exc, optional):
+                self._leave_out(refused)
+                return await self.answer(prompt)
+            raise self.status_fault(exc) from exc
+        except Exception as exc:
+            raise self.fault(exc) from exc
+        return self._read(reply)
+
+    def _form(self, prompt: Prompt) -> str:
+        """Return the form of reply that the service is asked for."""
+        if prompt.reply_schema is None or "response_format" in self.arguments:
+            return "none"
+        if self.structured_output != "auto":
+            return self.structured_output
+        return next((form for form in ("json_schema", "json_object") if form not in self._refused), "none")
+
+    def _request(self, prompt: Prompt, form: str) -> dict[str, Any]:
+        system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
+        messages = [{"role": "system", "content": sendable(system)}] if system else []
+        messages += [{"role": turn.role, "content": sendable(turn.content)} for turn in prompt.conversation]
+        messages.append({"role": "user", "content": sendable(prompt.text)})
+        chosen = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
+        streaming = {"stream": True, "stream_options": {"include_usage": True}} if self.stream else {}
+        return {
+            "model": self.llm_model_name,
+            "messages": [],
+            **{name: value for name, value in chosen.items() if value is not None},
+            **streaming,
+            **self.arguments,
+            # The client looks through messages and schema for files to upload, which takes it longer than all
+            # the rest of a request; `extra_body` takes the place of the arguments as it is.
+            "extra_body": {
+                "messages": messages,
+                **_response_format(form, prompt),
+                **self.arguments.get("extra_body", {}),
+            },
+        }
+
+    async def _streamed(self, client: Any, request: Mapping[str, Any]) -> Answer:
+        """Return an answer whose parts are joined.
+
+        Raises:
+            HostFault: if the stream ends before the answer is complete.
+        """
+        start = time.perf_counter()
+        collected = StreamedCompletion()
+        stream = await client.chat.completions.create(**request)
+        async with stream:
+            async for chunk in stream:
+                if error := error_in(chunk):
+                    raise self.error_fault(error)
+                collected.add(chunk, time.perf_counter() - start)
+            collected.request_id = stream.response.headers.get("x-request-id") or collected.id
+        if collected.finish_reason is None:
+            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+        return self._read(collected, first_token_s=collected.first_token_s)
+
+    def _read(self, reply: Any, first_token_s: float | None = None) -> Answer:
+        """Return the answer in a reply; replies of compatible services vary.
+
+        A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has
+        `cut_at_length`.
+        """
+        if error := error_in(reply):
+            raise self.error_fault(error)
+        if isinstance(reply, str):
+            raise HostFault(f"{self.url} sent a reply without an answer: {quoted(reply, self._mask)}")
+        text, finish = first_choice(reply, self.url)
+        usage = token_usage(reply)
+        if finish == "content_filter" and not text:
+            raise HostFault("the service's content filter withheld the answer")
+        if finish == "length":
+            if not text:
+                raise HostFault(
+                    "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
+                )
+            usage["cut_at_length"] = 1
+        calls = _tool_calls(reply.choices[0].message)
+        if not isinstance(text, str) and not calls:
+            raise HostFault(
+                f"the reply has no text: choices[0].message.content is null (finish_reason {finish!r})"
+            )
+        return Answer(
+            text=text if isinstance(text, str) else "",
+            usage=usage,
+            cost_usd=self._cost(usage),
+            tool_calls=calls,
+            first_token_s=first_token_s,
+            served_model=_text_of(reply, "model"),
+            request_id=_text_of(reply, "_request_id") or _text_of(reply, "id"),
+        )
+
+    def _refused_parameters(self, exc: APIStatusError, optional: frozenset[str]) -> frozenset[str]:
+        body = exc.body if isinstance(exc.body, Mapping) else {}
+        return refused_parameters(exc.status_code, body, exc.response.text, optional)
+
+    def _leave_out(self, names: frozenset[str]) -> None:
+        """Send no more requests with these parameters, and say so once."""
+        for name in sorted(names & self._optional):
+            self._note(
+                f"{self.llm_model_name} does not take {name} = {getattr(self, name):g}; it is asked without"
+            )
+        for name in names:
+            setattr(self, name, None)
+        self._optional -= names
+
+    def _cost(self, usage: Mapping[str, int]) -> float | None:
+        if (
+            self.input_usd_per_million is None
+            or self.output_usd_per_million is None
+            or "input_tokens" not in usage
+            or "output_tokens" not in usage
+        ):
+            return None
+        return (
+            usage["input_tokens"] * self.input_usd_per_million
+            + usage["output_tokens"] * self.output_usd_per_million
+        ) / 1_000_000
+
+
+def _response_format(form: str, prompt: Prompt) -> dict[str, Any]:
+    if form == "json_schema" and prompt.reply_schema is not None:
+        return {
+            "response_format": {
+                "type": form,
+                "json_schema": {"name": "reply", "strict": True, "schema": _strict(prompt.reply_schema)},
+            }
+        }
+    return {"response_format": {"type": form}} if form == "json_object" else {}
+
+
+def _strict(schema: Any) -> Any:
+    """Return a schema without the keywords that strict structured output does not support.
+
+    Replies are still validated against all of the schema.
+    """
+    if isinstance(schema, Mapping):
+        return {key: _strict(value) for key, value in schema.items() if key not in _BOUNDS}
+    return [_strict(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def _refuses_form(exc: APIStatusError) -> bool:
+    """Return True if a service reports that it does not support the form of reply.
+
+    Some services do so with a status of their own (501).
+    """
+    said = str(exc.body or exc.response.text).lower()
+    return exc.status_code in (400, 404, 422, 501) and any(
+        word in said for word in ("response_format", "json_schema", "json_object", "structured")
+    )
+
+
+def _tool_calls(message: Any) -> tuple[dict[str, Any], ...]:
+    """Return the called tools of a message as JSON objects, () where there are none or they are malformed."""
+    calls = getattr(message, "tool_calls", None)
+    if not isinstance(calls, list):
+        return ()
+    plain = (call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls)
+    return tuple(dict(call) for call in plain if isinstance(call, Mapping))
+
+
+def _text_of(reply: Any, name: str) -> str:
+    value = getattr(reply, name, None)
+    return value if isinstance(value, str) else ""

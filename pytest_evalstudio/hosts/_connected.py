@@ -1,0 +1,101 @@
+"""Settings of connections that all hosts of services have."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import ssl
+import sys
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.hosts._callables import in_thread
+
+
+@dataclass(kw_only=True)
+class Connected:
+    """Settings of the connection to a service.
+
+    Attributes:
+        proxy: URL of the proxy; "" for the one that the environment names.
+        ca_file: file of the certificate authorities to trust, relative to the configuration's folder; "" for
+            the usual ones.
+        verify_tls: whether the service's certificate is checked.
+    """
+
+    proxy: str = ""
+    ca_file: str = ""
+    verify_tls: bool = True
+    _ca_path: Path | None = field(default=None, init=False, repr=False)
+
+    def check_connection(self, folder: Path) -> None:
+        """Find the file of the certificate authorities.
+
+        Raises:
+            ConfigurationError: if there is no such file, or the proxy is not a URL.
+        """
+        if self.ca_file:
+            self._ca_path = folder / self.ca_file
+            if not self._ca_path.is_file():
+                raise ConfigurationError(
+                    f"ca_file = {self.ca_file!r}: there is no such file; correct the path"
+                )
+        if self.proxy:
+            check_url("proxy", self.proxy)
+
+    @property
+    def verification(self) -> bool | str:
+        """Return how certificates are checked: by a file, as usual (True) or not at all (False)."""
+        return str(self._ca_path) if self._ca_path is not None and self.verify_tls else self.verify_tls
+
+    def http_options(self) -> dict[str, Any]:
+        """Return the arguments of an httpx client."""
+        options: dict[str, Any] = {"proxy": self.proxy} if self.proxy else {}
+        if isinstance(self.verification, str):
+            options["verify"] = ssl.create_default_context(cafile=self.verification)
+        elif not self.verification:
+            options["verify"] = False
+        return options
+
+
+def check_url(name: str, url: str) -> None:
+    """Check that a parameter is an HTTP URL.
+
+    Raises:
+        ConfigurationError: if it is not.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"{name} = {url!r}: must begin with http:// or https://")
+
+
+def require_package(host: str, module: str, extra: str) -> None:
+    """Check that the client of a service is installed, without importing it.
+
+    Raises:
+        ConfigurationError: with the command that installs it.
+    """
+    if importlib.util.find_spec(module) is None:
+        raise ConfigurationError(
+            f'host {host!r} needs the {module} package: pip install "pytest-evalstudio[{extra}]"'
+        )
+
+
+async def import_client(module: str) -> None:
+    """Import the client of a service, which may take seconds, so that no answer's duration contains it."""
+    if module not in sys.modules:
+        await in_thread(partial(importlib.import_module, module))
+
+
+def require_key(name: str, value: str, variable: str) -> None:
+    """Check that a secret is configured.
+
+    Raises:
+        ConfigurationError: with the line that configures it.
+    """
+    if not value:
+        raise ConfigurationError(
+            f'{name} must be given: set {name} = "${{{variable}}}" and export {variable}'
+        )

@@ -1,0 +1,207 @@
+"""Collections of documents at services: one per content and configuration, shared by all that use it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._callables import in_thread
+from pytest_evalstudio.hosts._documents import download, is_url
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.hosts._tools import HostTools
+
+INGESTION_TIMEOUT_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalDocument:
+    """A document to ingest.
+
+    Attributes:
+        name: file name that the service gets; unique in its corpus.
+        location: as the suite names it: path or URL.
+        digest: SHA-256 of the content.
+    """
+
+    name: str
+    path: Path
+    location: str
+    digest: str
+
+
+class Corpora(Protocol):
+    """Register of the collections that exist at services; runs at the same time share it."""
+
+    async def acquire(
+        self,
+        key: str,
+        make: Callable[[], Awaitable[str]],
+        is_usable: Callable[[str], Awaitable[bool]],
+    ) -> str:
+        """Return the id of the collection of a key; made once, whoever asks for it.
+
+        Args:
+            key: address of its content and configuration.
+            make: makes it, and raises if it is not complete.
+            is_usable: whether the service still has it.
+        """
+
+    async def release(self, key: str, *, keep: bool) -> str:
+        """Stop using a collection.
+
+        Returns:
+            Its id if it is to be removed at the service, since nobody else uses it; else "".
+        """
+
+
+@dataclass(kw_only=True)
+class Collections:
+    """The collections of one model.
+
+    Args:
+        register: of all collections.
+        keep: whether they stay at the service at the end.
+        configuration: of the collections: service, account, embedding model, …; a part of their address.
+        downloads: folder of downloaded documents.
+        allow_private_hosts, trusted_hosts: as of `HostTools`.
+    """
+
+    register: Corpora
+    keep: bool
+    configuration: Mapping[str, Any]
+    downloads: Path
+    allow_private_hosts: bool
+    trusted_hosts: frozenset[str]
+    ids: dict[tuple[str, ...], str] = field(default_factory=dict)
+    _keys: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        tools: HostTools,
+        *,
+        keep: bool,
+        service: Sequence[str],
+        settings: Mapping[str, Any] | None = None,
+    ) -> Collections:
+        """Make the collections of a host.
+
+        Args:
+            keep: whether they stay at the service at the end.
+            service: host, address and account; the account is a part of a digest only.
+            settings: of the collections, e.g. the embedding model.
+
+        Raises:
+            ConfigurationError: if the host is not opened by the engine.
+        """
+        if tools.corpora is None:
+            raise ConfigurationError(f"host {service[0]!r} was not opened; ask it through open_model")
+        return cls(
+            register=tools.corpora,
+            keep=keep,
+            configuration={"service": list(service), "settings": dict(settings or {})},
+            downloads=tools.downloads or Path(tempfile.gettempdir()) / "evalstudio-documents",
+            allow_private_hosts=tools.allow_private_hosts,
+            trusted_hosts=tools.trusted_hosts,
+        )
+
+    async def ingest(
+        self,
+        corpus: tuple[str, ...],
+        make: Callable[[Sequence[LocalDocument], str], Awaitable[str]],
+        is_usable: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        """Find or make the collection of a corpus.
+
+        Args:
+            corpus: paths and URLs of its documents.
+            make: takes the documents and the address of the collection, and returns its id.
+            is_usable: whether the service still has a collection.
+
+        Raises:
+            HostFault: if there are no documents, or they cannot be ingested.
+        """
+        if not corpus:
+            raise HostFault(
+                "no documents in this test's corpus; a RAG answers from documents: give the test a `corpus`"
+            )
+        documents = await in_thread(partial(self._documents, corpus))
+        content = sorted((document.name, document.digest) for document in documents)
+        key = hashlib.sha256(json.dumps([self.configuration, content], sort_keys=True).encode()).hexdigest()
+        self.ids[corpus] = await self.register.acquire(key, lambda: make(documents, key), is_usable)
+        self._keys[key] = self.ids[corpus]
+
+    async def release(self, remove: Callable[[str], Awaitable[None]]) -> None:
+        """Stop using all collections; `remove` gets the id of each that nobody else uses."""
+        for key in list(self._keys):
+            del self._keys[key]
+            if collection := await self.register.release(key, keep=self.keep):
+                await remove(collection)
+
+    def _documents(self, corpus: Sequence[str]) -> list[LocalDocument]:
+        """Return the documents of a corpus on the disk, each content once."""
+        documents: dict[str, LocalDocument] = {}
+        names: set[str] = set()
+        for location in dict.fromkeys(corpus):
+            path = self._path(location)
+            try:
+                with path.open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as exc:
+                raise DataError(f"the document cannot be read: {exc.strerror}", source=location) from None
+            if digest not in documents:
+                name = _unique(_name(location, path), names)
+                documents[digest] = LocalDocument(name=name, path=path, location=location, digest=digest)
+        return list(documents.values())
+
+    def _path(self, location: str) -> Path:
+        if not is_url(location):
+            return Path(location)
+        return download(
+            location,
+            self.downloads,
+            allow_private_hosts=self.allow_private_hosts,
+            trusted_hosts=self.trusted_hosts,
+        )
+
+
+def check_ingestion(*, existing: str, keep: bool, timeout_s: float) -> None:
+    """Check the options of a host that ingests.
+
+    Args:
+        existing: id of a collection that the user made, "" for none.
+
+    Raises:
+        ConfigurationError: if they do not fit together.
+    """
+    if existing and keep:
+        raise ConfigurationError("keep_collection: an existing collection is always kept; remove the key")
+    if timeout_s <= 0:
+        raise ConfigurationError(f"ingest_timeout_s = {timeout_s!r}: must be more than 0")
+
+
+def _name(location: str, path: Path) -> str:
+    """Return a document's file name, with a suffix by which the service can tell its kind."""
+    name = PurePosixPath(unquote(urlsplit(location).path)).name if is_url(location) else path.name
+    return name if Path(name).suffix else f"{name or 'document'}{path.suffix or '.txt'}"
+
+
+def _unique(name: str, names: set[str]) -> str:
+    """Return a name that no other document of the corpus has, and note it."""
+    stem, suffix = Path(name).stem, Path(name).suffix
+    number = 1
+    while name in names:
+        number += 1
+        name = f"{stem}-{number}{suffix}"
+    names.add(name)
+    return name

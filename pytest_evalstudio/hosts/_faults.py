@@ -1,0 +1,88 @@
+"""Faults of services: statuses, waiting times and quoted texts as HostFault describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from pytest_evalstudio.core.plugins.host import HostFault
+
+NO_KEY = frozenset({401, 403})
+"""Statuses that any other request would get as well."""
+RETRIED = frozenset({408, 409, 429})
+MAX_QUOTE_CHARS = 300
+
+
+def status_fault(
+    status: int, text: str, remedies: Mapping[int, str], headers: Mapping[str, str] | None = None
+) -> HostFault:
+    """Return the fault for the HTTP status of a reply.
+
+    Args:
+        text: of the service, without secrets.
+        remedies: status to what the user can do.
+        headers: of the reply; `Retry-After` in them is honoured.
+    """
+    remedy = remedies.get(status, "")
+    retry = is_passing(status)
+    return HostFault(
+        f"HTTP {status}: {text}" + (f"; {remedy}" if remedy else ""),
+        retry=retry,
+        retry_after_s=retry_after_s(headers) if retry and headers is not None else None,
+        ends_asking=status in NO_KEY,
+        throttled=status == 429,
+    )
+
+
+def is_passing(status: int) -> bool:
+    """Return True if a request with this HTTP status may succeed later."""
+    return status in RETRIED or status >= 500
+
+
+def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds that a `Retry-After` header asks to wait, or None without a valid one.
+
+    The header is a number or an HTTP date.
+
+    >>> retry_after_s({"retry-after": "2.5"})
+    2.5
+    """
+    value = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    return max(0.0, seconds) if seconds == seconds else None  # not a NaN
+
+
+def quoted(text: str, mask: Callable[[str], str]) -> str:
+    """Return a text of the service on one line, masked before it is shortened.
+
+    No part of a secret is left.
+    """
+    line = " ".join(mask(text).split())
+    return line if len(line) <= MAX_QUOTE_CHARS else line[:MAX_QUOTE_CHARS] + " …"
+
+
+def innermost(exc: BaseException, mask: Callable[[str], str]) -> str:
+    """Return the message of the exception that caused the others."""
+    while exc.__cause__ is not None:
+        exc = exc.__cause__
+    return quoted(str(exc) or type(exc).__name__, mask)
+
+
+def is_transport_error(exc: BaseException) -> bool:
+    """Return True for the transport errors of httpx, under any name that a client installs it by."""
+    return any(
+        base.__name__ == "TransportError" and base.__module__.partition(".")[0].startswith("httpx")
+        for base in type(exc).__mro__
+    )

@@ -1,0 +1,149 @@
+"""The client of the openai package, as all hosts of its family use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
+from pytest_evalstudio.hosts._completions import error_fault
+from pytest_evalstudio.hosts._connected import Connected, check_url, require_package
+from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._tools import HostTools
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+REMEDIES: Mapping[int, str] = {
+    400: "check llm_model_name and arguments",
+    401: "check api_key",
+    403: "check that api_key may use this model",
+    404: "check url (it usually ends in /v1) and llm_model_name",
+    422: "check arguments",
+}
+
+
+@dataclass(kw_only=True)
+class OpenAIService(Connected):
+    """A service that the client of the openai package talks to.
+
+    Attributes:
+        url: the service's base, e.g. "http://localhost:11434/v1".
+        api_key: use "${NAME}" to take it from the environment; local services need none.
+    """
+
+    __evalstudio__: ClassVar[HostSpec]
+
+    url: str
+    api_key: str = field(default="", repr=False)
+    _client: Any = field(default=None, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+
+    def check_service(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if the openai package is not installed, or the connection cannot be right.
+        """
+        self._mask = tools.mask
+        require_package(self.__evalstudio__.id, "openai", "openai")
+        check_url("url", self.url)
+        self.check_connection(tools.folder)
+
+    async def models(self) -> list[str]:
+        """Return the names of the models that the key may use.
+
+        Raises:
+            HostFault: if the service does not list them.
+        """
+        try:
+            page = await self.client().models.list()
+            return [str(model.id) for model in page.data]
+        except Exception as exc:
+            raise self.fault(exc) from exc
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def make_client(self, **common: Any) -> Any:
+        """Return the client of the service.
+
+        Args:
+            common: arguments of every client of the openai package.
+        """
+        import openai
+
+        return openai.AsyncOpenAI(base_url=self.url, **common)
+
+    def client(self) -> Any:
+        """Return the client, made at the first call; it makes one attempt per request."""
+        if self._client is None:
+            import openai
+
+            http_client = openai.DefaultAsyncHttpxClient(
+                event_hooks={"request": [self._refuse_other_origin]}, **self.http_options()
+            )
+            self._client = self.make_client(
+                api_key=self.api_key or "none", max_retries=0, timeout=None, http_client=http_client
+            )
+        return self._client
+
+    async def _refuse_other_origin(self, request: Any) -> None:
+        """Refuse a redirect to another origin, which would get the prompt and the configured headers.
+
+        Args:
+            request: of the HTTP library of the openai package, which is not the same in all its versions.
+
+        Raises:
+            HostFault: names the origin; the client calls this for each request, redirected ones too.
+        """
+        base = self._client.base_url
+        if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
+            target = f"{request.url.scheme}://{request.url.netloc.decode()}"
+            raise HostFault(
+                f"{self.url} redirects to {target}, which gets no request; if it is the service, set"
+                " its address as url"
+            )
+
+    def error_fault(self, error: Any) -> HostFault:
+        """Return the fault for an error in a reply of status 200."""
+        said = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
+        return error_fault(error, f"{self.url} sent a reply without an answer: {quoted(said, self._mask)}")
+
+    def fault(self, exc: Exception) -> HostFault:
+        """Return the fault for an exception of the client."""
+        import openai
+
+        if isinstance(exc, HostFault):
+            return exc
+        if isinstance(exc, openai.APIStatusError):
+            return self.status_fault(exc)
+        if isinstance(exc, openai.APITimeoutError):
+            return HostFault(f"{self.url} did not answer in time", retry=True)
+        if isinstance(exc, openai.APIResponseValidationError):
+            return HostFault(f"{self.url} sent a reply that is not a chat completion")
+        if isinstance(exc, openai.APIConnectionError) or is_transport_error(exc):
+            if isinstance(exc.__cause__, HostFault):
+                return exc.__cause__
+            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
+        if isinstance(exc, openai.APIError) and isinstance(exc.body, Mapping):  # an error within a stream
+            return self.error_fault(exc.body)
+        if isinstance(exc, openai.OpenAIError):
+            return HostFault(f"{type(exc).__name__}: {exc}")
+        if isinstance(exc, ValueError):
+            return HostFault(f"{self.url} sent a reply that is not JSON: {exc}")
+        return HostFault(
+            f"{exc}; check arguments" if isinstance(exc, TypeError) else f"{type(exc).__name__}: {exc}"
+        )
+
+    def status_fault(self, exc: APIStatusError) -> HostFault:
+        """Return the fault for a reply whose status is an error."""
+        body = exc.body if isinstance(exc.body, Mapping) else {}
+        text = str(body.get("message") or exc.response.text or exc.response.reason_phrase)
+        said = quoted(text, self._mask)
+        if exc.status_code == 429 and body.get("code") == "insufficient_quota":
+            return HostFault(f"HTTP 429: {said}; the account has no credit left", ends_asking=True)
+        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)

@@ -1,0 +1,123 @@
+"""Answers in JSON replies whose parts the configuration names by JSON Pointers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._messages import counts
+from pytest_evalstudio.hosts._templates import MISSING, at_pointer
+
+POINTERS = (
+    *("answer", "context", "sources", "scores", "tool_calls", "cost", "usage", "error"),
+    *("served_model", "request_id"),
+)
+
+
+def parts_of(document: Any, pointers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parts of a reply that are there; null is none.
+
+    Args:
+        pointers: keys of POINTERS to JSON Pointers.
+    """
+    parts = {name: at_pointer(document, pointer) for name, pointer in pointers.items()}
+    return {name: part for name, part in parts.items() if part is not MISSING and part is not None}
+
+
+def joined_parts(events: Sequence[Any], pointers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parts of a stream: its answers joined, and the last value of every other part."""
+    parts: dict[str, Any] = {}
+    texts: list[str] = []
+    for event in events:
+        current = parts_of(event, pointers)
+        text = current.pop("answer", None)
+        if isinstance(text, str):
+            texts.append(text)
+        parts |= {name: part for name, part in current.items() if part != []}
+    return {**parts, "answer": "".join(texts)} if texts else parts
+
+
+def read_reply(
+    parts: Mapping[str, Any],
+    pointers: Mapping[str, str],
+    url: str,
+    mask: Callable[[str], str],
+    *,
+    first_token_s: float | None = None,
+) -> Answer:
+    """Return the answer in the parts of a reply.
+
+    Args:
+        parts: of the reply, by key of POINTERS.
+        pointers: where they were, for messages.
+        url: of the service, for messages.
+        mask: removes secrets from a message.
+
+    Raises:
+        HostFault: if the reply reports an error, has no answer, or a part of it has the wrong type.
+    """
+    if error := parts.get("error"):
+        said = quoted(error if isinstance(error, str) else json.dumps(error), mask)
+        raise HostFault(f"{url} answered with an error: {said}", retry=True)
+    answer = parts.get("answer", "")
+    calls = _of_type(parts, "tool_calls", list, pointers, url) or []
+    if not isinstance(answer, str) or not all(isinstance(call, Mapping) for call in calls):
+        wrong, expected = (
+            ("tool_calls", "a list of objects") if isinstance(answer, str) else ("answer", "a text")
+        )
+        raise HostFault(f"{url} sent a reply whose {wrong} ({pointers[wrong]}) is not {expected}")
+    if "answer" not in parts and not calls:
+        raise HostFault(f"{url} sent a reply without an answer at {pointers.get('answer', '')}")
+    context = _texts(parts, "context", pointers, url)
+    sources = _texts(parts, "sources", pointers, url)
+    scores = _of_type(parts, "scores", list, pointers, url) or []
+    for name, values in (("sources", sources), ("scores", scores)):
+        if values and len(values) != len(context):
+            raise HostFault(
+                f"{url} sent {len(context)} chunks and {len(values)} {name};"
+                f" correct reply.context and reply.{name}"
+            )
+    if not all(isinstance(score, int | float) for score in scores):
+        raise HostFault(f"{url} sent a reply whose scores ({pointers['scores']}) are not numbers")
+    cost = _of_type(parts, "cost", (int, float), pointers, url)
+    return Answer(
+        text=answer,
+        context=context,
+        context_sources=sources,
+        context_scores=tuple(map(float, scores)),
+        cost_usd=None if cost is None else float(cost),
+        usage=_usage(_of_type(parts, "usage", dict, pointers, url) or {}),
+        tool_calls=tuple(dict(call) for call in calls),
+        first_token_s=first_token_s,
+        served_model=str(parts.get("served_model", "")),
+        request_id=str(parts.get("request_id", "")),
+    )
+
+
+def _usage(usage: Mapping[str, Any]) -> dict[str, int]:
+    """Return counts of tokens under the names of this package, whatever the service calls them."""
+    names = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+    return {names.get(name, name): count for name, count in counts(usage).items()}
+
+
+def _texts(parts: Mapping[str, Any], name: str, pointers: Mapping[str, str], url: str) -> tuple[str, ...]:
+    value = parts.get(name, [])
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
+        raise HostFault(f"{url} sent a reply whose {name} ({pointers[name]}) is not a list of texts")
+    return tuple(values)
+
+
+def _of_type(
+    parts: Mapping[str, Any], name: str, kind: type | tuple[type, ...], pointers: Mapping[str, str], url: str
+) -> Any:
+    value = parts.get(name)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+        raise HostFault(
+            f"{url} sent a reply whose {name} ({pointers[name]}) has the type {type(value).__name__}"
+        )
+    return value

@@ -1,0 +1,96 @@
+"""Requests made from templates, and replies read by JSON Pointers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+
+NAMES = ("prompt", "system", "conversation", "messages", "corpus", "model", "run")
+MISSING: Any = object()
+_PLACEHOLDER = re.compile(r"\{\{ *(\w*) *\}\}")
+
+
+def check_template(template: Any, place: str) -> None:
+    """Check the names in a template.
+
+    Raises:
+        ConfigurationError: for the first unknown name.
+    """
+    if isinstance(template, str):
+        for placeholder in _PLACEHOLDER.finditer(template):
+            if placeholder[1] not in NAMES:
+                hint = nearest(placeholder[1], NAMES) or f"Known names: {', '.join(NAMES)}"
+                raise ConfigurationError(f"{place}: {{{{ {placeholder[1]} }}}} is unknown. {hint}")
+    elif isinstance(template, Mapping):
+        for key, value in template.items():
+            check_template(key, place)
+            check_template(value, f"{place}.{key}")
+    elif isinstance(template, list | tuple):
+        for index, value in enumerate(template):
+            check_template(value, f"{place}.{index}")
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """Return a template with its placeholders replaced.
+
+    A text that is nothing but a placeholder becomes the value itself, e.g. a list of messages.
+
+    >>> filled({"q": "{{ prompt }}!", "n": ["{{ run }}"]}, {"prompt": "Hi", "run": 2})
+    {'q': 'Hi!', 'n': [2]}
+    """
+    if isinstance(template, str):
+        whole = _PLACEHOLDER.fullmatch(template.strip())
+        if whole:
+            return values[whole[1]]
+        return _PLACEHOLDER.sub(lambda placeholder: _as_text(values[placeholder[1]]), template)
+    if isinstance(template, Mapping):
+        return {filled_text(key, values): filled(value, values) for key, value in template.items()}
+    return [filled(item, values) for item in template] if isinstance(template, list | tuple) else template
+
+
+def filled_text(template: str, values: Mapping[str, Any]) -> str:
+    """Return a template as text.
+
+    >>> filled_text("{{ run }}", {"run": 2})
+    '2'
+    """
+    return _as_text(filled(template, values))
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return "\n".join(
+            f"{item['role']}: {item['content']}" if isinstance(item, Mapping) else str(item) for item in value
+        )
+    return str(value)
+
+
+def at_pointer(value: Any, pointer: str) -> Any:
+    """Return the part of a JSON value at a pointer (RFC 6901), MISSING where there is none.
+
+    The name `*` stands for every item of a list; the result is then a list without the missing ones.
+
+    >>> at_pointer({"hits": [{"text": "a"}, {"text": "b"}]}, "/hits/*/text")
+    ['a', 'b']
+    """
+    return _at(value, pointer.removeprefix("/").split("/") if pointer not in ("", "/") else [])
+
+
+def _at(value: Any, names: list[str]) -> Any:
+    for index, raw in enumerate(names):
+        name = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name == "*":
+            parts = (_at(item, names[index + 1 :]) for item in value)
+            return [part for part in parts if part is not MISSING]
+        elif isinstance(value, list) and name.isascii() and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return MISSING
+    return value

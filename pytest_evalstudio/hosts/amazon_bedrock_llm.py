@@ -1,0 +1,100 @@
+"""Language models of Amazon Bedrock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
+from pytest_evalstudio.hosts._connected import import_client
+from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._tools import HostTools
+
+
+@host("amazon_bedrock_llm", name="Amazon Bedrock", kind="llm", extra="bedrock", takes_system=True)
+@dataclass(kw_only=True)
+class AmazonBedrockLLM(Bedrock):
+    """A model of Amazon Bedrock, asked by `converse`.
+
+    Attributes:
+        llm_model_name: id or ARN of the model or inference profile.
+        temperature, max_tokens: None for the model's own default.
+        inferenceConfig, guardrailConfig, additionalModelRequestFields: passed through as they are.
+    """
+
+    system_prompt: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    inferenceConfig: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    guardrailConfig: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    additionalModelRequestFields: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request; see `Bedrock.open_account`."""
+        self.open_account("amazon_bedrock_llm", tools)
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Import the client; the model does not retrieve, documents of a test are not sent."""
+        await import_client("boto3")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        request = self._request(prompt)
+        return self._read(await self.call("bedrock-runtime", lambda client: client.converse(**request)))
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        turns = messages(prompt)
+        rules = [system_text(self.system_prompt, prompt)]
+        rules += [turn["content"] for turn in turns if turn["role"] == "system"]
+        chosen = {"temperature": self.temperature, "maxTokens": self.max_tokens}
+        parts = {
+            "system": [{"text": text} for text in rules if text],
+            "inferenceConfig": {
+                **{name: value for name, value in chosen.items() if value is not None},
+                **self.inferenceConfig,
+            },
+            "guardrailConfig": dict(self.guardrailConfig),
+            "additionalModelRequestFields": dict(self.additionalModelRequestFields),
+        }
+        return {
+            "modelId": self.llm_model_name,
+            "messages": [
+                {"role": turn["role"], "content": [{"text": turn["content"]}]}
+                for turn in turns
+                if turn["role"] != "system"
+            ],
+            **{name: value for name, value in parts.items() if value},
+        }
+
+    def _read(self, reply: Mapping[str, Any]) -> Answer:
+        """Return the answer in a reply.
+
+        Raises:
+            HostFault: if the reply has neither text nor tool calls.
+        """
+        message = reply.get("output", {}).get("message", {})
+        blocks = message.get("content", ())
+        text = "".join(str(block.get("text", "")) for block in blocks)
+        calls = tuple(dict(block["toolUse"]) for block in blocks if "toolUse" in block)
+        usage = reply.get("usage", {})
+        tokens = counts(
+            {"input_tokens": usage.get("inputTokens"), "output_tokens": usage.get("outputTokens")}
+        )
+        reason = reply.get("stopReason", "")
+        if not message:
+            # The client returns a reply that is no JSON, or half of one, as an empty reply.
+            raise HostFault("Amazon Bedrock sent a reply without an answer", retry=True)
+        if not text and not calls and reason != "end_turn":
+            raise HostFault(f"Amazon Bedrock sent a reply without a text (stopReason {reason!r})")
+        if reason == "max_tokens":
+            tokens["cut_at_length"] = 1
+        router = reply.get("trace", {}).get("promptRouter", {})
+        return Answer(
+            text=text,
+            usage=tokens,
+            tool_calls=calls,
+            served_model=str(router.get("invokedModelId") or self.llm_model_name),
+            request_id=request_id(reply),
+        )

@@ -1,0 +1,104 @@
+"""Knowledge bases of Amazon Bedrock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._bedrock import Bedrock, request_id
+from pytest_evalstudio.hosts._connected import import_client
+from pytest_evalstudio.hosts._messages import conversation_text
+from pytest_evalstudio.hosts._tools import HostTools
+
+
+@host("amazon_bedrock_rag", name="Amazon Bedrock knowledge base", kind="rag", extra="bedrock")
+@dataclass(kw_only=True)
+class AmazonBedrockRAG(Bedrock):
+    """A knowledge base of Amazon Bedrock, asked by `retrieve_and_generate`.
+
+    The knowledge base has its documents already; those of a test are not sent.
+
+    Attributes:
+        llm_model_name: ARN or id of the model that writes the answers.
+        knowledge_base_id: of the knowledge base.
+        guardrailConfiguration, inferenceConfig, promptTemplate, orchestrationConfiguration,
+        retrievalConfiguration: passed through as they are.
+    """
+
+    knowledge_base_id: str
+    guardrailConfiguration: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    inferenceConfig: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    promptTemplate: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    orchestrationConfiguration: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+    retrievalConfiguration: Mapping[str, Any] = field(default_factory=dict)  # noqa: N815
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request; see `Bedrock.open_account`."""
+        self.open_account("amazon_bedrock_rag", tools)
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Import the client; the knowledge base has its documents."""
+        await import_client("boto3")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        request = self._request(prompt)
+        reply = await self.call(
+            "bedrock-agent-runtime", lambda client: client.retrieve_and_generate(**request)
+        )
+        text = reply.get("output", {}).get("text")
+        if not isinstance(text, str):
+            # The client returns a reply that is no JSON, or half of one, as an empty reply.
+            raise HostFault("Amazon Bedrock sent a reply without an answer", retry=True)
+        chunks = dict(_chunks(reply))
+        return Answer(
+            text=text,
+            context=tuple(text for text, _ in chunks),
+            context_sources=tuple(source for _, source in chunks),
+            served_model=self.llm_model_name,
+            request_id=request_id(reply),
+        )
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        generation = {
+            "guardrailConfiguration": self.guardrailConfiguration,
+            "inferenceConfig": self.inferenceConfig,
+            "promptTemplate": self.promptTemplate,
+        }
+        parts = {
+            "generationConfiguration": {name: dict(value) for name, value in generation.items() if value},
+            "orchestrationConfiguration": dict(self.orchestrationConfiguration),
+            "retrievalConfiguration": dict(self.retrievalConfiguration),
+        }
+        return {
+            "input": {"text": conversation_text(prompt)},
+            "retrieveAndGenerateConfiguration": {
+                "type": "KNOWLEDGE_BASE",
+                "knowledgeBaseConfiguration": {
+                    "knowledgeBaseId": self.knowledge_base_id,
+                    "modelArn": self.llm_model_name,
+                    **{name: value for name, value in parts.items() if value},
+                },
+            },
+        }
+
+
+def _chunks(reply: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], None]]:
+    """Yield text and source of each cited chunk; a chunk that is cited again is the same key."""
+    for citation in reply.get("citations", ()):
+        for reference in citation.get("retrievedReferences", ()):
+            text = reference.get("content", {}).get("text")
+            if isinstance(text, str):
+                yield (text, _source(reference.get("location", {}))), None
+
+
+def _source(location: Mapping[str, Any]) -> str:
+    """Return the address of a document, whatever kind of store it is in."""
+    for place in location.values():
+        if isinstance(place, Mapping):
+            for name in ("uri", "url", "id", "query"):
+                if isinstance(place.get(name), str):
+                    return str(place[name])
+    return ""

@@ -1,0 +1,191 @@
+"""Anthropic's own service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._connected import (
+    Connected,
+    check_url,
+    import_client,
+    require_key,
+    require_package,
+)
+from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._tools import HostTools
+
+REMEDIES: Mapping[int, str] = {
+    400: "check llm_model_name and arguments",
+    401: "check api_key",
+    403: "check that api_key may use this model",
+    404: "check llm_model_name and url",
+}
+_SET_BY_HOST = ("model", "messages", "system", "max_tokens", "stream")
+
+
+@host("anthropic_llm", name="Anthropic messages", kind="llm", extra="anthropic", takes_system=True)
+@dataclass(kw_only=True)
+class AnthropicLLM(Connected):
+    """Messages of Anthropic.
+
+    Attributes:
+        url: base of the service; another one for a gateway.
+        max_tokens: limit of an answer, which the service requires.
+        stream: whether the answer arrives in parts; the time to the first part is then recorded.
+        arguments: further arguments of a message, passed through as they are.
+    """
+
+    llm_model_name: str
+    api_key: str = field(default="", repr=False)
+    url: str = "https://api.anthropic.com"
+    system_prompt: str = ""
+    max_tokens: int = 1024
+    stream: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    _client: Any = field(default=None, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if the client or the key is missing, or a parameter cannot be right.
+        """
+        self._mask = tools.mask
+        require_package("anthropic_llm", "anthropic", "anthropic")
+        require_key("api_key", self.api_key, "ANTHROPIC_API_KEY")
+        check_url("url", self.url)
+        self.check_connection(tools.folder)
+        for name in _SET_BY_HOST:
+            if name in self.arguments:
+                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Import the client; the service does not retrieve, documents of a test are not sent."""
+        await import_client("anthropic")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        try:
+            client = self._opened_client()
+            request = self._request(prompt)
+            if not self.stream:
+                return self._read(await client.messages.create(**request))
+            start, first_token_s = time.perf_counter(), None
+            async with client.messages.stream(**request) as stream:
+                async for event in stream:
+                    if first_token_s is None and event.type == "content_block_delta":
+                        first_token_s = time.perf_counter() - start
+                return self._read(await stream.get_final_message(), first_token_s, stream.request_id)
+        except HostFault:
+            raise
+        except Exception as exc:
+            raise self._fault(exc) from exc
+
+    async def models(self) -> list[str]:
+        """Return the names of the models that the key may use.
+
+        Raises:
+            HostFault: if the service does not list them.
+        """
+        try:
+            page = await self._opened_client().models.list()
+            return [str(model.id) for model in page.data]
+        except Exception as exc:
+            raise self._fault(exc) from exc
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _opened_client(self) -> Any:
+        if self._client is None:
+            import anthropic
+
+            http_client = anthropic.DefaultAsyncHttpxClient(follow_redirects=False, **self.http_options())
+            self._client = anthropic.AsyncAnthropic(
+                api_key=self.api_key, base_url=self.url, max_retries=0, http_client=http_client
+            )
+        return self._client
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        system = system_text(self.system_prompt, prompt)
+        return {
+            "model": self.llm_model_name,
+            "max_tokens": self.max_tokens,
+            "messages": messages(prompt),
+            **({"system": system} if system else {}),
+            **self.arguments,
+        }
+
+    def _read(self, reply: Any, first_token_s: float | None = None, request_id: str | None = None) -> Answer:
+        """Return the answer in a message.
+
+        Raises:
+            HostFault: if the reply is no message, or has neither text nor tool calls.
+        """
+        blocks = getattr(reply, "content", None)
+        if not isinstance(blocks, list):
+            said = quoted(str(reply), self._mask)
+            raise HostFault(f"{self.url} sent a reply without an answer: {said}")
+        usage = counts(
+            {name: getattr(reply.usage, name, None) for name in ("input_tokens", "output_tokens")}
+            if reply.usage is not None
+            else {}
+        )
+        text = "".join(block.text for block in blocks if getattr(block, "type", "") == "text")
+        calls = tuple(
+            block.model_dump(mode="json") for block in blocks if getattr(block, "type", "") == "tool_use"
+        )
+        if reply.stop_reason is None:
+            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+        if reply.stop_reason == "max_tokens":
+            if not text:
+                raise HostFault(
+                    "the answer was cut before its first word (stop_reason 'max_tokens'); raise max_tokens"
+                )
+            usage["cut_at_length"] = 1
+        return Answer(
+            text=text,
+            usage=usage,
+            tool_calls=calls,
+            first_token_s=first_token_s,
+            served_model=str(reply.model or ""),
+            request_id=str(request_id or getattr(reply, "_request_id", None) or reply.id or ""),
+        )
+
+    def _fault(self, exc: Exception) -> HostFault:
+        """Return the fault for an exception of the client."""
+        import anthropic
+
+        if isinstance(exc, HostFault):
+            return exc
+        if isinstance(exc, anthropic.APIStatusError):
+            return self._status_fault(exc)
+        if isinstance(exc, anthropic.APITimeoutError):
+            return HostFault(f"{self.url} did not answer in time", retry=True)
+        if isinstance(exc, anthropic.APIConnectionError) or is_transport_error(exc):
+            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
+        if isinstance(exc, TypeError):
+            return HostFault(f"{exc}; check arguments")
+        if isinstance(exc, ValueError):
+            said = quoted(str(exc), self._mask)
+            return HostFault(f"the request or the reply of {self.url} is not valid: {said}")
+        return HostFault(f"{type(exc).__name__}: {quoted(str(exc), self._mask)}")
+
+    def _status_fault(self, exc: Any) -> HostFault:
+        body = exc.body if isinstance(exc.body, Mapping) else {}
+        error = body.get("error")
+        text = str(error.get("message") if isinstance(error, Mapping) else "") or exc.response.text
+        said = quoted(text or exc.response.reason_phrase, self._mask)
+        # 529: the service is overloaded; an error within a stream has the status 200
+        if isinstance(error, Mapping) and exc.status_code == 200:
+            return HostFault(f"{self.url} ended the stream with an error: {said}", retry=True)
+        return status_fault(exc.status_code, said, REMEDIES, exc.response.headers)

@@ -1,0 +1,204 @@
+"""Any HTTP service that answers in JSON, described by the configuration alone."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
+from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._messages import messages
+from pytest_evalstudio.hosts._replies import POINTERS, joined_parts, parts_of, read_reply
+from pytest_evalstudio.hosts._templates import check_template, filled, filled_text
+from pytest_evalstudio.hosts._tools import HostTools
+
+REMEDIES: Mapping[int, str] = {
+    400: "check body",
+    401: "check api_key and headers",
+    403: "check that the key may use this service",
+    404: "check url",
+    405: "check method",
+    422: "check body",
+}
+
+
+@host("http", name="HTTP service", kind="both", extra="http", takes_system=True)
+@dataclass(kw_only=True)
+class HttpService(Connected):
+    """A service that takes a prompt and answers with JSON.
+
+    The names prompt, system, conversation, messages, corpus, model and run in double braces are replaced in
+    `url`, `headers`, `query` and `body`, e.g. `{{ prompt }}`.
+
+    Attributes:
+        url: address that the requests go to.
+        api_key: sent as a bearer token; other headers belong into `headers`.
+        body: template of the JSON body; a text is sent as it is.
+        reply: JSON Pointers (RFC 6901) of the parts of the reply: answer, context, sources, scores,
+            tool_calls, cost, usage, error, served_model, request_id; `*` stands for every item of a list.
+        stream: whether the reply consists of server-sent events, whose answers are joined.
+    """
+
+    url: str
+    method: Literal["POST", "GET", "PUT"] = "POST"
+    api_key: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = field(default_factory=lambda: {"prompt": "{{ prompt }}"})
+    reply: Mapping[str, str] = field(default_factory=lambda: {"answer": "/answer"})
+    stream: bool = False
+    llm_model_name: str = ""
+    system_prompt: str = ""
+    _client: Any = field(default=None, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if httpx is not installed, or a template or pointer cannot be right.
+        """
+        self._mask = tools.mask
+        require_package("http", "httpx", "http")
+        check_url("url", self.url)
+        self.check_connection(tools.folder)
+        for place in ("url", "headers", "query", "body"):
+            check_template(getattr(self, place), place)
+        for name, pointer in self.reply.items():
+            if name not in POINTERS:
+                hint = nearest(name, POINTERS) or f"Known keys: {', '.join(POINTERS)}"
+                raise ConfigurationError(f"reply.{name}: unknown key. {hint}")
+            if pointer and not pointer.startswith("/"):
+                raise ConfigurationError(f"reply.{name} = {pointer!r}: a JSON Pointer begins with /")
+        if not {"answer", "tool_calls"} & set(self.reply):
+            raise ConfigurationError('reply: has no answer; add answer = "/POINTER"')
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Import the client; the service has its documents; their names are `{{ corpus }}`."""
+        await import_client("httpx")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        try:
+            return await (self._streamed(prompt) if self.stream else self._at_once(prompt))
+        except HostFault:
+            raise
+        except Exception as exc:
+            raise self._fault(exc) from exc
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+            self._client = None
+
+    def _opened_client(self) -> Any:
+        if self._client is None:
+            import httpx
+
+            # By default twenty connections stay open, and all further requests open their own.
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+            self._client = httpx.AsyncClient(
+                timeout=None, limits=limits, follow_redirects=False, **self.http_options()
+            )
+        return self._client
+
+    def _request(self, prompt: Prompt) -> Any:
+        """Return the request for a prompt."""
+        system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
+        turns = messages(prompt)
+        values = {
+            "prompt": turns[-1]["content"],
+            "system": system,
+            "conversation": turns[:-1],
+            "messages": [*([{"role": "system", "content": system}] if system else []), *turns],
+            "corpus": list(prompt.corpus),
+            "model": self.llm_model_name,
+            "run": prompt.run,
+        }
+        headers = {name: filled_text(value, values) for name, value in self.headers.items()}
+        if self.api_key:
+            headers = {"Authorization": f"Bearer {self.api_key}", **headers}
+        body = filled(self.body, values) if self.method != "GET" else None
+        content: dict[str, Any] = (
+            {"content": body.encode()} if isinstance(body, str) else {} if body is None else {"json": body}
+        )
+        # A value in the address is a part of its path: it is encoded, so that it names no other place.
+        quoted_values = {name: _in_url(value) for name, value in values.items()}
+        return self._opened_client().build_request(
+            self.method,
+            filled_text(self.url, quoted_values),
+            headers=headers,
+            params={name: filled_text(value, values) for name, value in self.query.items()} or None,
+            **content,
+        )
+
+    async def _at_once(self, prompt: Prompt) -> Answer:
+        response = await self._opened_client().send(self._request(prompt))
+        self._check_status(response)
+        try:
+            document = response.json()
+        except ValueError as exc:
+            said = quoted(response.text, self._mask)
+            raise HostFault(f"{self.url} sent a reply that is not JSON ({exc}): {said}") from exc
+        return self._answer(parts_of(document, self.reply))
+
+    async def _streamed(self, prompt: Prompt) -> Answer:
+        start, first_token_s = time.perf_counter(), None
+        events: list[Any] = []
+        response = await self._opened_client().send(self._request(prompt), stream=True)
+        try:
+            if response.status_code >= 300:
+                await response.aread()
+            self._check_status(response)
+            async for text in _event_texts(response.aiter_lines()):
+                if text.strip() == "[DONE]":
+                    break
+                try:
+                    events.append(json.loads(text))
+                except ValueError as exc:
+                    said = quoted(text, self._mask)
+                    raise HostFault(f"{self.url} sent an event that is not JSON ({exc}): {said}") from exc
+                first_token_s = first_token_s or time.perf_counter() - start
+        finally:
+            await response.aclose()
+        if not events:
+            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+        return self._answer(joined_parts(events, self.reply), first_token_s)
+
+    def _answer(self, parts: Mapping[str, Any], first_token_s: float | None = None) -> Answer:
+        return read_reply(parts, self.reply, self.url, self._mask, first_token_s=first_token_s)
+
+    def _check_status(self, response: Any) -> None:
+        """Raise the fault of a status that is no success; redirects are not followed."""
+        if response.status_code >= 300:
+            said = quoted(response.text or response.reason_phrase, self._mask)
+            raise status_fault(response.status_code, said, REMEDIES, response.headers)
+
+    def _fault(self, exc: Exception) -> HostFault:
+        if is_transport_error(exc):
+            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
+        return HostFault(f"{type(exc).__name__}: {quoted(str(exc), self._mask)}; check url, headers and body")
+
+
+def _in_url(value: Any) -> str:
+    from urllib.parse import quote
+
+    return quote(value if isinstance(value, str) else json.dumps(value), safe="")
+
+
+async def _event_texts(lines: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield the data of each server-sent event; its lines are joined by line breaks."""
+    data: list[str] = []
+    async for line in lines:
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            yield "\n".join(data)
+            data = []
+    if data:
+        yield "\n".join(data)

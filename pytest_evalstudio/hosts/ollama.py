@@ -1,0 +1,193 @@
+"""Ollama, by its own interface."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._connected import Connected, check_url, import_client, require_package
+from pytest_evalstudio.hosts._faults import innermost, is_transport_error, quoted, status_fault
+from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._tools import HostTools
+
+REMEDIES: Mapping[int, str] = {
+    400: "check options and arguments",
+    401: "check api_key",
+    403: "check that api_key may use this model",
+    404: "check url, and pull the model: ollama pull MODEL",
+}
+_SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
+
+
+@host("ollama", name="Ollama", kind="llm", extra="ollama", takes_system=True)
+@dataclass(kw_only=True)
+class Ollama(Connected):
+    """A model of an Ollama server.
+
+    Attributes:
+        url: address of the server.
+        api_key: of a server behind a gateway; local ones need none.
+        temperature, seed: None for the model's own default.
+        options: the model's options (num_ctx, top_k, …), passed through as they are.
+        keep_alive: how long the model stays in memory, e.g. "10m"; None for the server's default.
+        stream: whether the answer arrives in parts; the time to the first part is then recorded.
+        arguments: further arguments of the client's `chat`, passed through as they are.
+    """
+
+    llm_model_name: str
+    url: str = "http://localhost:11434"
+    api_key: str = field(default="", repr=False)
+    system_prompt: str = ""
+    temperature: float | None = None
+    seed: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    keep_alive: str | float | None = None
+    stream: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    _client: Any = field(default=None, init=False, repr=False)
+    _mask: Callable[[str], str] = field(default=str, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if the client is not installed, or a parameter cannot be right.
+        """
+        self._mask = tools.mask
+        require_package("ollama", "ollama", "ollama")
+        check_url("url", self.url)
+        self.check_connection(tools.folder)
+        for name in _SET_BY_HOST:
+            if name in self.arguments:
+                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        """Import the client; the service does not retrieve, documents of a test are not sent."""
+        await import_client("ollama")
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        try:
+            request = self._request(prompt)
+            if self.stream:
+                return await self._streamed(await self._opened_client().chat(**request, stream=True))
+            reply = await self._opened_client().chat(**request)
+            return self._read(reply, reply.message.content or "", reply.message.tool_calls or ())
+        except HostFault:
+            raise
+        except Exception as exc:
+            raise self._fault(exc) from exc
+
+    async def models(self) -> list[str]:
+        """Return the names of the models that the server has.
+
+        Raises:
+            HostFault: if the server does not list them.
+        """
+        try:
+            return [str(model.model) for model in (await self._opened_client().list()).models]
+        except Exception as exc:
+            raise self._fault(exc) from exc
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _opened_client(self) -> Any:
+        if self._client is None:
+            import httpx
+            import ollama
+
+            headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+            self._client = ollama.AsyncClient(
+                host=self.url,
+                headers=headers,
+                follow_redirects=False,
+                # By default twenty connections stay open, and all further requests open their own.
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
+                event_hooks={"response": [self._check_status]},
+                **self.http_options(),
+            )
+        return self._client
+
+    def _request(self, prompt: Prompt) -> dict[str, Any]:
+        system = system_text(self.system_prompt, prompt)
+        chosen = {"temperature": self.temperature, "seed": self.seed}
+        options = {**{name: value for name, value in chosen.items() if value is not None}, **self.options}
+        return {
+            "model": self.llm_model_name,
+            "messages": [*([{"role": "system", "content": system}] if system else []), *messages(prompt)],
+            **({"options": options} if options else {}),
+            **({"keep_alive": self.keep_alive} if self.keep_alive is not None else {}),
+            **({"format": prompt.reply_schema} if prompt.reply_schema is not None else {}),
+            **self.arguments,
+        }
+
+    async def _streamed(self, parts: AsyncIterator[Any]) -> Answer:
+        start, first_token_s = time.perf_counter(), None
+        texts: list[str] = []
+        calls: list[Any] = []
+        last = None
+        async for last in parts:
+            if first_token_s is None and (last.message.content or last.message.tool_calls):
+                first_token_s = time.perf_counter() - start
+            texts.append(last.message.content or "")
+            calls += last.message.tool_calls or ()
+        return self._read(last, "".join(texts), calls, first_token_s)
+
+    def _read(self, reply: Any, text: str, calls: Any, first_token_s: float | None = None) -> Answer:
+        """Return the answer in a reply, or in the last part of a stream.
+
+        Raises:
+            HostFault: if the reply is not complete.
+        """
+        if reply is None or not reply.done:
+            raise HostFault(f"{self.url} ended the stream before the answer was complete", retry=True)
+        usage = counts({"input_tokens": reply.prompt_eval_count, "output_tokens": reply.eval_count})
+        if reply.done_reason == "length":
+            if not text:
+                raise HostFault(
+                    "the answer was cut before its first word (done_reason 'length');"
+                    " raise options.num_predict"
+                )
+            usage["cut_at_length"] = 1
+        return Answer(
+            text=text,
+            usage=usage,
+            cost_usd=None,
+            tool_calls=tuple(call.model_dump(mode="json") for call in calls),
+            first_token_s=first_token_s,
+            served_model=str(reply.model or ""),
+        )
+
+    async def _check_status(self, response: Any) -> None:
+        """Raise the fault of a status here, where the headers are known; the client drops them."""
+        if response.status_code < 300:
+            return
+        await response.aread()
+        said = quoted(response.text or response.reason_phrase, self._mask)
+        raise status_fault(response.status_code, said, REMEDIES, response.headers)
+
+    def _fault(self, exc: Exception) -> HostFault:
+        """Return the fault for an exception of the client."""
+        import ollama
+
+        if isinstance(exc, HostFault):
+            return exc
+        if isinstance(exc, ollama.ResponseError):  # an error within a stream
+            return HostFault(
+                f"{self.url} answered with an error: {quoted(exc.error, self._mask)}", retry=True
+            )
+        if isinstance(exc, ConnectionError) or is_transport_error(exc):
+            return HostFault(f"no connection to {self.url}: {innermost(exc, self._mask)}", retry=True)
+        if isinstance(exc, TypeError):
+            return HostFault(f"{exc}; check arguments")
+        if isinstance(exc, ValueError):
+            said = quoted(str(exc), self._mask)
+            return HostFault(f"{self.url} sent a reply that is not a message of Ollama: {said}")
+        return HostFault(f"{type(exc).__name__}: {quoted(str(exc), self._mask)}")

@@ -1,0 +1,336 @@
+"""Answers from documents by OpenAI's file search."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pytest_evalstudio.core.cases import Answer, Prompt
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.hosts._callables import in_thread
+from pytest_evalstudio.hosts._connected import require_key
+from pytest_evalstudio.hosts._corpora import INGESTION_TIMEOUT_S, Collections, LocalDocument, check_ingestion
+from pytest_evalstudio.hosts._faults import quoted
+from pytest_evalstudio.hosts._messages import counts, messages, system_text
+from pytest_evalstudio.hosts._openai import OpenAIService
+from pytest_evalstudio.hosts._tools import HostTools
+
+T = TypeVar("T")
+POLL_S = 0.2
+MAX_POLL_S = 2.0
+TRANSFERS = 8
+"""Documents that are uploaded or removed at the same time."""
+NO_CONTEXTS = (
+    "the Assistants interface does not return the retrieved chunks: evaluators that need the context score"
+    ' nothing; use api = "responses"'
+)
+
+
+@host("openai_rag", name="OpenAI file search", kind="rag", extra="openai", takes_system=True)
+@dataclass(kw_only=True)
+class OpenAIRag(OpenAIService):
+    """OpenAI's models with file search over the documents of a test.
+
+    Attributes:
+        url: base of the service; another one for a gateway or a region.
+        api: "responses" returns the retrieved chunks; "assistants" does not.
+        vector_store_id: an existing vector store in place of one that is made of the documents.
+        keep_collection: whether a vector store that was made stays at the service.
+        ingest_timeout_s: seconds that the documents of a test may take.
+        file_search: settings of the tool (max_num_results, filters, ranking_options), passed through.
+        arguments: further arguments of a response, passed through as they are.
+        assistant_kwargs, thread_kwargs, run_kwargs: arguments of assistants, threads and runs.
+    """
+
+    url: str = "https://api.openai.com/v1"
+    llm_model_name: str
+    api: Literal["responses", "assistants"] = "responses"
+    system_prompt: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    vector_store_id: str = ""
+    keep_collection: bool = False
+    ingest_timeout_s: float = INGESTION_TIMEOUT_S
+    file_search: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    assistant_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    thread_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    run_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    _set_by_host: ClassVar = ("model", "input", "instructions", "stream")
+    _collections: Collections | None = field(default=None, init=False, repr=False)
+    _progress: Any = field(default=None, init=False, repr=False)
+    _assistants: dict[str, asyncio.Task[str]] = field(default_factory=dict, init=False, repr=False)
+
+    def open(self, tools: HostTools) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigurationError: if the client or the key is missing, or a parameter cannot be right.
+        """
+        require_key("api_key", self.api_key, "OPENAI_API_KEY")
+        self.check_service(tools)
+        check_ingestion(
+            existing=self.vector_store_id, keep=self.keep_collection, timeout_s=self.ingest_timeout_s
+        )
+        for name in self._set_by_host:
+            if name in self.arguments:
+                raise ConfigurationError(f"arguments.{name}: cannot be given here")
+        if self.api == "assistants":
+            tools.note(NO_CONTEXTS)
+        self._progress = tools.progress
+        self._collections = Collections.of(
+            tools, keep=self.keep_collection, service=("openai_rag", self.url, self.api_key)
+        )
+
+    @property
+    def collections(self) -> Mapping[tuple[str, ...], str]:
+        """Return the ids of the vector stores by corpus."""
+        return self._collections.ids if self._collections is not None else {}
+
+    async def prepare(self, corpus: tuple[str, ...]) -> None:
+        assert self._collections is not None
+        if self.vector_store_id:
+            self._collections.ids[corpus] = self.vector_store_id
+            return
+        try:
+            await self._collections.ingest(corpus, self._ingest, self._exists)
+        except Exception as exc:
+            raise self._hosts_fault(exc) from exc
+
+    async def answer(self, prompt: Prompt) -> Answer:
+        store = self.collections[prompt.corpus]
+        try:
+            if self.api == "assistants":
+                return await self._answer_of_assistant(prompt, store)
+            reply = await self.client().responses.create(**self._request(prompt, store))
+        except Exception as exc:
+            raise self._hosts_fault(exc) from exc
+        return self._read(reply)
+
+    async def close(self) -> None:
+        try:
+            for task in self._assistants.values():
+                with suppress(Exception):
+                    await _without_warning(self.client().beta.assistants.delete, await task)
+            if self._collections is not None:
+                await self._collections.release(self._remove)
+        finally:
+            await super().close()
+
+    def _request(self, prompt: Prompt, store: str) -> dict[str, Any]:
+        system = system_text(self.system_prompt, prompt)
+        chosen = {"temperature": self.temperature, "max_output_tokens": self.max_tokens}
+        return {
+            "model": self.llm_model_name,
+            "input": messages(prompt),
+            **({"instructions": system} if system else {}),
+            **{name: value for name, value in chosen.items() if value is not None},
+            "tools": [{"type": "file_search", "vector_store_ids": [store], **self.file_search}],
+            "include": ["file_search_call.results"],
+            **self.arguments,
+        }
+
+    def _read(self, reply: Any) -> Answer:
+        """Return the answer in a response.
+
+        Raises:
+            HostFault: if it has no text.
+        """
+        output = getattr(reply, "output", None)
+        if error := getattr(reply, "error", None):
+            raise HostFault(
+                f"{self.url} answered with an error: {quoted(str(error), self._mask)}", retry=True
+            )
+        if not isinstance(output, list):
+            said = quoted(str(reply), self._mask)
+            raise HostFault(f"{self.url} sent a reply without an answer: {said}")
+        parts = [
+            part
+            for item in output
+            if getattr(item, "type", "") == "message"
+            for part in getattr(item, "content", None) or ()
+        ]
+        text = "".join(str(getattr(part, "text", None) or getattr(part, "refusal", "")) for part in parts)
+        usage = counts({name: getattr(reply.usage, name, None) for name in ("input_tokens", "output_tokens")})
+        if getattr(reply, "status", "") == "incomplete":
+            if not text:
+                raise HostFault("the answer was cut before its first word; raise max_tokens")
+            usage["cut_at_length"] = 1
+        if not parts:
+            raise HostFault(f"{self.url} sent a response without a message")
+        chunks = list(_results(output))
+        return Answer(
+            text=text,
+            context=tuple(chunk.text for chunk in chunks),
+            context_sources=tuple(chunk.filename or chunk.file_id or "" for chunk in chunks),
+            context_scores=tuple(float(chunk.score or 0.0) for chunk in chunks),
+            usage=usage,
+            served_model=str(reply.model or ""),
+            request_id=str(getattr(reply, "_request_id", None) or reply.id or ""),
+        )
+
+    async def _answer_of_assistant(self, prompt: Prompt, store: str) -> Answer:
+        """Return the answer of an assistant, which is made once per vector store."""
+        beta: Any = getattr(self.client(), "beta", None)
+        if not hasattr(beta, "assistants"):
+            remedy = 'set api = "responses", or install an older one'
+            raise HostFault(f"the installed openai package has no assistants; {remedy}", ends_asking=True)
+        if store not in self._assistants:
+            self._assistants[store] = asyncio.create_task(self._made_assistant(store))
+        assistant = await asyncio.shield(self._assistants[store])
+        thread = await _without_warning(
+            beta.threads.create, **{"messages": _for_threads(messages(prompt)), **self.thread_kwargs}
+        )
+        system = {"additional_instructions": prompt.system} if prompt.system else {}
+        run = await _without_warning(
+            beta.threads.runs.create,
+            thread_id=thread.id,
+            assistant_id=assistant,
+            **{**system, **self.run_kwargs},
+        )
+        run = await self._finished_run(beta, run, thread.id)
+        replies = await _without_warning(beta.threads.messages.list, thread_id=thread.id, run_id=run.id)
+        text = "\n".join(
+            part.text.value
+            for message in reversed(replies.data)
+            for part in message.content
+            if part.type == "text"
+        )
+        with suppress(Exception):
+            await _without_warning(beta.threads.delete, thread.id)
+        usage = {
+            "input_tokens": getattr(run.usage, "prompt_tokens", None),
+            "output_tokens": getattr(run.usage, "completion_tokens", None),
+        }
+        return Answer(text=text, usage=counts(usage), served_model=str(run.model or ""), request_id=run.id)
+
+    async def _made_assistant(self, store: str) -> str:
+        settings = {
+            "model": self.llm_model_name,
+            **({"instructions": self.system_prompt} if self.system_prompt else {}),
+            **({"temperature": self.temperature} if self.temperature is not None else {}),
+            "tools": [
+                {
+                    "type": "file_search",
+                    **({"file_search": dict(self.file_search)} if self.file_search else {}),
+                }
+            ],
+            "tool_resources": {"file_search": {"vector_store_ids": [store]}},
+            **self.assistant_kwargs,
+        }
+        return str((await _without_warning(self.client().beta.assistants.create, **settings)).id)
+
+    async def _finished_run(self, beta: Any, run: Any, thread: str) -> Any:
+        wait_s = POLL_S
+        while run.status in ("queued", "in_progress", "cancelling"):
+            await asyncio.sleep(wait_s)
+            wait_s = min(MAX_POLL_S, 1.5 * wait_s)
+            run = await _without_warning(beta.threads.runs.retrieve, run.id, thread_id=thread)
+        if run.status != "completed":
+            said = quoted(str(getattr(run.last_error, "message", "") or run.status), self._mask)
+            raise HostFault(f"the run of the assistant ended with {run.status}: {said}")
+        return run
+
+    async def _ingest(self, documents: Sequence[LocalDocument], key: str) -> str:
+        """Return the id of a new vector store with all documents.
+
+        Raises:
+            HostFault: if one of them cannot be ingested; the store is then removed.
+        """
+        client = self.client()
+        store = await client.vector_stores.create(name=f"evalstudio-{key[:12]}")
+        try:
+            files = await self._uploaded(documents)
+            await self._index(store.id, files, documents)
+        except BaseException:
+            with suppress(Exception):
+                await asyncio.shield(self._remove(store.id))
+            raise
+        return str(store.id)
+
+    async def _uploaded(self, documents: Sequence[LocalDocument]) -> list[str]:
+        """Return the ids of the uploaded documents, in order."""
+        slots, done = asyncio.Semaphore(TRANSFERS), 0
+
+        async def upload(document: LocalDocument) -> str:
+            nonlocal done
+            async with slots:
+                content = await in_thread(document.path.read_bytes)
+                file = await self.client().files.create(file=(document.name, content), purpose="assistants")
+            done += 1
+            self._progress("uploaded documents", done, len(documents))
+            return str(file.id)
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(upload(document)) for document in documents]
+        return [task.result() for task in tasks]
+
+    async def _index(self, store: str, files: Sequence[str], documents: Sequence[LocalDocument]) -> None:
+        batches = self.client().vector_stores.file_batches
+        batch = await batches.create(vector_store_id=store, file_ids=list(files))
+        wait_s = POLL_S
+        while batch.status == "in_progress":
+            await asyncio.sleep(wait_s)
+            wait_s = min(MAX_POLL_S, 1.5 * wait_s)
+            batch = await batches.retrieve(batch.id, vector_store_id=store)
+            self._progress("indexed documents", batch.file_counts.completed, len(files))
+        if batch.status != "completed" or batch.file_counts.completed < len(files):
+            failed = await self.client().vector_stores.files.list(store, filter="failed")
+            names = dict(zip(files, (document.location for document in documents), strict=True))
+            reasons = [
+                f"{names.get(file.id, file.id)}: {getattr(file.last_error, 'message', 'failed')}"
+                for file in failed.data
+            ]
+            said = quoted("; ".join(reasons) or batch.status, self._mask)
+            raise HostFault(f"the documents could not be ingested: {said}")
+
+    async def _exists(self, store: str) -> bool:
+        import openai
+
+        try:
+            return bool((await self.client().vector_stores.retrieve(store)).status != "expired")
+        except openai.NotFoundError:
+            return False
+
+    async def _remove(self, store: str) -> None:
+        """Remove a vector store and the files in it."""
+        client = self.client()
+        files = [file.id async for file in client.vector_stores.files.list(store)]
+        await client.vector_stores.delete(store)
+        slots = asyncio.Semaphore(TRANSFERS)
+
+        async def remove(file: str) -> None:
+            async with slots:
+                await client.files.delete(file)
+
+        await asyncio.gather(*map(remove, files), return_exceptions=True)
+
+    def _hosts_fault(self, exc: Exception) -> Exception:
+        """Return the fault for an exception of the client; errors of this package stay as they are."""
+        while isinstance(exc, ExceptionGroup):  # of uploads at the same time
+            exc = exc.exceptions[0]
+        return exc if isinstance(exc, EvalStudioError) else self.fault(exc)
+
+
+def _results(output: Sequence[Any]) -> Iterator[Any]:
+    """Yield the chunks that the file search returned, in its order."""
+    for item in output:
+        if getattr(item, "type", "") == "file_search_call":
+            yield from getattr(item, "results", None) or ()
+
+
+def _for_threads(turns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return turns in the roles of threads, which have no system role."""
+    return [{**turn, "role": "assistant" if turn["role"] == "assistant" else "user"} for turn in turns]
+
+
+def _without_warning(call: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Call a method of the client that warns that it is deprecated, which the user has chosen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return call(*arguments, **options)
