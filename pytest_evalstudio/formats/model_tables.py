@@ -121,7 +121,8 @@ def expanded_models(
         configurations = table.model_cfg or [{}]
         for label, settings in zip(labels_of(table.name, configurations, place), configurations, strict=True):
             merged = {**base, **settings, "prices": shared}
-            models.append(ModelTable.model_validate({**merged, "name": label, "runs": table.runs}))
+            kept = {"name": label, "runs": table.runs, "budget": table.budget}
+            models.append(ModelTable.model_validate({**merged, **kept}))
     return models
 
 
