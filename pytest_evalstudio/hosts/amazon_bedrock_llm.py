@@ -14,7 +14,14 @@ from pytest_evalstudio.hosts._messages import counts, messages, system_text
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("amazon_bedrock_llm", name="Amazon Bedrock", kind="llm", extra="bedrock", takes_system=True)
+@host(
+    "amazon_bedrock_llm",
+    name="Amazon Bedrock",
+    kind="llm",
+    extra="bedrock",
+    takes_system=True,
+    finds_credentials=True,
+)
 @dataclass(kw_only=True)
 class AmazonBedrockLLM(Bedrock):
     """A model of Amazon Bedrock, asked by `converse`.

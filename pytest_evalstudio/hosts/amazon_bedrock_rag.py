@@ -14,7 +14,13 @@ from pytest_evalstudio.hosts._messages import conversation_text
 from pytest_evalstudio.hosts._tools import HostTools
 
 
-@host("amazon_bedrock_rag", name="Amazon Bedrock knowledge base", kind="rag", extra="bedrock")
+@host(
+    "amazon_bedrock_rag",
+    name="Amazon Bedrock knowledge base",
+    kind="rag",
+    extra="bedrock",
+    finds_credentials=True,
+)
 @dataclass(kw_only=True)
 class AmazonBedrockRAG(Bedrock):
     """A knowledge base of Amazon Bedrock, asked by `retrieve_and_generate`.

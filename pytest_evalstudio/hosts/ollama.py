@@ -113,6 +113,8 @@ class Ollama(Connected):
                 event_hooks={"response": [self._check_status]},
                 **self.http_options(),
             )
+            if not self.api_key:  # the client would send OLLAMA_API_KEY to any server
+                self._client._client.headers.pop("authorization", None)
         return self._client
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:

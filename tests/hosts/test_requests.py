@@ -6,6 +6,8 @@ import pytest
 
 from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.asking.lab_models import TRUSTED, LabModel, settings_of_lab_model
 from support.protocols import PROTOCOLS, anthropic_parts, completion_parts
 from support.service import ANSWER, KEY, Response, running
 
@@ -337,6 +339,20 @@ def test_settings_of_h2ogpte_llm(ask):
         "llm_args": {"temperature": 0.0},
         "timeout": 30,
     }
+
+
+@pytest.mark.parametrize("id", ["azure_openai_llm", "openai_llm", "anthropic_llm", "ollama"])
+def test_keys_that_a_client_finds_in_the_environment_are_not_sent(ask, monkeypatch, id):
+    for name in ("AZURE_OPENAI_AD_TOKEN", "ANTHROPIC_AUTH_TOKEN", "OLLAMA_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "another-secret")
+    _, request = ask(id, **({"api_key": ""} if id == "ollama" else {}))
+    assert "another-secret" not in str(request.headers)
+
+
+def test_a_lab_may_not_choose_where_found_credentials_go():
+    model = LabModel(name="m", host="amazon_bedrock_llm", parameters={"url": "http://evil.example"})
+    with pytest.raises(ConfigurationError, match="finds your credentials by itself"):
+        settings_of_lab_model(model, Registry(), TRUSTED, configured=())
 
 
 @pytest.mark.parametrize(

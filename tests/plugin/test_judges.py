@@ -301,3 +301,18 @@ def test_a_prompt_of_the_users_takes_the_place_of_ours_and_is_named(
     assert header["evaluators"]["language_mismatch"]["judge"]["prompts"]["language_mismatch"].startswith(
         "house-7-"
     )
+
+
+def test_a_judge_takes_over_a_connection_and_is_priced(project: Project, service: OpenAIServer) -> None:
+    project.write(
+        "evalstudio.toml",
+        f'evaluators = ["fit"]\n[evaluator.fit]\ntype = "byop"\nprompt = "{PROMPT}"\n'
+        f'[connection.judges]\nhost = "openai_compatible"\nurl = "{service.url}"\napi_key = "{KEY}"\n'
+        '[judge]\nconnection = "judges"\nllm_model_name = "judge-model"\n'
+        '[prices."judge-model"]\ninput_usd_per_million = 1.0\noutput_usd_per_million = 4.0\nas_of = 2026-01-31\n',
+    )
+    project.lab(*rows(1))
+    project.run().assert_outcomes(passed=1)
+    assert service.requests[0]["model"] == "judge-model"
+    assert service.headers[0]["authorization"] == f"Bearer {KEY}"
+    assert spent(project)["cost_usd"] == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000

@@ -31,6 +31,8 @@ class HostSpec:
         opens: it has a method `open(tools)`, which checks its parameters and takes its tools before the
             first prompt.
         agent_option: dotted name of the parameter that makes an agent of a model, e.g. "llm_args.use_agent".
+        finds_credentials: it finds the user's credentials by itself, e.g. in the environment; only the user's
+            own configuration may choose such a host.
         lists: it has a method `async models()`, which returns the names of the models of its service.
     """
 
@@ -45,6 +47,7 @@ class HostSpec:
     opens: bool = False
     lists: bool = False
     agent_option: str = ""
+    finds_credentials: bool = False
 
 
 class Host(Protocol):
@@ -52,6 +55,8 @@ class Host(Protocol):
 
     `prepare` is awaited once per corpus before its first prompt (ingestion), `answer` once per prompt and
     attempt, `close` once at the end. `answer` raises HostFault, which says whether another attempt can help.
+    An attribute `ingest_timeout_s` takes the place of `timeout_s` in `prepare`, and `collections` maps each
+    corpus to its id at the service. The client of a service is imported inside functions.
     """
 
     __evalstudio__: ClassVar[HostSpec]
@@ -112,6 +117,7 @@ def host(
     runs_user_code: bool = False,
     takes_system: bool = False,
     agent_option: str = "",
+    finds_credentials: bool = False,
 ) -> Callable[[T], T]:
     """Declare a class as a host of models; see `HostSpec` for the arguments.
 
@@ -138,6 +144,7 @@ def host(
             runs_user_code=runs_user_code,
             takes_system=takes_system,
             agent_option=agent_option,
+            finds_credentials=finds_credentials,
             opens=has_method(KIND, id, cls, "open", "open(self, tools)"),
             lists=has_method(KIND, id, cls, "models", "async def models(self)"),
         )

@@ -76,6 +76,11 @@ def settings_of_lab_model(
             f"{fact}. The lab's own description is not used: host {model.host!r} runs code, which a lab may"
             " not name"
         )
+    if registry.hosts.spec(model.host).finds_credentials:
+        raise ConfigurationError(
+            f"{fact}. The lab's own description is not used: host {model.host!r} finds your credentials by"
+            " itself, and a lab may not say where they go"
+        )
     if MASK in str(model.parameters):
         raise ConfigurationError(f"{fact}. The lab's own description is not used: its secrets are masked")
     if not trust.is_trusted:
