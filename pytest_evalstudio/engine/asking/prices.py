@@ -36,7 +36,7 @@ class Price:
         ) / 1_000_000
 
 
-class Prices:
+class PriceList:
     """Prices by model; the model that served an answer comes before the one that was asked for.
 
     Args:
