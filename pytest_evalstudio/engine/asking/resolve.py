@@ -305,9 +305,8 @@ class ModelSession:
 
         try:
             await self._prepare(prompt.corpus)
-            answer = await finished_within(
-                self._with_retries(once, prompt), self.limits.deadline_s, "deadline_s"
-            )
+            attempts = self._with_retries(once, prompt)
+            answer = await finished_within(attempts, self.limits.deadline_s, "deadline_s")
         except HostFault as fault:
             message = self.mask(str(fault))
             if fault.ends_asking:
