@@ -117,15 +117,8 @@ def expanded_models(
         configurations = table.model_cfg or [{}]
         for label, settings in zip(labels_of(table.name, configurations, place), configurations, strict=True):
             merged = {**base, **settings, "prices": shared}
-            models.append(ModelTable.model_validate({**merged, **_own(table), "name": label}))
+            models.append(ModelTable.model_validate({**merged, "name": label, "runs": table.runs}))
     return models
-
-
-def _own(table: ModelTable) -> dict[str, object]:
-    """Return the keys of a model that are neither the host's nor merged, e.g. `runs`."""
-    merged = ("name", "host", "connection", "description", "model_cfg", "prices")
-    own = table.model_fields_set & set(ModelTable.model_fields) - set(merged)
-    return {key: getattr(table, key) for key in own}
 
 
 def connection_settings(

@@ -15,7 +15,7 @@ class TimeIsUp(HostFault):
     """A request that took longer than its limit; another attempt can help."""
 
 
-async def finished_within(work: Awaitable[T], seconds: float | None, option: str) -> T:
+async def within(work: Awaitable[T], seconds: float | None, option: str) -> T:
     """Return the result of a request.
 
     Args:

@@ -20,7 +20,7 @@ from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.engine.asking.load import load_of
 from pytest_evalstudio.engine.asking.loops import LoopThread
-from pytest_evalstudio.engine.asking.prices import PriceList
+from pytest_evalstudio.engine.asking.prices import Prices
 from pytest_evalstudio.engine.asking.resolve import ModelSession
 from pytest_evalstudio.engine.asking.secrets import Secrets
 from pytest_evalstudio.formats.options import build, check_options
@@ -157,7 +157,7 @@ def _opened(
         labels=SessionLabels(
             connection=given.session.connection,
             description=given.session.description,
-            prices=PriceList(given.session.prices, asked_model(identity.settings)),
+            prices=Prices(given.session.prices, asked_model(identity.settings)),
         ),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.engine.asking.prices import PriceList
+from pytest_evalstudio.engine.asking.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class SessionLabels:
 
     connection: str = ""
     description: str = ""
-    prices: PriceList = field(default_factory=lambda: PriceList({}, ""))
+    prices: Prices = field(default_factory=lambda: Prices({}, ""))
 
     def priced(self, answer: Answer) -> Answer:
         """Return an answer with its cost; it is stored without, so that a new price applies to it."""

@@ -36,7 +36,7 @@ class Price:
         ) / 1_000_000
 
 
-class PriceList:
+class Prices:
     """Prices by model; the model that served an answer comes before the one that was asked for.
 
     Args:

@@ -20,7 +20,7 @@ from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.engine.asking.claims import claimed
 from pytest_evalstudio.engine.asking.cleaning import without_secrets
 from pytest_evalstudio.engine.asking.corpora import CorpusRegister
-from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, finished_within
+from pytest_evalstudio.engine.asking.deadlines import TimeIsUp, within
 from pytest_evalstudio.engine.asking.interrupted import InterruptedAnswers
 from pytest_evalstudio.engine.asking.labels import SessionLabels
 from pytest_evalstudio.engine.asking.limits import Breaker, Counters, Limits
@@ -305,8 +305,7 @@ class ModelSession:
 
         try:
             await self._prepare(prompt.corpus)
-            attempts = self._with_retries(once, prompt)
-            answer = await finished_within(attempts, self.limits.deadline_s, "deadline_s")
+            answer = await within(self._with_retries(once, prompt), self.limits.deadline_s, "deadline_s")
         except HostFault as fault:
             message = self.mask(str(fault))
             if fault.ends_asking:
@@ -339,7 +338,7 @@ class ModelSession:
 
     async def _in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
         try:
-            return await finished_within(request, timeout_s, "timeout_s")
+            return await within(request, timeout_s, "timeout_s")
         except TimeIsUp:
             self._counters.timeout_count += 1
             raise
