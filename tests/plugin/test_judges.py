@@ -309,7 +309,8 @@ def test_a_judge_takes_over_a_connection_and_is_priced(project: Project, service
         f'evaluators = ["fit"]\n[evaluator.fit]\ntype = "byop"\nprompt = "{PROMPT}"\n'
         f'[connection.judges]\nhost = "openai_compatible"\nurl = "{service.url}"\napi_key = "{KEY}"\n'
         '[judge]\nconnection = "judges"\nllm_model_name = "judge-model"\n'
-        '[prices."judge-model"]\ninput_usd_per_million = 1.0\noutput_usd_per_million = 4.0\nas_of = 2026-01-31\n',
+        '[prices."judge-model"]\ninput_usd_per_million = 1.0\noutput_usd_per_million = 4.0\n'
+        "as_of = 2026-01-31\n",
     )
     project.lab(*rows(1))
     project.run().assert_outcomes(passed=1)
