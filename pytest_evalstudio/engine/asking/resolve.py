@@ -311,7 +311,9 @@ class ModelSession:
             tries += 1
             if self._budget is None:
                 return await self._try(prompt)
-            return await within_budget(self._budget, self.prices, prompt, self._priced_try)
+            return await within_budget(
+                self._budget, self.prices, prompt, self._try, self.labels.prices.cost_of
+            )
 
         try:
             await self._prepare(prompt.corpus)
@@ -345,9 +347,6 @@ class ModelSession:
         if fault := number_fault(usage=answer.usage, cost_usd=answer.cost_usd, duration_s=answer.duration_s):
             raise HostFault(f"host {self.spec.id!r} gave an Answer whose {fault}")
         return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
-
-    async def _priced_try(self, prompt: Prompt) -> Answer:
-        return self.labels.priced(await self._try(prompt))
 
     async def _in_time(self, request: Coroutine[Any, Any, T], timeout_s: float) -> T:
         try:

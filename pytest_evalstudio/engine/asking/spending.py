@@ -102,9 +102,20 @@ def chars_of(prompt: Prompt) -> int:
 
 
 async def within_budget(
-    budget: Budget, prices: ExpectedPrices, prompt: Prompt, request: Callable[[Prompt], Awaitable[Answer]]
+    budget: Budget,
+    prices: ExpectedPrices,
+    prompt: Prompt,
+    request: Callable[[Prompt], Awaitable[Answer]],
+    cost_of: Callable[[Answer], float | None],
 ) -> Answer:
     """Make one request within a budget.
+
+    Args:
+        budget: of the model.
+        prices: that are known before the request.
+        prompt: the question.
+        request: makes the request.
+        cost_of: returns the cost of an answer in US dollars, None where it is not known.
 
     Raises:
         NotAsked: if the budget does not allow it.
@@ -120,7 +131,7 @@ async def within_budget(
         budget.settle(
             grant,
             answered=answer is not None and not answer.error,
-            cost_usd=answer.cost_usd if answer is not None else None,
+            cost_usd=cost_of(answer) if answer is not None else None,
             input_tokens=answer.usage.get("input_tokens", 0) if answer is not None else 0,
             output_tokens=answer.usage.get("output_tokens", 0) if answer is not None else 0,
         )
