@@ -260,6 +260,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         judging: None where no judge was asked.
+        name, description: of the run, as the user gave them, "" for none.
         commit, branch: of the tested project's repository, "" where they are not known.
         documents: names of local documents, as rows name them, to the SHA-256 of their content in
             hexadecimal.
@@ -282,6 +283,8 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     files: tuple[FileEntry, ...]
     steps: dict[str, StepEntry]
     judging: JudgeSpend | None = None
+    name: str = ""
+    description: str = ""
     commit: str = ""
     branch: str = ""
     documents: dict[str, str] = {}

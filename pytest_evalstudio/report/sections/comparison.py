@@ -13,7 +13,7 @@ CHANGES_SHOWN = 100
 _SHOWN = ("regressed", "error_now", "fixed", "new", "gone")
 
 
-@section("comparison", title="Comparison with the baseline", order=5)
+@section("comparison", title="Comparison with the baseline", order=10, tab="compare")
 def comparison(content: Content) -> Mapping[str, object] | None:
     """Show verdict, counts, changed items and metrics; nothing without a baseline."""
     result = content.comparison

@@ -31,12 +31,7 @@ function mark(stretch, span, metric) {
   const note = [score === undefined || score === null ? "" : `${metric.name} ${shown(score)}`, span.message ?? ""]
     .filter(Boolean)
     .join(": ");
-  return el(
-    "mark",
-    { class: spanLevel(span, metric), title: note },
-    stretch,
-    note && el("span", { class: "note" }, ` [${note}]`),
-  );
+  return el("mark", { class: spanLevel(span, metric), title: note }, stretch);
 }
 
 /** "found" for a finding without a score, else "good" or "bad". */
