@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import unescape
@@ -15,12 +15,13 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
-from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
+from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary, conclude
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.commands import pytest_command
@@ -120,7 +121,7 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> s
     return (
         _environment()
         .get_template("workflow.html")
-        .render(shared | {"summary": summary, "artifacts": artifacts})
+        .render(shared | {"summary": summary, "artifacts": artifacts, "conclusion": conclude(summary)})
     )
 
 
@@ -178,6 +179,7 @@ def _environment() -> Environment:
         "picture": _picture,
         "caption": _caption,
         "short": _short,
+        "worst": _worst,
         "whole_percent": _whole_percent,
         "finding_filter": _finding_filter,
     }
@@ -211,6 +213,10 @@ def _fixed(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return _number(value)
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def _worst(severities: Sequence[Severity]) -> str:
+    return min(severities, key=SEVERITIES.index)
 
 
 def _short(value: float) -> str:

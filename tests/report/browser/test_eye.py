@@ -138,7 +138,7 @@ def test_the_keyboard_goes_all_the_way_to_a_case_and_back(visit, varied):
     page.locator("#panel-title").wait_for()
     page.keyboard.press("Escape")
     page.locator("#panel").wait_for(state="hidden")
-    assert page.evaluate("document.activeElement.hasAttribute('data-stop')")
+    page.locator("[data-stop]:focus").wait_for(state="attached")
     for wanted in ("Quality", "Answer quality", "Generation", "All domains"):
         page.keyboard.press("Escape")
         assert title(page) == wanted

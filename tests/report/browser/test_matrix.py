@@ -63,7 +63,7 @@ def test_filters_combine_and_are_removed_one_by_one(visit, varied):
         == "#matrix?model=m-alpha&evaluator=quality&verdict=failures&order=score"
     )
     page.get_by_role("button", name="Remove filter model: alpha").click()
-    count(page, 12, 22)
+    count(page, 11, 22)
     page.get_by_role("button", name="Clear filters").click()
     count(page, CASES, 3 * CASES)
 
@@ -162,7 +162,7 @@ def test_the_keyboard_walks_the_table_and_the_cases(visit, built):
     page.locator("#panel .key", has_text="case-298").wait_for()
     page.keyboard.press("Escape")
     page.locator("#panel").wait_for(state="hidden")
-    assert page.evaluate("document.activeElement.classList.contains('case-table')")
+    page.locator("table.case-table:focus").wait_for()
 
 
 def test_the_view_in_the_matrix_is_exported(visit, varied):
@@ -198,7 +198,7 @@ def test_the_case_view_has_everything_of_a_case(visit, varied):
         "Input tokens",
         "quality is 0.4167",
         "even",
-        "1 evaluator passed",
+        "2 evaluators passed",
     ):
         assert part in words, part
     panel.get_by_label("Highlight by").select_option(label="Groundedness")

@@ -117,7 +117,7 @@ def test_with_16_models_no_number_is_clipped_and_no_two_labels_are_equal(visit, 
 
 def test_the_heatmap_is_sorted_by_a_column_and_a_cell_opens_its_cases(visit, lab):
     page = visit(lab)
-    page.get_by_role("button", name="Context recall").click()
+    page.get_by_role("button", name="Context recall", exact=True).click()
     values = [
         float(cell)
         for cell in page.locator("#heatmap tbody tr td:nth-child(8)").evaluate_all(

@@ -76,7 +76,7 @@ function rowTest(run, opinions, filters) {
 
 /** Whether the models' answers to a case agree as wanted. */
 function agrees(run, rows, wanted) {
-  const words = rows.map((row) => run.verdict(row));
+  const words = Array.from(rows, (row) => run.verdict(row));
   const [passed, failed] = [words.some((word) => PASSING.has(word)), words.some((word) => FAILING.has(word))];
   if (wanted === "disagree") return passed && failed;
   return wanted === "all-fail" ? failed && !passed : passed && !failed;

@@ -135,7 +135,7 @@ class Matrix {
           el("span", {}, said(this.run.models[place].label)),
         ),
       ),
-      el("th", { scope: "col", class: "rest-cell", "aria-label": "Failed evaluators" }, this.models.length < 3 ? "Failed by" : ""),
+      el("th", { scope: "col", class: "rest-cell" }, this.models.length < 3 ? "Failed by" : aside("Failed by")),
     ];
   }
 

@@ -46,7 +46,8 @@ class Panel {
     this.root.replaceChildren();
     this.row = undefined;
     document.documentElement.classList.remove("case-open");
-    if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
+    const { opener } = this;
+    setTimeout(() => opener?.isConnected && opener.focus({ preventScroll: true })); // after the browser went to the address
   }
 
   #key(event) {
@@ -95,7 +96,7 @@ class Panel {
       el(
         "div",
         { class: "case-grid", "data-answers": String(shownRows.length) },
-        el("div", { class: "pinned" }, this.#pinned(texts)),
+        el("div", { class: "pinned", tabindex: "0", role: "group", "aria-label": "Expectation" }, this.#pinned(texts)),
         el(
           "div",
           { class: "answers" },
@@ -251,7 +252,7 @@ class Panel {
     const [beginning, leftOut] = parted(expected);
     const [gone] = changedWords(beginning, answer);
     return [
-      el("div", { class: "text", dir: "auto" }, stretchNodes(gone, "del")),
+      textFrame(stretchNodes(gone, "del"), beginning.length),
       leftOut && el("p", { class: "left-out" }, `${counted(leftOut)} more characters are in the results files.`),
     ];
   }
@@ -314,7 +315,7 @@ class Panel {
     if (!base) return textBox(answer.text);
     const [, added] = changedWords(parted(base)[0], beginning);
     return [
-      el("div", { class: "text", dir: "auto" }, stretchNodes(added, "ins")),
+      textFrame(stretchNodes(added, "ins"), beginning.length),
       leftOut && el("p", { class: "left-out" }, `${counted(leftOut)} more characters; the results files hold all of them.`),
     ];
   }
@@ -340,7 +341,7 @@ class Panel {
           "div",
           { class: "chunk" },
           el("p", { class: "chunk-source" }, `${place + 1}. `, said(sources[place] ?? "")),
-          el("div", { class: "text", dir: "auto" }, nodes),
+          textFrame(nodes, beginning.length),
           more > 0 && el("p", { class: "left-out" }, `${counted(more)} more characters are in the results files.`),
         );
       }),

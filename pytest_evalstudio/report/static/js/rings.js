@@ -53,7 +53,7 @@ function middle({ title, note, act, hover }) {
       ),
     ),
   );
-  if (act) parts.push(svg("text", { class: "centre-note", y: 48, "text-anchor": "middle" }, `↩ ${shortened(note, 16)}`));
+  if (act) parts.push(svg("text", { class: "centre-note", y: 48, "text-anchor": "middle" }, `↩ ${middleCut(note, 16)}`));
   const events = {
     mouseenter: () => hover(true),
     mouseleave: () => hover(false),
