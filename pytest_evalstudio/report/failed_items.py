@@ -59,28 +59,15 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailedItem:
-    """An item that did not pass.
+class FailureTexts:
+    """Beginnings of the texts of an item, with what differs.
 
     Attributes:
-        change: class in the comparison with the baseline, "" without one.
-        misses: the evaluators that failed it, those with an error last.
-        reason: of the whole item, where no evaluator gives one.
-        question, expected, actual, base: beginnings of the texts; `base` is the answer in the baseline.
         segments: the answer with the stretches that the first evaluator scored; empty without any.
+        base, base_actual: the answer in the baseline and the answer now, compared; empty without a baseline.
         left_out: characters of the answer that are not shown.
     """
 
-    kind: Kind
-    nodeid: str
-    key: str
-    file: str
-    model: str
-    model_key: str
-    change: str = ""
-    flaky: bool = False
-    misses: tuple[Miss, ...] = ()
-    reason: str = ""
     question: str = ""
     expected: tuple[Stretch, ...] = ()
     terms: tuple[Term, ...] = ()
@@ -88,9 +75,32 @@ class FailedItem:
     segments: tuple[Segment, ...] = ()
     base: tuple[Stretch, ...] = ()
     base_actual: tuple[Stretch, ...] = ()
-    error: str = ""
     left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedItem:
+    """An item that did not pass.
+
+    Attributes:
+        change: class in the comparison with the baseline, "" without one.
+        misses: the evaluators that failed it, those with an error last.
+        reason: of the whole item, where no evaluator gives one.
+        error: of the host, "" if there is an answer.
+    """
+
+    kind: Kind
+    nodeid: str
+    key: str
+    model: str
+    model_key: str
+    change: str = ""
+    flaky: bool = False
+    misses: tuple[Miss, ...] = ()
+    reason: str = ""
+    error: str = ""
     repeats: int = 1
+    texts: FailureTexts = FailureTexts()
 
     @property
     def first(self) -> Miss | None:
@@ -145,7 +155,7 @@ class FailedItems:
     @property
     def first(self) -> FailedItem | None:
         """Return the item that a reader should see first, None if nothing failed unexpectedly."""
-        return next((item for kind in ("failed", "error") for item in self.items(kind)), None)  # type: ignore[arg-type]
+        return next(iter([*self.items("failed"), *self.items("error")]), None)
 
     def groups(self) -> list[FailureGroup]:
         """Return the kept items by kind, evaluator and reason; regressed items and large groups first."""
@@ -157,26 +167,20 @@ class FailedItems:
 
     def _failed(self, kind: Kind, item: Item, change: ItemChange | None) -> FailedItem:
         misses = tuple(_misses(self._evaluators, item))
-        common = {
-            "kind": kind,
-            "nodeid": item.nodeid,
-            "key": item.key,
-            "file": item.file,
-            "model": self._run.model_name(item.model_key),
-            "model_key": item.model_key,
-            "change": change.item_class if change is not None else "",
-            "flaky": change is not None and change.flaky,
-            "misses": misses,
-            "reason": _cut(item.reason),
-        }
-        if not item.rows:
-            return FailedItem(**common)
-        row = _failing_row(item, misses, self._evaluators)
+        row = _failing_row(item, misses, self._evaluators) if item.rows else None
         return FailedItem(
-            **common,
-            **_texts(row, misses, self._evaluators, change),
+            kind=kind,
+            nodeid=item.nodeid,
+            key=item.key,
+            model=self._run.model_name(item.model_key),
+            model_key=item.model_key,
+            change=change.item_class if change is not None else "",
+            flaky=change is not None and change.flaky,
+            misses=misses,
+            reason=_cut(item.reason),
+            error=_cut(row.error) if row is not None else "",
             repeats=len(item.rows),
-            error=_cut(row.error),
+            texts=_texts(row, misses, self._evaluators, change) if row is not None else FailureTexts(),
         )
 
 
@@ -239,7 +243,7 @@ def _failing_row(item: Item, misses: Sequence[Miss], evaluators: Mapping[str, Ev
 
 def _texts(
     row: Row, misses: tuple[Miss, ...], evaluators: Mapping[str, EvaluatorInfo], change: ItemChange | None
-) -> dict[str, object]:
+) -> FailureTexts:
     answer = row.actual_output[:TEXT_CHARS]
     expected, actual = changed_words(row.expected_output[:TEXT_CHARS], answer)
     if not row.expected_output or shared_words(actual) < _COMPARABLE:
@@ -248,16 +252,16 @@ def _texts(
     base_actual: list[Stretch] = []
     if change is not None and change.base_answer and change.base_answer != change.answer:
         base, base_actual = changed_words(change.base_answer[:TEXT_CHARS], answer)
-    return {
-        "question": _cut(row.input, TEXT_CHARS),
-        "expected": tuple(expected),
-        "terms": tuple(_terms(row.output_condition, row.actual_output)),
-        "actual": tuple(actual),
-        "segments": _marked(row, answer, misses, evaluators),
-        "base": tuple(base),
-        "base_actual": tuple(base_actual),
-        "left_out": max(0, len(row.actual_output) - TEXT_CHARS),
-    }
+    return FailureTexts(
+        question=_cut(row.input, TEXT_CHARS),
+        expected=tuple(expected),
+        terms=tuple(_terms(row.output_condition, row.actual_output)),
+        actual=tuple(actual),
+        segments=_marked(row, answer, misses, evaluators),
+        base=tuple(base),
+        base_actual=tuple(base_actual),
+        left_out=max(0, len(row.actual_output) - TEXT_CHARS),
+    )
 
 
 def _marked(

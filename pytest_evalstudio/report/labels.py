@@ -70,7 +70,7 @@ def _without_prefix(names: Sequence[str]) -> list[str]:
 
 
 def _common_start(first: str, last: str) -> str:
-    """Return the characters that two texts begin with; those of the least and greatest hold for all between."""
+    """Return what two texts begin with; all texts that sort between them begin so, too."""
     size = next(
         (place for place, (char, other) in enumerate(zip(first, last, strict=False)) if char != other),
         min(len(first), len(last)),

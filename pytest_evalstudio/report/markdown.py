@@ -98,17 +98,17 @@ def _failures(failed: FailedItems) -> Iterator[str]:
     for item in items[:FAILURES_SHOWN]:
         change = f"**{item.change.replace('_', ' ')}** " if item.change in ("regressed", "error_now") else ""
         yield f"- {change}{escaped(item.key)} ({escaped(item.model)}): {escaped(reason_of(item))}"
-        if item.question:
-            yield f"  - Question: {escaped(item.question, TEXT_CHARS)}"
-        missing = [term.text for term in item.terms if not term.met]
+        if item.texts.question:
+            yield f"  - Question: {escaped(item.texts.question, TEXT_CHARS)}"
+        missing = [term.text for term in item.texts.terms if not term.met]
         if missing:
             yield f"  - Not met: {' '.join(code(_one_line(text)) for text in missing)}"
-        if item.expected:
-            yield f"  - Expected: {_marked(item.expected)}"
-        if item.actual:
-            yield f"  - Answer: {_marked(item.actual)}"
-        if item.base:
-            yield f"  - Answer in the baseline: {_marked(item.base)}"
+        if item.texts.expected:
+            yield f"  - Expected: {_marked(item.texts.expected)}"
+        if item.texts.actual:
+            yield f"  - Answer: {_marked(item.texts.actual)}"
+        if item.texts.base:
+            yield f"  - Answer in the baseline: {_marked(item.texts.base)}"
         command = pytest_command(item.nodeid)
         yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
     left = failed.total["failed"] + failed.total["error"] - min(len(items), FAILURES_SHOWN)

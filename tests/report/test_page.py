@@ -7,8 +7,6 @@ import hashlib
 import html.parser
 import re
 
-import pytest
-
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.report.assets import script
 from pytest_evalstudio.report.build import build_report

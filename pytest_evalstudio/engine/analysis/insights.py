@@ -185,11 +185,12 @@ def _hardest_of_one(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMark
     if not hardest:
         return
     case, failed = hardest[0], sum(count > 0 for count in marks.failed)
+    judged = sum(count > 0 for count in marks.judged)
     score = marks.score[case] / marks.judged[case]
     yield Insight(
         description=(
             f"{info.name}: the hardest prompt is {excerpt(aggregator.cases.excerpt(case))!r}"
-            f" ({info.primary.name} {rounded(score)}); {failed} of {sum(map(bool, marks.judged))} prompts fail."
+            f" ({info.primary.name} {rounded(score)}); {failed} of {judged} prompts fail."
         ),
         insight_type="weak_point",
         attributes={

@@ -94,7 +94,8 @@ def test_a_manager_sees_all_models_and_the_risks_at_one_look(visit, lab):
 
 
 CLIPPED = """(root) => [...root.querySelectorAll('td, text, .item-value')]
-  .filter((part) => /\\d/.test(part.textContent) && part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0)
+  .filter((part) => /\\d/.test(part.textContent) && part.clientWidth > 0)
+  .filter((part) => part.scrollWidth > part.clientWidth + 1)
   .filter((part) => getComputedStyle(part).overflow !== 'visible')
   .map((part) => part.textContent)"""
 
