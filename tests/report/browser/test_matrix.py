@@ -100,6 +100,7 @@ def test_cases_on_which_models_disagree(visit, built):
     count(page, 1, 2)
     assert keys(page) == ["one"]
     page.get_by_role("button", name="All fail").click()
+    page.locator("tr[data-place] .key bdi", has_text="none").wait_for()
     assert keys(page) == ["none"]
 
 

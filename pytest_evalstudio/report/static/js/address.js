@@ -17,7 +17,7 @@ const address = {
       }
       return { kind: "anchor", id: decodeURIComponent(text) };
     } catch {
-      return { kind: "tab", tab: "overview", filters: {} };
+      return { kind: "tab", tab: text.startsWith("eye=") ? "explore" : "overview", filters: {} };
     }
   },
 

@@ -153,20 +153,13 @@ class Run {
   /** Rows of a case under all models, in the order of the run. */
   rowsOf(place) {
     this.byCase ??= this.#byCase();
-    return this.byCase.rows.subarray(this.byCase.starts[place], this.byCase.starts[place + 1]);
+    return this.byCase[place];
   }
 
   #byCase() {
-    const starts = new Uint32Array(this.cases.length + 1);
-    for (let row = 0; row < this.count; row += 1) starts[this.caseOf[row] + 1] += 1;
-    for (let place = 0; place < this.cases.length; place += 1) starts[place + 1] += starts[place];
-    const next = starts.slice();
-    const rows = new Uint32Array(this.count);
-    for (let row = 0; row < this.count; row += 1) {
-      rows[next[this.caseOf[row]]] = row;
-      next[this.caseOf[row]] += 1;
-    }
-    return { starts, rows };
+    const lists = this.cases.map(() => []);
+    for (let row = 0; row < this.count; row += 1) lists[this.caseOf[row]].push(row);
+    return lists;
   }
 
   /** The row of another case of the same file under the same model, -1 for none. */

@@ -76,7 +76,7 @@ function rowTest(run, opinions, filters) {
 
 /** Whether the models' answers to a case agree as wanted. */
 function agrees(run, rows, wanted) {
-  const words = Array.from(rows, (row) => run.verdict(row));
+  const words = rows.map((row) => run.verdict(row));
   const [passed, failed] = [words.some((word) => PASSING.has(word)), words.some((word) => FAILING.has(word))];
   if (wanted === "disagree") return passed && failed;
   return wanted === "all-fail" ? failed && !passed : passed && !failed;
@@ -86,12 +86,13 @@ function agrees(run, rows, wanted) {
 function filteredCases(run, opinions, filters, marks) {
   const meets_ = rowTest(run, opinions, filters);
   const tag = filters.tag ? run.categories.indexOf(filters.tag) : -1;
+  const everything = !marks && !Object.entries(filters).some(([name, value]) => value && name !== "order");
   const result = [];
   for (let place = 0; place < run.cases.length; place += 1) {
-    const all = run.rowsOf(place);
     if (filters.tag && !run.cases[place].categories.includes(tag)) continue;
-    const rows = [];
-    for (const row of all) if ((!marks || marks[row]) && meets_(row)) rows.push(row);
+    const all = run.rowsOf(place);
+    const rows = everything ? all : [];
+    if (!everything) for (let i = 0; i < all.length; i += 1) if ((!marks || marks[all[i]]) && meets_(all[i])) rows.push(all[i]);
     if (!rows.length || (filters.agree && !agrees(run, all, filters.agree))) continue;
     result.push({ place, rows });
   }

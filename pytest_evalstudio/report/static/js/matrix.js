@@ -18,14 +18,15 @@ class Matrix {
       (line) => this.#cells(line),
       (line, lines, { row }) => this.#open(line, lines, row),
     );
-    this.#build();
+    this.lines = [];
   }
 
   /** Show what an address asks for. */
   adopt(given) {
     const filters = filtersOf(given);
-    if (Object.keys(EVERYTHING).every((name) => filters[name] === this.filters[name])) return;
+    if (this.built && Object.keys(EVERYTHING).every((name) => filters[name] === this.filters[name])) return;
     this.filters = filters;
+    this.built = true;
     this.#build();
   }
 
@@ -78,13 +79,14 @@ class Matrix {
   }
 
   #rows() {
-    return this.lines.flatMap(({ rows }) => rows);
+    return this.lines.flatMap(({ rows }) => [...rows]);
   }
 
   async #look() {
     if (!this.filters.q.trim()) {
       this.search.find("");
       this.marks = null;
+      await breathe();
       this.#draw();
       return;
     }
@@ -104,7 +106,8 @@ class Matrix {
     this.table.root.hidden = this.lines.length === 0;
     this.table.show(this.lines, this.#heads());
     const searching = share < 1 ? ` Searching the texts: ${Math.round(100 * share)} %.` : "";
-    const answers = this.lines.reduce((sum, { rows }) => sum + rows.length, 0);
+    let answers = 0;
+    for (const { rows } of this.lines) answers += rows.length;
     this.count.textContent = `${many(this.lines.length, "case")}, ${many(answers, "answer")} of ${counted(this.run.count)}.${searching}`;
   }
 
@@ -201,20 +204,18 @@ class Matrix {
     const places = chosen < 0 ? [...this.run.evaluators.keys()] : [chosen];
     const columns = places.map((place) => {
       const primary = primaryPlace(this.run.evaluators[place]);
-      return [this.opinions[place].scores[primary], this.run.evaluators[place].metrics[primary]];
+      const metric = this.run.evaluators[place].metrics[primary];
+      const sign = metric.better === "higher" ? 1 : -1;
+      return [this.opinions[place].scores[primary], distanceOf(metric) ?? ((value) => sign * value)];
     });
-    const lowest = new Map();
-    for (const { place, rows } of this.lines) {
-      let least = Infinity;
+    const lowest = new Float64Array(this.run.cases.length).fill(Infinity);
+    for (const { place, rows } of this.lines)
       for (const row of rows)
-        for (const [scores, metric] of columns) {
-          if (Number.isNaN(scores[row])) continue;
-          const share = distance(metric, scores[row]) ?? (metric.better === "higher" ? 1 : -1) * scores[row];
-          if (share < least) least = share;
+        for (const [scores, measure] of columns) {
+          const share = measure(scores[row]);
+          if (share < lowest[place]) lowest[place] = share;
         }
-      lowest.set(place, least);
-    }
-    this.lines.sort((a, b) => lowest.get(a.place) - lowest.get(b.place) || a.place - b.place);
+    this.lines.sort((a, b) => (lowest[a.place] === lowest[b.place] ? a.place - b.place : lowest[a.place] - lowest[b.place]));
   }
 
   #sortByFailures() {

@@ -35,22 +35,30 @@ function shownShort(value) {
   return Math.abs(number) < 10 ? String(Number(number.toFixed(2))).replace("-", "−") : String(Number(number.toPrecision(3)));
 }
 
-/** Distance to the threshold: -1 for the worst value, 0 at the threshold, 1 for the best; null without a threshold. */
-function distance(metric, value) {
-  if (!limited(metric) || value === null || !Number.isFinite(Number(value))) return null;
+/** Distance of a value to the threshold: -1 for the worst one, 0 at the threshold, 1 for the best one.
+ *
+ * A function of the value; null for a metric without a threshold.
+ */
+function distanceOf(metric) {
+  if (!limited(metric)) return null;
   const threshold = Number(metric.threshold);
-  const gap = (metric.better === "higher" ? 1 : -1) * (value - threshold);
+  const higher = metric.better === "higher";
   const [low, high] = metric.range.map(Number);
-  const end = (metric.better === "higher") === gap >= 0 ? high : low;
-  const way = Number.isFinite(end) ? Math.abs(end - threshold) : Math.abs(threshold);
-  if (!way) return gap >= 0 ? 1 : -1;
-  return Math.max(-1, Math.min(1, gap / way));
+  const wayTo = (end) => (Number.isFinite(end) ? Math.abs(end - threshold) : Math.abs(threshold));
+  const [above, below] = [wayTo(higher ? high : low), wayTo(higher ? low : high)];
+  return (value) => {
+    const gap = higher ? value - threshold : threshold - value;
+    const way = gap >= 0 ? above : below;
+    if (!way) return gap >= 0 ? 1 : -1;
+    return Math.max(-1, Math.min(1, gap / way));
+  };
 }
 
 /** A step of the scale of colours, 0 to 6; 3 for a score without a threshold. */
 function heatStep(metric, value) {
-  const share = distance(metric, value);
-  if (share === null) return 3;
+  const measure = distanceOf(metric);
+  if (!measure || value === null || !Number.isFinite(Number(value))) return 3;
+  const share = measure(Number(value));
   const depth = Math.max(1, Math.ceil(3 * Math.abs(share)));
   return meets(metric, value) ? 3 + depth : 3 - depth;
 }

@@ -20,16 +20,27 @@ async function wake() {
     const opinions = await run.opinions();
     await breathe();
     parts.failures = new FailureList(run, router, root("failures"));
-    parts.matrix = new Matrix(run, opinions, router, root("cases"));
-    parts.panel = new Panel(run, router, () => parts.matrix.opened ?? parts.failures.rows ?? []);
-    await breathe();
-    if (root("eye")) parts.eye = new Eye(run, opinions, router, root("eye"));
+    lazy(parts, "matrix", () => new Matrix(run, opinions, router, root("cases")));
+    lazy(parts, "eye", () => root("eye") && new Eye(run, opinions, router, root("eye")));
+    lazy(parts, "flips", () => root("flips") && new FlipList(run, router, root("flips")));
+    parts.panel = new Panel(run, router, () => parts.matrix.opened ?? []);
     if (root("glance-eye")) parts.glance = new GlanceEye(run, router, root("glance-eye"));
-    if (root("flips")) parts.flips = new FlipList(run, router, root("flips"));
     parts.run = run;
     show(parts, waiting.place ?? address.parse(location.hash), waiting.how ?? {}, waiting);
   }
   document.documentElement.classList.add("ready");
+}
+
+/** A part that is made when it is first needed. */
+function lazy(parts, name, make) {
+  Object.defineProperty(parts, name, {
+    configurable: true,
+    get() {
+      const part = make();
+      Object.defineProperty(parts, name, { value: part });
+      return part;
+    },
+  });
 }
 
 /** Show a place of the page; what is not started yet shows it later. */
@@ -38,6 +49,7 @@ function show(parts, place, how, waiting) {
   if (place.kind === "case") {
     if (!tabs.shown) tabs.show("matrix") ?? tabs.show("overview");
     if (parts.run) openCase(parts, place.nodeid);
+    if (tabs.shown === "matrix") parts.matrix?.adopt(parts.matrix.filters);
     return;
   }
   parts.panel?.hide();
