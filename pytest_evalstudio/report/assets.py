@@ -34,6 +34,7 @@ SCRIPTS = (
     "table",
     "export",
     "matrix",
+    "cards",
     "panel",
     "failures",
     "robustness",

@@ -46,6 +46,15 @@ class Finding:
     action: str
     problems: tuple[Problem, ...]
 
+    @property
+    def filters(self) -> dict[str, str]:
+        """Return the filters of the matrix that show the cases; empty where no filter does."""
+        if not self.cases or not (self.evaluator or self.keys):
+            return {}
+        if self.evaluator:
+            return {"evaluator": self.evaluator, "show": self.show}
+        return {"q": self.keys[0]} if self.cases == 1 else {}
+
 
 def grouped(analysis: Analysis, conclusions: Sequence[ModelConclusion]) -> list[Finding]:
     """Return the findings of a run, the most severe and the most frequent first."""
@@ -148,10 +157,12 @@ def _mean_title(info: EvaluatorInfo, problems: Sequence[Problem], models: int, a
 def _title(info: EvaluatorInfo | None, problems: Sequence[Problem], models: Sequence[str], asked: int) -> str:
     if len(problems) == 1:
         return problems[0].description.rstrip(".")
+    if info is None:
+        return f"{problems[0].description.rstrip('.')}, and {len(problems) - 1} more of this kind"
     cases = sum(_case_count(problem) for problem in problems)
     what = f"{cases} {'case' if cases == 1 else 'cases'}" if cases else f"{len(problems)} findings"
     of = f", {len(models)} of {asked} models" if asked > 1 and models else ""
-    name = info.name if info is not None else problems[0].problem_type.replace("_", " ").capitalize()
+    name = info.name
     if "perturbators" in problems[0].attributes:
         broken = sum(
             flip.get("direction") == "pass_to_fail"

@@ -247,8 +247,7 @@ def _whole_percent(value: float | None) -> str:
 
 def _finding_filter(finding: Finding) -> str:
     """Return the address of the cases of a finding within the matrix."""
-    filters = {"evaluator": finding.evaluator, "show": finding.show}
-    return urlencode({name: value for name, value in filters.items() if value})
+    return urlencode(finding.filters)
 
 
 def _percent(value: float | None) -> str:

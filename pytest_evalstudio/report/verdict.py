@@ -48,6 +48,9 @@ def run_name(analysis: Analysis) -> str:
         return run.name
     if len(run.files) == 1:
         return run.files[0].name or run.files[0].path
+    workflows = {step.workflow for step in run.steps.values()}
+    if not run.files and len(workflows) == 1:
+        return workflows.pop()
     return f"{len(run.files)} files" if run.files else "Evaluation"
 
 
@@ -73,6 +76,9 @@ def verdict_of(
     elif missed:
         outcome, short = "failed", f"{len(missed)} {_plural(len(missed), 'gate')} not met"
         headline = f"FAILED – {short}"
+    elif analysis.run.steps and not total:
+        outcome, headline = _of_workflows(analysis)
+        short = headline
     elif analysis.run.interrupted or not total:
         outcome, short = "incomplete", "interrupted" if analysis.run.interrupted else "nothing evaluated"
         headline = f"INCOMPLETE – {short}"
@@ -84,6 +90,18 @@ def verdict_of(
     return Verdict(
         outcome=outcome, headline=headline, facts=facts, title=f"{made.sign} {short} – {run_name(analysis)}"
     )
+
+
+def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:
+    """Return outcome and headline of a run of workflows; steps that ran say nothing about the model."""
+    steps = analysis.run.steps.values()
+    failed = sum(step.verdict == "failed" for step in steps)
+    completed = sum(step.status == "completed" for step in steps)
+    high = sum(problem.severity == "high" for step in steps for problem in step.problems)
+    text = f"{completed} of {len(steps)} steps completed"
+    text += f", {failed} failed" if failed else ""
+    text += f", {high} {_plural(high, 'finding')} of high severity" if high else ""
+    return "failed" if failed or high else "incomplete", text
 
 
 def _facts(

@@ -8,7 +8,7 @@ import html.parser
 import re
 
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.report.assets import script
+from pytest_evalstudio.report.assets import SCRIPTS, STYLES, script
 from pytest_evalstudio.report.build import build_report
 from support.records import RecordBuilder, evaluator, metric, score
 
@@ -293,3 +293,8 @@ def test_a_model_held_against_thresholds_of_its_own_cases_says_so(tmp_path):
     assert "meet thresholds of the cases (varies)" in text
     assert "<td>varies: 0.25</td>" in text
     assert re.findall(r'<line class="threshold" x1="([\d.]+)"', text) == ["400.0", "300.0"]
+
+
+def test_every_script_is_used_once():
+    assert len(set(SCRIPTS)) == len(SCRIPTS)
+    assert len(set(STYLES)) == len(STYLES)

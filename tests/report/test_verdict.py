@@ -43,6 +43,34 @@ def test_the_title_is_the_verdict(tmp_path, builder, expected):
     assert title(page(builder, tmp_path)) == expected
 
 
+def test_steps_that_ran_are_no_model_that_passed(tmp_path):
+    step = {
+        "workflow": "Bank",
+        "step": "weakness",
+        "number": 7,
+        "name": "Weakness detection",
+        "description": "",
+        "status": "completed",
+        "lacks": [],
+        "parameters": {},
+        "summary": "1 weak cell",
+        "notes": [],
+        "waits": "",
+        "figures": {},
+        "problems": [
+            {"description": "weak", "severity": "high", "problem_type": "accuracy", "avid": "P0200"}
+        ],
+        "pictures": {},
+        "finished": "",
+        "seconds": 1.0,
+    }
+    builder = RecordBuilder(files=[], steps={"bank_workflow.json::weakness": step})
+    text = page(builder, tmp_path)
+    assert title(text) == "✗ 1 of 1 steps completed, 1 finding of high severity – Bank"
+    assert "<td>completed</td>" in text
+    assert "✓ completed" not in text
+
+
 def side(builder):
     return read_side(builder.run, builder.typed_items)
 

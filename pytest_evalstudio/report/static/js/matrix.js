@@ -119,12 +119,13 @@ class Matrix {
     );
   }
 
-  /** The models with an answer in view, in natural order. */
+  /** The models with an answer in view: those of earlier files first, then in natural order. */
   #columns() {
-    const seen = new Set();
-    for (const { rows } of this.lines) for (const row of rows) seen.add(this.run.modelOf[row]);
-    const { models } = this.run;
-    return [...seen].sort((a, b) => this.run.byName.compare(models[a].name, models[b].name));
+    const { models, modelOf, cases } = this.run;
+    const files = new Map();
+    for (const { place, rows } of this.lines)
+      for (const row of rows) if (!files.has(modelOf[row])) files.set(modelOf[row], cases[place].file);
+    return [...files.keys()].sort((a, b) => files.get(a) - files.get(b) || this.run.byName.compare(models[a].name, models[b].name));
   }
 
   #heads() {
