@@ -141,8 +141,8 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
         ),
         (
             "pyproject.toml",
-            "[tool.evalstudio]\nrun = 1",
-            "pyproject.toml: run: unknown key. Did you mean 'runs'?\n",
+            "[tool.evalstudio]\nrunss = 1",
+            "pyproject.toml: runss: unknown key. Did you mean 'runs'?\n",
         ),
     ],
 )

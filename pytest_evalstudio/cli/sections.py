@@ -22,11 +22,19 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    specs = sorted(registry_for(arguments).sections.specs(), key=lambda spec: (spec.order, spec.id))
+    from pytest_evalstudio.core.plugins.section import section_order
+
+    specs = sorted(registry_for(arguments).sections.specs(), key=section_order)
     if arguments.json:
         print_json(
             [
-                {"id": spec.id, "title": spec.title, "order": spec.order, "description": spec.description}
+                {
+                    "id": spec.id,
+                    "title": spec.title,
+                    "tab": spec.tab,
+                    "order": spec.order,
+                    "description": spec.description,
+                }
                 for spec in specs
             ]
         )

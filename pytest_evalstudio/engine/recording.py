@@ -242,6 +242,8 @@ def new_run(
         models={},
         files=(),
         steps={},
+        name=masked(config.run.name),
+        description=masked(config.run.description),
         commit=commit,
         branch=masked(branch),
         documents={},

@@ -201,6 +201,18 @@ class LanguageModels(_Table):
     batch_size: Annotated[int, Field(ge=1)] = 32
 
 
+class RunTable(_Table):
+    """Name and description of a run, for the report.
+
+    Attributes:
+        name: shown in the title of the page.
+        description: purpose of the run, in a sentence or two.
+    """
+
+    name: str = ""
+    description: str = ""
+
+
 class ComparisonTable(_Table):
     """Options of the comparison with the baseline.
 
@@ -249,6 +261,7 @@ class Configuration(_Table):
         cache: folder of answers and downloads, relative to the configuration's folder.
         baseline: baseline that a run is compared with, relative to the configuration's folder.
         comparison: options of the comparison with the baseline.
+        run: name and description of the run, for the report.
         allow_private_hosts: whether documents may be fetched from private, loopback and link-local addresses.
         max_text_chars: longer texts are not scored.
         min_test_cases: a model with fewer scored cases is reported as a problem.
@@ -279,6 +292,7 @@ class Configuration(_Table):
     cache: PathText | None = None
     baseline: PathText | None = None
     comparison: ComparisonTable = Field(default_factory=ComparisonTable)
+    run: RunTable = Field(default_factory=RunTable)
     flips: Literal["fail", "report"] = "fail"
     runs: Runs = 1
     policy: Annotated[Policy, Field(alias="pass")] = MEAN

@@ -41,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     add("--evalstudio-model", action="append", default=[], metavar="NAME", help="only this model; repeatable")
     add("--evalstudio-output", metavar="DIR", help="folder of the report (default: evalstudio-report)")
+    add("--evalstudio-name", metavar="NAME", help="name of the run in the report")
     add(
         "--evalstudio-config",
         metavar="FILE",

@@ -187,7 +187,9 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
         head = ItemHead(
             index=item.stash[INDEX],
             nodeid=item.nodeid,
-            verdict=_verdict_of_check(result.verdicts[selected], passed=report.passed),
+            verdict=_verdict_of_check(
+                result.verdicts[selected], passed=report.passed or hasattr(report, "wasxfail")
+            ),
             duration_s=report.duration,
             part=part,
             file=file,
@@ -208,7 +210,10 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> Payload:
 
 
 def _verdict_of_check(verdict: Verdict, *, passed: bool) -> VerdictWord:
-    """Return the verdict of one check; a missed threshold in a test that passes was expected."""
+    """Return the verdict of one check.
+
+    A missed threshold was expected in a test that passes, or is marked as xfail.
+    """
     if verdict.status == "error":
         return "error"
     if verdict.status == "not_applicable":

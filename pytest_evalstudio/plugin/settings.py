@@ -231,6 +231,8 @@ class Settings:
             update["perturbations"] = config.perturbations.model_copy(
                 update={"apply": self._option.evalstudio_perturb}
             )
+        if self._option.evalstudio_name is not None:
+            update["run"] = config.run.model_copy(update={"name": self._option.evalstudio_name})
         if self._option.evalstudio_runs is not None:
             update["runs"] = self._option.evalstudio_runs
         if self.policy:

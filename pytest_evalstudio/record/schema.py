@@ -277,6 +277,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
         judging: None where no judge was asked.
+        name, description: of the run, as the user gave them, "" for none.
         commit, branch: of the tested project's repository, "" where they are not known.
         documents: names of local documents, as rows name them, to the SHA-256 of their content in
             hexadecimal.
@@ -299,6 +300,8 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     files: tuple[FileEntry, ...]
     steps: dict[str, StepEntry]
     judging: JudgeSpend | None = None
+    name: str = ""
+    description: str = ""
     commit: str = ""
     branch: str = ""
     documents: dict[str, str] = {}

@@ -7,20 +7,39 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-STYLES = ("tokens", "page", "summary", "evaluators", "charts", "eye", "cases", "panel", "media")
+STYLES = (
+    "tokens",
+    "page",
+    "texts",
+    "overview",
+    "failures",
+    "evaluators",
+    "charts",
+    "eye",
+    "matrix",
+    "panel",
+    "media",
+)
 SCRIPTS = (
     "dom",
     "numbers",
     "data",
     "address",
+    "tabs",
     "copy",
+    "words",
     "marks",
-    "panel",
     "filters",
     "search",
     "table",
-    "cases",
-    "bars",
+    "export",
+    "matrix",
+    "cards",
+    "panel",
+    "failures",
+    "robustness",
+    "heatmap",
+    "ranked",
     "dots",
     "rings",
     "eye",

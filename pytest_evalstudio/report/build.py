@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_evalstudio.arena.entries import ratings_of
@@ -26,15 +26,21 @@ from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
+from pytest_evalstudio.report.conclusions import conclude
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import More, contributed_sections
 from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.exports import interpretation, write_descriptor, write_explainer
+from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
+from pytest_evalstudio.report.findings import grouped
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, describe_format, tree
+from pytest_evalstudio.report.labels import natural_key
 from pytest_evalstudio.report.results import ResultsWriter, describe_evaluator, open_text, write_json
+from pytest_evalstudio.report.thresholds import thresholds_in_force
+from pytest_evalstudio.report.verdict import verdict_of
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"
@@ -169,12 +175,14 @@ def _write_files(
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
         archive.add(record, FILE)
         failures = FailureBook(run, evaluators)
-        data = PageData(Columns(run, evaluators), texts)
+        failed = FailedItems(run, evaluators, comparison)
+        data = PageData(Columns(run, evaluators, comparison), texts)
         results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
         with uncollected(), exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
                 "results": results.add,
                 "failures": failures.add,
+                "failed items": failed.add,
                 "cases of the page": data.add,
                 "Agent Evaluation": judged.add,
             }
@@ -182,12 +190,19 @@ def _write_files(
             analysis = analyse(
                 record, aggregates, storage_mb=storage_mb, also=also, terms=arena_terms(ratings)
             )
+        analysis = _in_natural_order(analysis)
+        conclusions = conclude(analysis)
         content = Content(
             analysis,
-            failures,
-            folders,
-            data.columns,
-            record,
+            verdict=verdict_of(analysis, conclusions, comparison),
+            conclusions=conclusions,
+            findings=grouped(analysis, conclusions),
+            failed=failed,
+            thresholds=thresholds_in_force(analysis, data.columns, registry),
+            failures=failures,
+            folders=folders,
+            columns=data.columns,
+            record=record,
             warnings=exports.warnings,
             comparison=comparison,
             history=history,
@@ -201,9 +216,7 @@ def _write_files(
         with exports.of(SUMMARY, output / SUMMARY):
             _write_text(
                 output / SUMMARY,
-                markdown.summary(
-                    analysis, [data.columns.nodeid(place) for place in data.columns.failed()], comparison
-                ),
+                markdown.summary(content),
             )
         if comparison is not None:
             with exports.of(COMPARISON, output / COMPARISON):
@@ -223,6 +236,12 @@ def _write_files(
                     output / name, name, compress=name != PAGE or (output / name).stat().st_size < LARGE_PAGE
                 )
     return analysis, tuple(exports.warnings)
+
+
+def _in_natural_order(analysis: Analysis) -> Analysis:
+    """Return an analysis whose models are in natural order: model-2 before model-10."""
+    models = sorted(analysis.models, key=lambda model: (natural_key(model.name), model.key))
+    return replace(analysis, models=tuple(models))
 
 
 class Exports:

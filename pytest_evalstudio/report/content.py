@@ -12,9 +12,14 @@ from pytest_evalstudio.arena.results import Ratings
 from pytest_evalstudio.comparison.history import History
 from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.data.columns import Columns
+from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
+from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.folders import ExplainerFolder
+from pytest_evalstudio.report.thresholds import ThresholdLine
+from pytest_evalstudio.report.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,11 @@ class Content:
     """Content of a report: analysis, items as columns, worst failures with texts, and paths of exports.
 
     Attributes:
+        verdict: of the run, in words.
+        conclusions: for each model, the best one first.
+        findings: problems grouped over models and metrics.
+        failed: items that did not pass.
+        thresholds: in force, with their sources.
         record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by
             one.
         warnings: exporters that failed before the page was written, a line each.
@@ -32,6 +42,11 @@ class Content:
     """
 
     analysis: Analysis
+    verdict: Verdict
+    conclusions: Sequence[ModelConclusion]
+    findings: Sequence[Finding]
+    failed: FailedItems
+    thresholds: Sequence[ThresholdLine]
     failures: FailureBook
     folders: Mapping[str, ExplainerFolder]
     columns: Columns

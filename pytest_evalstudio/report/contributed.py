@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.core.plugins.section import Section, SectionSpec
+from pytest_evalstudio.core.plugins.section import Section, SectionSpec, section_order
 from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.content import Content
 
@@ -22,7 +22,7 @@ def built_sections(
 
     If a section of another package fails, the page shows the fault instead of the section.
     """
-    for spec in sorted(registry.sections.specs(), key=lambda spec: (spec.order, spec.id)):
+    for spec in sorted(registry.sections.specs(), key=section_order):
         section = registry.sections.get(spec.id)
         yield spec, section(content) if _is_ours(section) else _built(section, content)
 

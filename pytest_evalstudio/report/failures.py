@@ -106,7 +106,7 @@ class FailureBook:
             heapq.heapreplace(heap, (badness, self._count, self._failure(info, item, verdict)))
 
     def _failure(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> Failure:
-        row = _worst_row(info, item.rows)
+        row = worst_row(info, item.rows)
         outcome = row.outcomes.get(info.id)
         marks = outcome.fragments if outcome is not None else ()
         metric = info.sentence_metric
@@ -140,7 +140,7 @@ def _badness(metric: Metric, scores: Mapping[str, float | None]) -> float:
     return -score if metric.better == "higher" else score
 
 
-def _worst_row(info: EvaluatorInfo, rows: Sequence[Row]) -> Row:
+def worst_row(info: EvaluatorInfo, rows: Sequence[Row]) -> Row:
     """Return the repeat with the worst score; an error comes before any score."""
 
     def badness(row: Row) -> float:

@@ -4,42 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_evalstudio.arena.text import ratings_markdown
 from pytest_evalstudio.comparison.markdown import comparison_markdown
-from pytest_evalstudio.comparison.results import Comparison
 from pytest_evalstudio.core.markdown import code, escaped
-from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.engine.analysis.repeats import RepeatAnalysis
 from pytest_evalstudio.engine.analysis.wording import rounded
 from pytest_evalstudio.report.commands import pytest_command
+from pytest_evalstudio.report.conclusions import ScoredCell
+from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.failed_items import FailedItems, reason_of
+from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
+from pytest_evalstudio.report.verdict import run_name
+from pytest_evalstudio.report.worddiff import Stretch
 
-PROBLEMS_SHOWN = 10
+FINDINGS_SHOWN = 10
 FAILURES_SHOWN = 10
 FLAKY_SHOWN = 10
+TEXT_CHARS = 400
 
 
-def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparison | None = None) -> str:
-    """Summarise the run on one screen.
-
-    Args:
-        failed: node ids of the items that failed or broke.
-        comparison: of the run with its baseline.
-    """
-    run = analysis.run
-    lines = ["# Evaluation summary", ""]
-    counts = [f"{count} {verdict}" for verdict, count in analysis.verdicts.items() if count]
-    lines.append(f"**{analysis.dataset.items} items**: {', '.join(counts) or 'none finished'}.")
-    severities = [
-        f"{sum(problem.severity == severity for problem in analysis.problems)} {severity}"
-        for severity in SEVERITIES
-    ]
-    lines += ["", f"**Problems**: {', '.join(severities)}. **Insights**: {len(analysis.insights)}."]
-    if run.interrupted:
-        lines += ["", "The run was interrupted: the figures cover the finished items only."]
-    if comparison is not None:
-        lines += ["", comparison_markdown(comparison, level=2).rstrip()]
+def summary(content: Content) -> str:
+    """Summarise the run on one screen, with the same verdict, reasons and diffs as the page."""
+    analysis, run = content.analysis, content.analysis.run
+    lines = [f"# {escaped(content.verdict.sign)} {escaped(content.verdict.headline)}", ""]
+    about = [run_name(analysis), *([f"commit {run.commit[:7]}"] if run.commit else []), run.branch]
+    lines += [" · ".join(escaped(part) for part in about if part), ""]
+    lines += [escaped(fact) for fact in content.verdict.facts]
+    if content.comparison is not None:
+        lines += ["", comparison_markdown(content.comparison, level=2).rstrip()]
+    if content.failed.total["failed"] or content.failed.total["error"]:
+        lines += ["", "## Failures", "", *_failures(content.failed)]
     if analysis.gates:
         lines += [
             "",
@@ -47,21 +43,13 @@ def summary(analysis: Analysis, failed: Sequence[str] = (), comparison: Comparis
             "",
             *(f"- {'✓' if gate.met else '✗'} {escaped(gate.text)}" for gate in analysis.gates),
         ]
-    if analysis.leaderboards and analysis.models:
-        lines += ["", "## Primary metrics", "", *_overview(analysis)]
+    if analysis.leaderboards and content.conclusions:
+        lines += ["", "## Models", "", *_overview(content)]
     lines += _repeats(analysis.repeats)
-    if failed:
-        lines += ["", "## Failures", "", *_failures(failed)]
-    if analysis.problems:
-        shown = analysis.problems[:PROBLEMS_SHOWN]
-        lines += [
-            "",
-            "## Problems",
-            "",
-            *(f"- **{problem.severity}** {escaped(problem.description)}" for problem in shown),
-        ]
-        if len(analysis.problems) > len(shown):
-            lines.append(f"- … and {len(analysis.problems) - len(shown)} more, in interpretation.html")
+    if content.ratings is not None:
+        lines += ["", ratings_markdown(content.ratings, level=2).rstrip()]
+    if content.findings:
+        lines += ["", "## Findings", "", *_findings(content.findings)]
     lines += ["", f"Run `{run.run_id}`, {run.created}. Full report: interpretation.html.", ""]
     return "\n".join(lines)
 
@@ -111,13 +99,28 @@ def figure(cell: Cell, *, boolean: bool) -> str:
     return f"{rounded(cell.value)}{between}{mark}"
 
 
-def _failures(failed: Sequence[str]) -> Iterator[str]:
-    """Yield the commands that run the first failures again."""
-    for nodeid in failed[:FAILURES_SHOWN]:
-        command = pytest_command(nodeid)
-        yield f"- {code(command)}" if command else f"- {escaped(nodeid)}"
-    if len(failed) > FAILURES_SHOWN:
-        yield f"- … and {len(failed) - FAILURES_SHOWN} more, in interpretation.html"
+def _failures(failed: FailedItems) -> Iterator[str]:
+    """Yield the first failures: reason, question, expected words, answer, and command."""
+    items = [*failed.items("failed"), *failed.items("error")]
+    for item in items[:FAILURES_SHOWN]:
+        change = f"**{item.change.replace('_', ' ')}** " if item.change in ("regressed", "error_now") else ""
+        yield f"- {change}{escaped(item.key)} ({escaped(item.model)}): {escaped(reason_of(item))}"
+        if item.texts.question:
+            yield f"  - Question: {escaped(item.texts.question, TEXT_CHARS)}"
+        missing = [term.text for term in item.texts.terms if not term.met]
+        if missing:
+            yield f"  - Not met: {' '.join(code(_one_line(text)) for text in missing)}"
+        if item.texts.expected:
+            yield f"  - Expected: {_marked(item.texts.expected)}"
+        if item.texts.actual:
+            yield f"  - Answer: {_marked(item.texts.actual)}"
+        if item.texts.base:
+            yield f"  - Answer in the baseline: {_marked(item.texts.base)}"
+        command = pytest_command(item.nodeid)
+        yield f"  - {code(command)}" if command else f"  - {escaped(item.nodeid)}"
+    left = failed.total["failed"] + failed.total["error"] - min(len(items), FAILURES_SHOWN)
+    if left > 0:
+        yield f"- … and {left} more, in interpretation.html"
 
 
 def _repeats(repeats: RepeatAnalysis) -> Iterator[str]:
@@ -138,24 +141,59 @@ def _repeats(repeats: RepeatAnalysis) -> Iterator[str]:
             yield from ("", f"… and {repeats.flaky_items - FLAKY_SHOWN} more flaky cases.")
 
 
-def _overview(analysis: Analysis) -> Iterator[str]:
-    boards = list(analysis.leaderboards.values())
-    head = ["Model", *(f"{escaped(board.evaluator.name)}" for board in boards)]
-    rows = []
-    for model in analysis.models:
-        standings = [(board, board.standing(model.key)) for board in boards]
-        rows.append(
-            [
-                escaped(model.name),
-                *(
-                    "–"
-                    if line is None
-                    else figure(line.cells[b.evaluator.primary.key], boolean=b.evaluator.boolean)
-                    for b, line in standings
-                ),
-            ]
-        )
+def _marked(stretches: Sequence[Stretch]) -> str:
+    """Return a text with the words in bold that the other text does not have."""
+    parts, left = [], TEXT_CHARS
+    for stretch in stretches:
+        if left <= 0:
+            parts.append("…")
+            break
+        text = stretch.text[:left]
+        left -= len(text)
+        words = escaped(text, TEXT_CHARS + 1)
+        before, after = text[:1].isspace(), text[-1:].isspace()
+        shown = f"**{words}**" if stretch.changed and words else words
+        parts.append(f"{' ' if before else ''}{shown}{' ' if after else ''}")
+    return "".join(parts).strip()
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(char for char in text if char.isprintable() or char == " ").split())
+
+
+def _overview(content: Content) -> Iterator[str]:
+    boards = list(content.analysis.leaderboards.values())
+    head = ["Model", "Conclusion", "Passed", *(escaped(board.evaluator.name) for board in boards)]
+    rows = [
+        [
+            escaped(model.name),
+            model.fitness,
+            "–" if model.share is None else f"{model.passed} of {model.judged}",
+            *(assessed(cell) for cell in model.cells),
+        ]
+        for model in content.conclusions
+    ]
     return _table(head, rows)
+
+
+def assessed(cell: ScoredCell) -> str:
+    """Return a cell of the overview: value, and whether it meets the threshold."""
+    verdict = cell.assessment
+    if verdict.state == "not_scored" or verdict.value is None:
+        return "not scored" if cell.n else "–"
+    mark = {"meets": " ✓", "misses": " ✗"}.get(verdict.state, "")
+    if verdict.worst_case:
+        return f"{verdict.failing} of {verdict.judged} miss{mark}"
+    if cell.board.evaluator.boolean:
+        return f"{100 * verdict.value:.1f} %{mark}"
+    return f"{rounded(verdict.value)}{mark}"
+
+
+def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+    for finding in findings[:FINDINGS_SHOWN]:
+        yield f"- **{finding.severity}** {escaped(finding.title)}. {escaped(finding.action)}"
+    if len(findings) > FINDINGS_SHOWN:
+        yield f"- … and {len(findings) - FINDINGS_SHOWN} more, in interpretation.html"
 
 
 def _heading(board: Leaderboard, key: str) -> str:

@@ -5,31 +5,32 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import unescape
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.core.plugins.section import SectionSpec
+from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.engine.analysis.wording import rounded
-from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
-from pytest_evalstudio.plots.radar import goodness
+from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary, conclude
 from pytest_evalstudio.report import assets
+from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import built_sections
 from pytest_evalstudio.report.data.blocks import Block
+from pytest_evalstudio.report.findings import Finding
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
-
-HEAT_STEPS = 6
+from pytest_evalstudio.report.verdict import run_name
 
 
 def page_pieces(
@@ -50,13 +51,48 @@ def page_pieces(
         for spec, built in built_sections(content, registry)
         if built is not None
     ]
-    shared = {"script": _markup(assets.script()), "mark": _markup(assets.MARK), "blocks": blocks}
     further = [(title, _markup(html)) for title, html in more]
-    return (
-        _environment()
-        .get_template("page.html")
-        .generate(_shared(content, scripts=True) | shared | {"parts": parts, "more": further})
-    )
+    shared = {
+        "script": _markup(assets.script()),
+        "mark": _markup(assets.MARK),
+        "blocks": blocks,
+        "name": run_name(content.analysis),
+        "tabs": list(_tabs(content, parts, has_more=bool(further))),
+        "more": further,
+    }
+    return _environment().get_template("page.html").generate(_shared(content, scripts=True) | shared)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """A tab of the page.
+
+    Attributes:
+        anchor: id of its element; differs from `id` where a section has that id.
+        count: figure next to the title, 0 for none.
+    """
+
+    id: str
+    title: str
+    anchor: str
+    parts: list[tuple[SectionSpec, Markup]]
+    count: int = 0
+
+
+def _tabs(content: Content, parts: list[tuple[SectionSpec, Markup]], *, has_more: bool) -> Iterator[Tab]:
+    """Yield the tabs that have a section, in their order."""
+    sections = {spec.id for spec, _ in parts}
+    failed = content.failed.total["failed"] + content.failed.total["error"]
+    for id, title in TABS.items():
+        of_tab = [part for part in parts if part[0].tab == id]
+        if of_tab or (id == "more" and has_more):
+            yield Tab(
+                id=id,
+                title=title,
+                anchor=f"tab-{id}" if id in sections else id,
+                parts=of_tab,
+                count=failed if id == "failures" else 0,
+            )
 
 
 def _rendered(spec: SectionSpec, content: Content, values: Mapping[str, object]) -> str:
@@ -85,19 +121,8 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> s
     return (
         _environment()
         .get_template("workflow.html")
-        .render(shared | {"summary": summary, "artifacts": artifacts})
+        .render(shared | {"summary": summary, "artifacts": artifacts, "conclusion": conclude(summary)})
     )
-
-
-def heat(metric: Metric, value: float | None) -> str:
-    """Return the class of a cell's colour: h0 for the worst value to h6 for the best.
-
-    Returns "" if there is no scale.
-
-    Where the range has no worst end, the threshold is the middle of the scale.
-    """
-    share = goodness(metric, value)
-    return "" if share is None else f"h{round(HEAT_STEPS * share)}"
 
 
 def confusion_heat(count: int, of: int, right: bool) -> str:
@@ -153,10 +178,14 @@ def _environment() -> Environment:
         "failure_list": _failure_list,
         "picture": _picture,
         "caption": _caption,
+        "short": _short,
+        "worst": _worst,
+        "whole_percent": _whole_percent,
+        "finding_filter": _finding_filter,
     }
     environment.filters.update(filters)
     environment.globals.update(
-        heat=heat, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID
+        assess=assess, confusion_heat=confusion_heat, pytest_command=pytest_command, avid_names=AVID
     )
     return environment
 
@@ -184,6 +213,41 @@ def _fixed(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return _number(value)
     return f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}"
+
+
+def _worst(severities: Sequence[Severity]) -> str:
+    return min(severities, key=SEVERITIES.index)
+
+
+def _short(value: float) -> str:
+    """Return a number for a cell of a heatmap: two decimals, or three digits.
+
+    >>> _short(0.8576), _short(0.98765), _short(41.22), _short(1.0)
+    ('0.86', '0.99', '41.2', '1')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.2f}" if abs(value) < 10 else f"{value:.3g}"
+    return text.rstrip("0").rstrip(".") if "." in text and float(text) in (0, 1) else text
+
+
+def _whole_percent(value: float | None) -> str:
+    """Return a share as a whole percentage; only all is 100, only none is 0.
+
+    >>> _whole_percent(0.996), _whole_percent(1.0), _whole_percent(0.004)
+    ('99 %', '100 %', '1 %')
+    """
+    if value is None:
+        return "–"
+    shown = round(100 * value)
+    if value < 1:
+        shown = min(99, shown)
+    return f"{max(1, shown) if value > 0 else shown} %"
+
+
+def _finding_filter(finding: Finding) -> str:
+    """Return the address of the cases of a finding within the matrix."""
+    return urlencode(finding.filters)
 
 
 def _percent(value: float | None) -> str:

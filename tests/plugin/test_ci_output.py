@@ -168,7 +168,7 @@ def test_in_actions_annotations_and_job_summary_are_written_by_themselves(
 
     assert any(line.startswith("::error ") for line in result.outlines) == written
     assert summary.is_file() == written
-    assert not written or summary.read_text().startswith("# Evaluation summary")
+    assert not written or summary.read_text(encoding="utf-8").startswith("# ✗ FAILED – 2 of 2 tests")
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])

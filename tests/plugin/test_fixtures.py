@@ -175,3 +175,22 @@ def test_broken(eval_guard):
     result = project.run("test_guard.py")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["configuration: no evaluator named 'nobody'*"])
+
+
+def test_a_check_in_a_test_that_is_expected_to_fail_is_an_expected_failure(project: Project) -> None:
+    project.write(
+        "test_app.py",
+        """
+import pytest
+
+
+@pytest.mark.xfail(reason="cannot count yet")
+def test_known(eval_text_matching, eval_case):
+    eval_text_matching.check(eval_case("2+2?", "It is 5.", condition='"4"'))
+""",
+    )
+    project.run("test_app.py").assert_outcomes(xfailed=1)
+    _, items = project.record()
+    assert [item["verdict"] for item in items.values()] == ["xfailed"]
+    summary = (project.folder / "evalstudio-report" / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("# ✓ PASSED – 0 of 1 test\n")

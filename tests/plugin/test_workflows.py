@@ -271,7 +271,7 @@ def test_the_page_shows_pictures_and_problems_of_steps(workflow: Project) -> Non
         ' place">' in section
     )
     assert "Scores below 0.5." in section
-    assert "demo, Fifth: Scores below 0.5." in page.partition('id="problems"')[2].partition("</section>")[0]
+    assert "demo, Fifth: Scores below 0.5" in page.partition('id="problems"')[2].partition("</section>")[0]
     result.stdout.fnmatch_lines(["problems: 1 low"])
 
 

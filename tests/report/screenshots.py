@@ -1,103 +1,95 @@
-"""Pictures of the report's main states, to be looked at: python tests/report/screenshots.py RECORD OUT.
+"""Pictures of the page: python tests/report/screenshots.py [RECORD OUT].
 
-RECORD is a record or the folder of a report; OUT is made where it is missing. Needs Chromium and Playwright.
+Without arguments, write the pictures of README and docs into docs/images: a lab of 16 models, light and
+dark. With a record, or the folder of a report, write each tab of its page, wide and narrow, light and dark,
+into OUT, to be looked at. Needs Chromium and Playwright; Pillow makes the pictures smaller.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.report.build import build_report
+from support.report_runs import lab_run
 
-READY = "html.ready"
-MOST_PROBLEMS = """() => {
-  const count = (part) => Number(part.querySelector(".badge text")?.textContent ?? 0);
-  const segments = [...document.querySelectorAll(".segment.inner")];
-  segments.reduce((a, b) => (count(b) > count(a) ? b : a)).dispatchEvent(new MouseEvent("click", { bubbles: true }));
-}"""  # noqa: E501
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "images"
+SCHEMES = ("light", "dark")
+WIDTHS = (1280, 390)
+COLOURS = 128
 
 
-def opened(browser: Browser, address: str, *, width: int = 1360, height: int = 950, **more: Any) -> Page:
-    page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", **more)
+def picture(browser: Browser, address: str, *, scheme: str, width: int = 1280, whole: bool = False) -> bytes:
+    """Return a picture of a page, of its first screen or of all of it."""
+    page = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
     page.goto(address)
-    page.wait_for_selector(READY)
-    return page
-
-
-def eye_levels(page: Page, out: Path) -> None:
-    """One picture per level, always by the segment that has most problems."""
-    page.locator("#eye").scroll_into_view_if_needed()
-    for level in ("1-domains", "2-domain", "3-evaluator", "4-metric"):
-        page.evaluate("document.getElementById('eye').scrollIntoView()")
-        page.screenshot(path=out / f"eye-{level}.png")
-        if level == "2-domain":
-            page.hover(".centre")
-            page.screenshot(path=out / "eye-2-hover.png")
-            page.mouse.move(0, 0)
-        page.evaluate(MOST_PROBLEMS)
-        page.wait_for_timeout(150)
-    page.screenshot(path=out / "eye-5-model.png")
-    compare = page.locator(".dots select")
-    if compare.count():
-        compare.select_option(index=1)
-        page.screenshot(path=out / "eye-5-compare.png")
-        compare.select_option(index=0)
-    missed = page.locator(".dots .missed")
-    (missed if missed.count() else page.locator(".dots [data-stop]")).first.dispatch_event("click")
-    if page.locator(".bin-list button").count():
-        page.screenshot(path=out / "eye-5-bin.png")
-        page.locator(".bin-list button").first.click()
-    page.wait_for_selector("#panel:not([hidden])")
+    page.wait_for_selector("html.ready", state="attached")
     page.wait_for_timeout(300)
-    page.screenshot(path=out / "panel.png")
-    page.keyboard.press("Escape")
+    taken: bytes = page.screenshot(full_page=whole)
+    page.close()
+    return small(taken)
 
 
-def cases(page: Page, out: Path) -> None:
-    page.evaluate("document.getElementById('cases').scrollIntoView()")
-    page.screenshot(path=out / "cases.png")
-    page.locator("#cases .field", has_text="Show").locator("select").select_option("failures")
-    page.wait_for_timeout(200)
-    page.screenshot(path=out / "cases-failures.png")
+def small(png: bytes) -> bytes:
+    """Return a picture with fewer colours, if Pillow is installed."""
+    with contextlib.suppress(ImportError):
+        from PIL import Image
+
+        buffer = io.BytesIO()
+        Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS).save(buffer, "PNG", optimize=True)
+        return min(png, buffer.getvalue(), key=len)
+    return png
 
 
-def main(record: str, out: str) -> None:
+def write_for_docs(browser: Browser) -> None:
+    """Write the pictures that README and docs show."""
+    DOCS.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page = build_report(lab_run().write(folder), folder / "report", {}).page
+        case = "#case=bank_lab.json%3A%3Aq-3%5BRAG%20model%20llama-2-7b-chat%5D"
+        for scheme in SCHEMES:
+            for part, place in (("page", ""), ("matrix", "#matrix"), ("case", case)):
+                taken = picture(browser, page.as_uri() + place, scheme=scheme)
+                (DOCS / f"{part}-{scheme}.png").write_bytes(taken)
+
+
+def write_all(browser: Browser, record: str, out: str) -> None:
+    """Write a picture of each tab of a record's page."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
+    with tempfile.TemporaryDirectory() as name:
         address = build_report(record_path(record), Path(name)).page.as_uri()
+        page = browser.new_page()
+        page.goto(address)
+        tabs = [link.get_attribute("data-tab-link") for link in page.locator("[data-tab-link]").all()]
+        page.pdf(path=folder / "brief.pdf", format="A4")
+        for scheme in SCHEMES:
+            for width in WIDTHS:
+                for tab in tabs:
+                    taken = picture(browser, f"{address}#{tab}", scheme=scheme, width=width)
+                    (folder / f"{tab}-{width}-{scheme}.png").write_bytes(taken)
+
+
+def main(*arguments: str) -> None:
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        page = opened(browser, address)
-        page.screenshot(path=folder / "top.png")
-        eye_levels(page, folder)
-        cases(page, folder)
-        for section in page.locator("main > section, article.evaluator").all():
-            name = section.get_attribute("id")
-            page.evaluate("(id) => document.getElementById(id).scrollIntoView()", name)
-            page.screenshot(path=folder / f"section-{name}.png")
-        for scheme, width in (("dark", 1360), ("light", 390)):
-            other = opened(browser, address, width=width, color_scheme=scheme)
-            other.screenshot(path=folder / f"{scheme}-{width}-top.png")
-            for part in ("eye", "evaluator-1", "cases"):
-                other.evaluate(f"document.getElementById('{part}').scrollIntoView()")
-                other.screenshot(path=folder / f"{scheme}-{width}-{part}.png")
-            other.locator("tr[data-place]").first.click()
-            other.wait_for_selector("#panel:not([hidden])")
-            other.screenshot(path=folder / f"{scheme}-{width}-panel.png")
-        still = browser.new_page(viewport={"width": 1360, "height": 950}, java_script_enabled=False)
-        still.goto(address)
-        still.screenshot(path=folder / "no-scripts.png")
-        page.pdf(path=folder / "print.pdf", format="A4")
+        if arguments:
+            write_all(browser, *arguments)
+        else:
+            write_for_docs(browser)
         browser.close()
 
 

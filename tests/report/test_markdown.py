@@ -7,7 +7,8 @@ from markdown_it import MarkdownIt
 
 from pytest_evalstudio.core.markdown import escaped
 from pytest_evalstudio.engine.analysis.analyse import analyse
-from pytest_evalstudio.report.markdown import leaderboard, summary
+from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.report.markdown import leaderboard
 from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 
 
@@ -46,16 +47,44 @@ def test_mentions_addresses_and_direction_changes_are_disarmed():
     assert "\n" not in text
 
 
-def test_the_summary_names_counts_gates_and_the_gravest_problems(tmp_path):
-    builder = RecordBuilder(models=("one", "two"), gates=["quality >= 0.6"], interrupted=True)
+def summary(builder, folder):
+    return build_report(builder.write(folder), folder, {}).summary.read_text(encoding="utf-8")
+
+
+def test_the_summary_names_verdict_gates_and_the_gravest_findings(tmp_path):
+    builder = RecordBuilder(
+        models=("one", "two"), gates=["quality >= 0.6"], interrupted=True, commit="abc1234def", branch="main"
+    )
     builder.add("a", "one", {"outcomes": {"quality": score(0.9)}})
     builder.add("a", "two", {"outcomes": {"quality": score(0.1)}})
-    text = summary(analyse(builder.write(tmp_path), {}))
-    assert "**2 items**: 1 passed, 1 failed." in text
+    text = summary(builder, tmp_path)
+    assert text.startswith("# ✗ FAILED – 1 of 2 tests\n\nSuite · commit abc1234 · main\n")
+    assert "Gates not met: quality >= 0.6." in text
     assert "- ✗ quality >= 0.6: not met (one 0.9; two 0.1)" in text
-    assert "| one | 0.9 ✓ |" in text
-    assert "- **high** Quality: mean Score of model 'two' is 0.1" in text
-    assert "interrupted" in text
+    assert "| one | fit with limits | 1 of 1 | 0.9 ✓ |" in text
+    assert "| two | not fit | 0 of 1 | 0.1 ✗ |" in text
+    assert "- **high** Quality: 1 of 2 models below 0.5 (0.1)." in text
+    assert "The run was interrupted" in text
+
+
+def test_the_summary_has_the_reason_and_the_differing_words_of_a_failure(tmp_path):
+    builder = RecordBuilder(boolean_evaluator(name="Text matching"))
+    outcome = {"status": "score", "scores": {"model_passes": 0.0}, "reason": 'answer: not met: "5 USD"'}
+    row = {
+        "input": "What is the fee?",
+        "expected_output": "It is 5 USD.",
+        "actual_output": "It is 7 USD.",
+        "output_condition": '"5 USD" AND "It"',
+        "outcomes": {"text_matching": outcome},
+    }
+    item = builder.add("fee", "one", row)
+    item["verdicts"]["text_matching"]["reason"] = outcome["reason"]
+    text = summary(builder, tmp_path)
+    assert '- fee (one): Text matching: answer: not met: "5 USD"\n' in text
+    assert "  - Question: What is the fee?\n" in text
+    assert '  - Not met: `"5 USD"`\n' in text
+    assert "  - Expected: It is **5** USD.\n" in text
+    assert "  - Answer: It is **7** USD.\n" in text
 
 
 def test_a_boolean_leaderboard_shows_counts_and_percentages(tmp_path):

@@ -7,13 +7,9 @@ import hashlib
 import html.parser
 import re
 
-import pytest
-
-from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.report.assets import script
+from pytest_evalstudio.report.assets import SCRIPTS, STYLES, script
 from pytest_evalstudio.report.build import build_report
-from pytest_evalstudio.report.page import heat
 from support.records import RecordBuilder, evaluator, metric, score
 
 HOSTILE = (
@@ -128,7 +124,7 @@ def test_an_answer_of_a_megabyte_is_cut_and_the_page_says_so(tmp_path):
     builder.add("a", "one", {"actual_output": "x" * 1_000_000, "outcomes": {"quality": score(0.1)}})
     text = page(builder, tmp_path)
     assert len(text) < 200_000
-    assert "996\u202f000 more characters; the results files hold all of them" in text
+    assert "998\u202f500 more characters; the results files hold all of them" in text
 
 
 def test_failures_are_bounded_and_the_worst_stay(tmp_path):
@@ -136,9 +132,12 @@ def test_failures_are_bounded_and_the_worst_stay(tmp_path):
     for number in range(300):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(round(0.49 - number / 1_000, 4))}})
     text = page(builder, tmp_path)
-    shown = re.findall(r'<bdi class="case">(k\d+)</bdi>', text)
-    assert shown == [f"k{number}" for number in range(299, 274, -1)]
-    assert "Written out here are 25; 275 more are in" in text
+    shown = re.findall(r'<span class="key"><bdi>(k\d+)</bdi>', text.partition('id="failures"')[2])
+    assert shown == [f"k{number}" for number in range(60)]
+    assert "Written out here are the first ones; 240 more are in" in text
+    fragment = next(tmp_path.rglob("global_html_fragment/text_html/*.html")).read_text(encoding="utf-8")
+    worst = re.findall(r'<bdi class="case">(k\d+)</bdi>', fragment)
+    assert worst == [f"k{number}" for number in range(299, 274, -1)]
 
 
 def test_the_worst_repeat_is_the_one_shown(tmp_path):
@@ -167,10 +166,11 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
         "repeats",
         "workflows",
     }
-    assert anchors <= linked
-    assert {place for place in linked if not place.startswith(("case=", "cases?"))} <= {
-        attrs["id"] for _, attrs in tags if "id" in attrs
-    }
+    tabs = {attrs["data-tab"] for _, attrs in tags if "data-tab" in attrs}
+    assert tabs == {Registry().sections.spec(id).tab for id in anchors}
+    assert tabs <= linked
+    ids = {attrs["id"] for _, attrs in tags if "id" in attrs}
+    assert {place.partition("?")[0] for place in linked if not place.startswith("case=")} <= ids | tabs
 
 
 def test_tables_have_headers_and_the_page_has_landmarks(tmp_path):
@@ -181,21 +181,6 @@ def test_tables_have_headers_and_the_page_has_landmarks(tmp_path):
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.parametrize(
-    ("entry", "value", "expected"),
-    [
-        (Metric("m"), 1.0, "h6"),
-        (Metric("m"), 0.0, "h0"),
-        (Metric("m", better="lower"), 0.0, "h6"),
-        (Metric("m", better="lower", range=(1.0, float("inf")), threshold=11.0), 11.0, "h3"),
-        (Metric("m", better="lower", range=(1.0, float("inf")), threshold=float("inf")), 11.0, ""),
-        (Metric("m"), None, ""),
-    ],
-)
-def test_heat_runs_from_the_worst_to_the_best_value(entry, value, expected):
-    assert heat(entry, value) == expected
-
-
 def test_scores_of_similarity_stand_beside_the_embedder_that_they_are_of(tmp_path):
     builder = RecordBuilder(evaluator("groundedness", embedder="<b>MiniLM"), evaluator("rouge"))
     builder.add(
@@ -204,7 +189,9 @@ def test_scores_of_similarity_stand_beside_the_embedder_that_they_are_of(tmp_pat
         {"actual_output": "An answer.", "outcomes": {"groundedness": score(0.2), "rouge": score(0.9)}},
     )
     text = page(builder, tmp_path)
-    assert text.count("<bdi>&lt;b&gt;MiniLM</bdi>") == 3  # the summary, the evaluator's facts, its metrics
+    assert (
+        text.count("<bdi>&lt;b&gt;MiniLM</bdi>") == 3
+    )  # the evaluator's facts, its metrics, the thresholds in force
     assert "<b>MiniLM" not in text
 
 
@@ -251,7 +238,7 @@ def test_standards_are_listed_with_the_evaluators_that_serve_them(tmp_path):
     assert (
         section.count('<span class="quiet">not covered</span>') == 8
     )  # of seven parts of NIST AI RMF and three of SR 11-7
-    assert '1 <span class="severity high">' in section
+    assert section.count("✗ 1 of 1") == 1  # rouge misses its threshold
 
 
 def test_weak_points_are_the_lowest_scores_of_each_metric(tmp_path):
@@ -278,7 +265,7 @@ def test_weak_points_are_the_lowest_scores_of_each_metric(tmp_path):
 
 
 def test_the_fixed_part_of_the_page_is_small(tmp_path):
-    assert len(page(RecordBuilder(), tmp_path).encode()) < 150_000
+    assert len(page(RecordBuilder(), tmp_path).encode()) < 250_000
 
 
 def test_no_script_builds_markup_from_text():
@@ -309,5 +296,12 @@ def test_a_model_held_against_thresholds_of_its_own_cases_says_so(tmp_path):
     builder.add("a", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": verdict})
     builder.add("a", "two", {"outcomes": {"quality": score(0.6)}})
     text = page(builder, tmp_path)
-    assert text.count("threshold ≥ 0.25") == 2  # the summary, the leaderboard
+    assert text.count("threshold here: ≥ 0.25") == 1  # the leaderboard
+    assert "meet thresholds of the cases (varies)" in text
+    assert "<td>varies: 0.25</td>" in text
     assert re.findall(r'<line class="threshold" x1="([\d.]+)"', text) == ["400.0", "300.0"]
+
+
+def test_every_script_is_used_once():
+    assert len(set(SCRIPTS)) == len(SCRIPTS)
+    assert len(set(STYLES)) == len(STYLES)

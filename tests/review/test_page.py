@@ -96,13 +96,14 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(
         while len(given) < upto:
             key = shown(page)
             agrees = len(given) % 3 > 0
+            page.keyboard.press("v")
             verdict = page.locator("#verdict b").text_content() == "good"
-            press(page, "a" if agrees else "d")
+            press(page, "g" if verdict == agrees else "b")
             given[key] = int(verdict == agrees)
 
     label(23)
     last = shown(page)
-    page.keyboard.press("a")  # and nobody waits for the answer
+    page.keyboard.press("g")  # and nobody waits for the answer
     process.kill()
     process.wait(10)
     kept = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
@@ -110,7 +111,7 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(
         last, None
     )  # it may have reached the disk, or not; either way it was not acknowledged, or is asked no more
     assert kept == given
-    page.keyboard.press("a")
+    page.keyboard.press("g")
     page.locator("#trouble").get_by_text("The server cannot be reached").wait_for()
 
     _, address = reviews.start(path, "--rater", "al")
@@ -169,9 +170,24 @@ def test_help_and_keys_that_are_off(tmp_path: Path, reviews: Reviews, visit: Cal
     page.reload()
     page.locator("#case").wait_for()  # the token is kept for this tab
     page.keyboard.press("g")
-    page.get_by_role("button", name=re.compile("Agree|Disagree")).first.focus()
+    page.get_by_role("button", name=re.compile("Good")).first.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.getElementById('count').textContent.startsWith('1 ')")
+
+
+def test_good_and_bad_keep_their_places_whatever_the_metric_says(
+    tmp_path: Path, reviews: Reviews, visit: Callable[..., Any]
+) -> None:
+    page = visit(reviews.start(workflow(tmp_path))[1])
+    verdicts = set()
+    for _ in range(10):
+        good, bad = page.locator("#good").bounding_box(), page.locator("#bad").bounding_box()
+        assert good["x"] < bad["x"]
+        assert page.locator("#verdict b").count() == 0
+        page.keyboard.press("v")
+        verdicts.add(page.locator("#verdict b").text_content())
+        press(page, "g")
+    assert verdicts == {"good", "bad"}
 
 
 def test_a_key_that_is_held_down_labels_once(
@@ -203,10 +219,10 @@ def test_the_blind_are_asked_for_good_or_bad(
     path = workflow(tmp_path)
     page = visit(reviews.start(path, "--blind")[1])
     assert page.locator("#verdict").text_content() == "Is this answer good?"
-    page.keyboard.press("a")
+    page.keyboard.press("v")
     page.wait_for_timeout(200)
-    assert count(page) == 0
-    page.get_by_role("button", name="It is bad").click()
+    assert page.locator("#verdict").text_content() == "Is this answer good?"
+    page.get_by_role("button", name="Bad").click()
     page.locator("#status", has_text="Labelled bad. 1 of 40.").wait_for()
 
 
@@ -214,12 +230,15 @@ def test_uncertain_answers_of_a_report(tmp_path: Path, reviews: Reviews, visit: 
     page = visit(reviews.start(report(tmp_path / "evalstudio-report"))[1])
     assert page.locator("#title").text_content() == "Suite: words.calibrated_probability: review of answers"
     assert page.locator("#place").text_content() == "Answer 1 of 3"
+    assert page.locator("#verdict").text_content() == "Is this answer good?"
+    page.keyboard.press("v")
+    page.locator("#verdict b").wait_for()
     said = page.locator("#verdict").text_content()
     assert (
-        said == "Calibrated probability of words: 0.52 (good: ≥ 0.5). So the metric calls the answer good; "
-        "uncertain: both good and bad are in the 0.9 prediction set. Do you agree?"
+        said == "Calibrated probability of words: 0.52 (good: ≥ 0.5). The metric calls the answer good; "
+        "uncertain: both good and bad are in the 0.9 prediction set. Is this answer good?"
     )
-    for key in "dab":
+    for key in "bbb":
         press(page, key)
     page.locator(
         "#finished .command",
@@ -251,7 +270,7 @@ def test_texts_stay_texts_and_everything_fits(
     )
     assert page.locator("article img, article script").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.locator("#agree").is_visible()
+    assert page.locator("#good").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -260,7 +279,7 @@ def test_axe_finds_nothing(
 ) -> None:
     page = visit(reviews.start(workflow(tmp_path))[1], color_scheme=scheme, bypass_csp=True)
     page.evaluate(axe)
-    for step in ("a", "?"):
+    for step in ("v", "g", "?"):
         page.keyboard.press(step)
         page.wait_for_timeout(300)
         found = page.evaluate(

@@ -12,6 +12,20 @@ from pytest_evalstudio.core.plugins.declaring import attach, check_id
 KIND = "section"
 LAST = 1000
 """Default order of a section: after the sections of this package."""
+TABS = {
+    "overview": "Overview",
+    "failures": "Failures",
+    "matrix": "Matrix",
+    "explore": "Explore",
+    "robustness": "Robustness",
+    "evidence": "Evidence",
+    "compare": "Compare",
+    "workflow": "Workflow",
+    "evaluators": "Evaluators",
+    "run": "Run",
+    "more": "More",
+}
+"""Tabs of the page in their order; a tab without a section is left out."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,19 +37,26 @@ class SectionSpec:
     Attributes:
         id: its anchor; for a section that returns values, the name of its template.
         title: its heading.
-        order: sections ascend with it.
+        order: sections of a tab ascend with it.
         description: first paragraph of its docstring.
+        tab: the tab that shows it, a key of `TABS`.
     """
 
     id: str
     title: str
     order: int
     description: str
+    tab: str = "more"
 
     @property
     def name(self) -> str:
         """Its heading, under the name that all kinds have."""
         return self.title
+
+
+def section_order(spec: SectionSpec) -> tuple[int, int, str]:
+    """Return the sort key of a section: the tabs are in the order of `TABS`."""
+    return list(TABS).index(spec.tab), spec.order, spec.id
 
 
 class Section(Protocol):
@@ -49,11 +70,11 @@ class Section(Protocol):
     def __call__(self, content: Any, /) -> str | Mapping[str, Any] | None: ...
 
 
-def section(id: str, *, title: str, order: int = LAST) -> Callable[[F], F]:
+def section(id: str, *, title: str, order: int = LAST, tab: str = "more") -> Callable[[F], F]:
     """Declare a function as a section of the page; see `SectionSpec` for the arguments.
 
     Raises:
-        TypeError: if the decorated object is not a function, or the title is empty.
+        TypeError: if the decorated object is not a function, the title is empty, or the tab is unknown.
     """
     check_id(KIND, id)
     if not isinstance(title, str) or not title.strip():
@@ -62,6 +83,8 @@ def section(id: str, *, title: str, order: int = LAST) -> Callable[[F], F]:
     def declare(build: F) -> F:
         if isinstance(build, type) or not callable(build):
             raise TypeError(f"section {id!r}: decorate a function that takes the report's content")
-        return attach(build, SectionSpec(id=id, title=title, order=order, description=summary_of(build)))
+        return attach(
+            build, SectionSpec(id=id, title=title, order=order, description=summary_of(build), tab=tab)
+        )
 
     return declare

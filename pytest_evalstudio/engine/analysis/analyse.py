@@ -235,7 +235,7 @@ def _hardest(aggregator: Aggregator, info: EvaluatorInfo) -> tuple[HardCase, ...
             failed=marks.failed[case],
             judged=marks.judged[case],
         )
-        for case in hardest_cases(info, marks, HARDEST)
+        for case in hardest_cases(info, marks, HARDEST, models=min(2, len(aggregator.models)))
     )
 
 

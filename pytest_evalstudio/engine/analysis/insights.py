@@ -127,7 +127,13 @@ def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
 
 
 def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
-    """Yield the prompt that most models fail, and the prompts that all fail; needs two models."""
+    """Yield the prompt that most models fail, and the prompts that all fail.
+
+    In a run of one model, yield the prompt that it fails with the worst score.
+    """
+    if len(aggregator.models) == 1:
+        yield from _hardest_of_one(aggregator, info, marks)
+        return
     by_all = [
         case for case, judged in enumerate(marks.judged) if judged >= 2 and marks.failed[case] == judged
     ]
@@ -162,7 +168,7 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
         is_single = len(keys) == 1
         yield Insight(
             description=(
-                f"{info.name}: {len(keys)} {'prompt is' if is_single else 'prompts are'} answered by no model"
+                f"{info.name}: {len(keys)} {'prompt' if is_single else 'prompts'} that no model passes"
                 f" ({', '.join(repr(key) for key in keys[:3])}{', …' if len(keys) > 3 else ''})."
             ),
             insight_type="weak_point",
@@ -172,6 +178,32 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
                 " the models lack."
             ),
         )
+
+
+def _hardest_of_one(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
+    hardest = hardest_cases(info, marks, 1, models=1)
+    if not hardest:
+        return
+    case, failed = hardest[0], sum(count > 0 for count in marks.failed)
+    judged = sum(count > 0 for count in marks.judged)
+    score = marks.score[case] / marks.judged[case]
+    yield Insight(
+        description=(
+            f"{info.name}: the hardest prompt is {excerpt(aggregator.cases.excerpt(case))!r}"
+            f" ({info.primary.name} {rounded(score)}); {failed} of {judged} prompts fail."
+        ),
+        insight_type="weak_point",
+        attributes={
+            "evaluator": info.id,
+            "test_case_keys": [aggregator.cases.keys[case][1]],
+            "score": score,
+            "failed": failed,
+        },
+        actions=(
+            "Check the prompt, the expected answer and the condition first; if they are right, look for a"
+            " common property of the prompts that fail."
+        ),
+    )
 
 
 def hardest_cases(info: EvaluatorInfo, marks: CaseMarks, limit: int, *, models: int = 2) -> list[int]:

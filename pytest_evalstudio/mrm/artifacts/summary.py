@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +20,8 @@ from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 
+_WIDE = 0.2
+"""Width of an interval of a share that is too wide for a decision without limits."""
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
@@ -109,6 +112,47 @@ def _problems(steps: Sequence[StepSummary]) -> tuple[StepProblem, ...]:
     return tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity)))
 
 
+Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """Conclusion of a validation.
+
+    Attributes:
+        decided_by: findings that make the model unfit.
+        limits: what else restricts the conclusion.
+    """
+
+    fitness: Fitness
+    decided_by: tuple[str, ...]
+    limits: tuple[str, ...]
+
+
+def conclude(summary: WorkflowSummary) -> Conclusion:
+    """Return the conclusion: a finding of high severity makes a model unfit, any other is a limit.
+
+    A step that ran says nothing about the model; only its findings do. Without an evaluation there is no
+    conclusion.
+    """
+    high = tuple(
+        f"{problem.step}: {problem.description}" for problem in summary.problems if problem.severity == "high"
+    )
+    limits = [
+        f"{problem.step}: {problem.description}" for problem in summary.problems if problem.severity != "high"
+    ]
+    missing = [step.name for step in summary.steps if step.status != "completed"]
+    if missing:
+        limits.append(f"not completed: {', '.join(missing)}")
+    if summary.quality is None:
+        return Conclusion(fitness="not assessed", decided_by=high, limits=tuple(limits))
+    low, upper = summary.quality.interval
+    if upper - low > _WIDE:
+        limits.append(f"only {summary.quality.judged} test cases: the 95 % interval is wider than {_WIDE}")
+    fitness: Fitness = "not fit" if high else "fit with limits" if limits else "fit"
+    return Conclusion(fitness=fitness, decided_by=high, limits=tuple(limits))
+
+
 def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
     """Return the summary as Markdown.
 
@@ -156,6 +200,10 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
         f" {', '.join(map(_plain, summary.documents))}."
     )
     yield f"{summary.completed} of {len(summary.steps)} steps are completed."
+    conclusion = conclude(summary)
+    yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
+    yield from (f"- Decided by {_plain(text)}" for text in conclusion.decided_by)
+    yield from (f"- Limit: {_plain(text)}" for text in conclusion.limits)
     yield from ("", "## Quality", "")
     yield _describe_quality(summary.quality)
     yield from ("", "## Steps", "")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from pytest_evalstudio.comparison.results import Comparison, ItemClass
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
 from pytest_evalstudio.engine.analysis.aggregators import visible_categories
@@ -27,6 +28,10 @@ MISSED, BROKEN, FLIPPED = 1, 2, 4
 """Bits of an item: an evaluator's threshold was missed; an evaluator, or the host, could not answer; a metric
 flipped.
 """
+CHANGE_BITS: Mapping[ItemClass, int] = {"regressed": 8, "error_now": 8, "fixed": 16, "new": 32}
+"""Bits of an item that changed since the baseline."""
+REGRESSED = CHANGE_BITS["regressed"]
+NOTABLE = MISSED | BROKEN | FLIPPED | REGRESSED
 
 MOST_LIMIT_SETS = 65_535
 
@@ -85,7 +90,9 @@ class Columns:
         parts: how full and how varied the parts of the cases are.
     """
 
-    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(
+        self, run: Run, evaluators: Mapping[str, EvaluatorInfo], comparison: Comparison | None = None
+    ) -> None:
         self.cases: list[CaseLine] = []
         self.files: dict[str, int] = {}
         self.models: dict[str, int] = {}
@@ -96,6 +103,11 @@ class Columns:
         self._model = array("H")
         self._verdict = array("B")
         self._flags = array("B")
+        self._changes = {
+            change.nodeid: CHANGE_BITS[change.item_class]
+            for change in (comparison.changes if comparison else ())
+            if change.item_class in CHANGE_BITS
+        }
         self._run = run
         self._numbers: dict[tuple[str, str], int] = {}
 
@@ -112,7 +124,9 @@ class Columns:
         self._verdict.append(VERDICT_CODES[item.verdict])
         if item.nodeid != f"{item.file}::{item.key}[{self._run.model_name(model)}]":
             self.nodeids[place] = item.nodeid
-        flags = BROKEN if item.verdict == "error" else 0
+        flags = self._changes.get(item.nodeid, 0)
+        if item.verdict == "error":
+            flags |= BROKEN
         if item.flips:
             flags |= FLIPPED
         for id, verdict in item.verdicts.items():
@@ -122,7 +136,7 @@ class Columns:
 
     def notable(self, place: int) -> bool:
         """Return True for items to show first: failed, broken, expected to fail, or flipped."""
-        return self._verdict[place] not in PASSING or self._flags[place] > 0
+        return self._verdict[place] not in PASSING or bool(self._flags[place] & NOTABLE)
 
     def selection(self, limit: int) -> Integers:
         """Return the items that a page holds, in the order of the run.
@@ -132,7 +146,7 @@ class Columns:
         count = len(self)
         if count <= limit:
             return np.arange(count)
-        passing = np.isin(self.verdicts, list(PASSING)) & (self.flags == 0)
+        passing = np.isin(self.verdicts, list(PASSING)) & (self.flags & NOTABLE == 0)
         order = np.argsort(passing, kind="stable")
         return np.sort(order[:limit])
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric
-from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.record.schema import VERDICTS
+from pytest_evalstudio.report.assessment import assess, is_safety
 from pytest_evalstudio.report.data.columns import STATES, Columns
+from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.standards import methods_of, standards_of
-
-ANY = -1
-"""Place of a metric or model where a problem is about none in particular."""
 
 
 def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, object]:
@@ -26,24 +21,26 @@ def describe(analysis: Analysis, columns: Columns, *, shown: int) -> dict[str, o
         shown: how many items the page holds.
     """
     keys = list(columns.models)
+    names = [analysis.run.model_name(key) for key in keys]
     return {
         "items": len(columns),
         "shown": shown,
         "files": list(columns.files),
-        "models": [{"key": key, "name": analysis.run.model_name(key)} for key in keys],
+        "models": [
+            {"key": key, "name": name, "label": label}
+            for key, name, label in zip(keys, names, short_labels(names), strict=True)
+        ],
         "verdicts": list(VERDICTS),
         "states": list(STATES),
         "severities": list(SEVERITIES),
         "evaluators": [
-            _evaluator(board, number, keys, columns, analysis.problems)
+            _evaluator(board, number, keys, columns)
             for number, board in enumerate(analysis.leaderboards.values(), 1)
         ],
     }
 
 
-def _evaluator(
-    board: Leaderboard, number: int, models: list[str], columns: Columns, problems: Iterable[Problem]
-) -> dict[str, object]:
+def _evaluator(board: Leaderboard, number: int, models: list[str], columns: Columns) -> dict[str, object]:
     info = board.evaluator
     lines = {line.model: line for line in board.standings}
     return {
@@ -59,12 +56,12 @@ def _evaluator(
                 **_metric(
                     metric, colours=metric is info.sentence_metric, judged=metric in info.judged_metrics
                 ),
-                "models": [_cell(lines[key].cells[metric.key]) if key in lines else None for key in models],
+                "models": [_cell(board, lines.get(key), metric) for key in models],
             }
             for metric in info.metrics
         ],
         "limits": [list(limits) for limits in columns.judgements[info.id].limit_sets],
-        "problems": _places(info, models, problems),
+        "safety": is_safety(info),
     }
 
 
@@ -82,22 +79,19 @@ def _metric(metric: Metric, *, colours: bool, judged: bool) -> dict[str, object]
     }
 
 
-def _cell(cell: Any) -> Mapping[str, object] | None:
-    return (
-        None
-        if cell.value is None
-        else {"value": cell.value, "threshold": cell.threshold, "n": cell.n, "passes": cell.passes}
-    )
-
-
-def _places(info: EvaluatorInfo, models: list[str], problems: Iterable[Problem]) -> list[list[int]]:
-    """Count the problems per metric, model and severity: [metric, model, severity, count] by index."""
-    metrics = {metric.key: place for place, metric in enumerate(info.metrics)}
-    known = {key: place for place, key in enumerate(models)}
-    counts: Counter[tuple[int, int, int]] = Counter()
-    for problem in problems:
-        about = problem.attributes
-        if about.get("evaluator") == info.id:
-            metric = metrics.get(str(about.get("metric")), ANY)
-            counts[metric, known.get(str(about.get("model")), ANY), SEVERITIES.index(problem.severity)] += 1
-    return [[*place, count] for place, count in sorted(counts.items())]
+def _cell(board: Leaderboard, line: Standing | None, metric: Metric) -> Mapping[str, object] | None:
+    """Return a model's figure, None where nothing was scored."""
+    verdict = assess(board, line, metric)
+    if line is None or verdict.state == "not_scored":
+        return None
+    cell = line.cells[metric.key]
+    return {
+        "value": verdict.value if verdict.worst_case else cell.value,
+        "mean": cell.value,
+        "interval": None if verdict.worst_case else cell.interval,
+        "threshold": verdict.threshold,
+        "n": cell.n,
+        "state": verdict.state,
+        "failing": verdict.failing if verdict.worst_case else line.judged - line.passed,
+        "judged": line.judged,
+    }

@@ -10,7 +10,7 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
-@section("arena", title="Arena", order=12)
+@section("arena", title="Arena", order=30, tab="compare")
 def arena(content: Content) -> Mapping[str, object] | None:
     """Show the leaderboard, the win rates and what weakens them; nothing without an arena."""
     if content.ratings is None:

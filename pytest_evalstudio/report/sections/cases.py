@@ -8,7 +8,7 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
-@section("cases", title="Test cases", order=55)
+@section("cases", title="Test cases", order=10, tab="matrix")
 def cases(content: Content) -> Mapping[str, object] | None:
     """Show the table of cases, which a script draws, or links to the files without scripts."""
     if not len(content.columns):

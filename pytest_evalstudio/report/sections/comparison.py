@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_evalstudio.comparison.results import ITEM_CLASSES, VERDICTS, ItemChange
-from pytest_evalstudio.comparison.text import word_diff
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
+from pytest_evalstudio.report.worddiff import Stretch, changed_words
 
 CHANGES_SHOWN = 100
+ANSWER_CHARS = 600
 _SHOWN = ("regressed", "error_now", "fixed", "new", "gone")
 
 
-@section("comparison", title="Comparison with the baseline", order=5)
+@section("comparison", title="Comparison with the baseline", order=10, tab="compare")
 def comparison(content: Content) -> Mapping[str, object] | None:
     """Show verdict, counts, changed items and metrics; nothing without a baseline."""
     result = content.comparison
@@ -26,7 +27,8 @@ def comparison(content: Content) -> Mapping[str, object] | None:
         "counts": [
             f"{result.items[name]:,} {name.replace('_', ' ')}" for name in ITEM_CLASSES if result.items[name]
         ],
-        "changes": [(change, _diff(change)) for change in changes[:CHANGES_SHOWN]],
+        "changes": [(change, *_answers(change)) for change in changes[:CHANGES_SHOWN]],
+        "names": {id: info.name for id, info in content.analysis.evaluators.items()},
         "left_out": max(0, len(changes) - CHANGES_SHOWN),
         "metrics": sorted(
             (metric for metric in deciding if metric.difference),
@@ -36,7 +38,8 @@ def comparison(content: Content) -> Mapping[str, object] | None:
     }
 
 
-def _diff(change: ItemChange) -> str:
-    if not change.base_answer or change.base_answer == change.answer:
-        return ""
-    return word_diff(change.base_answer, change.answer)
+def _answers(change: ItemChange) -> tuple[list[Stretch], list[Stretch]]:
+    """Return both answers with the words that differ; nothing without the answer of the baseline."""
+    if not change.base_answer:
+        return [], []
+    return changed_words(change.base_answer[:ANSWER_CHARS], change.answer[:ANSWER_CHARS])

@@ -10,7 +10,7 @@ from pytest_evalstudio.report.sections import section
 CATEGORIES = 40
 
 
-@section("dataset", title="Data set", order=70)
+@section("dataset", title="Data set", order=30, tab="evidence")
 def dataset(content: Content) -> Mapping[str, object]:
     """Show sizes, columns with their cardinalities, lengths of texts, categories."""
     figures = content.analysis.dataset

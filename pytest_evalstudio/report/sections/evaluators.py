@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
 from pytest_evalstudio.plots.radar import Radar, radar
+from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import log_lines, of_evaluator
+from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import by_standard, methods_of, standards_of
 from pytest_evalstudio.report.weak_points import weak_points
@@ -16,7 +18,7 @@ from pytest_evalstudio.report.weak_points import weak_points
 PROBLEMS = 10
 
 
-@section("evaluators", title="Evaluators", order=50)
+@section("evaluators", title="Evaluators", order=10, tab="evaluators")
 def evaluators(content: Content) -> Mapping[str, object] | None:
     """Show all evaluators of the run, in order."""
     if not content.analysis.evaluators:
@@ -44,6 +46,7 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
         "weak_points": weak_points(content.columns, analysis.run, info),
         "failures": content.failures.worst(id),
         "rendered": content.rendered,
+        "failed": content.failures.total[id],
         "left_out": content.failures.left_out(id),
         "hardest": analysis.hardest[id],
         "files": files,
@@ -55,7 +58,11 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
 def leaderboard_chart(board: Leaderboard) -> IntervalChart | None:
     """Return the chart of a leaderboard's primary metric; None where no model has a finite value."""
     metric = board.evaluator.primary
-    cells = [(line.name, line.cells[metric.key]) for line in board.standings]
+    labels = short_labels([line.name for line in board.standings])
+    cells = [
+        (label, line.cells[metric.key], assess(board, line, metric))
+        for label, line in zip(labels, board.standings, strict=True)
+    ]
     return interval_chart(
         metric,
         [
@@ -64,14 +71,18 @@ def leaderboard_chart(board: Leaderboard) -> IntervalChart | None:
                 value=cell.value,
                 interval=cell.interval,
                 threshold=cell.threshold,
-                passes=cell.passes,
+                passes={"meets": True, "misses": False}.get(found.state),
             )
-            for name, cell in cells
+            for name, cell, found in cells
         ],
     )
 
 
 def leaderboard_radar(board: Leaderboard) -> Radar | None:
     """Return the radar chart of a leaderboard with at least four metrics; None for others."""
-    models = [(line.name, {key: cell.value for key, cell in line.cells.items()}) for line in board.standings]
+    labels = short_labels([line.name for line in board.standings])
+    models = [
+        (label, {key: cell.value for key, cell in line.cells.items()})
+        for label, line in zip(labels, board.standings, strict=True)
+    ]
     return radar(board.evaluator.metrics, models)

@@ -8,7 +8,7 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
-@section("eye", title="Evaluation eye", order=15)
+@section("eye", title="Evaluation eye", order=10, tab="explore")
 def eye(content: Content) -> Mapping[str, object] | None:
     """Show the drawing, which a script makes; nothing if nothing was evaluated."""
     analysis = content.analysis

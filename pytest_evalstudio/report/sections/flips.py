@@ -10,7 +10,7 @@ from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.sensitivity import charts
 
 
-@section("flips", title="Robustness", order=40)
+@section("flips", title="Robustness", order=10, tab="robustness")
 def flips(content: Content) -> Mapping[str, object] | None:
     """Show flip rates by group, and a curve over the intensities.
 

@@ -10,7 +10,7 @@ from pytest_evalstudio.report.history import pictures
 from pytest_evalstudio.report.sections import section
 
 
-@section("history", title="History", order=45)
+@section("history", title="History", order=20, tab="compare")
 def history(content: Content) -> Mapping[str, Any] | None:
     """Show each metric over the runs of the history; nothing for fewer than two runs."""
     if content.history is None or len(content.history.runs) < 2:

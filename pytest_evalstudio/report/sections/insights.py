@@ -12,7 +12,7 @@ SHOWN = 300
 AT_ONCE = 20
 
 
-@section("insights", title="Insights", order=30)
+@section("insights", title="Insights", order=30, tab="overview")
 def insights(content: Content) -> Mapping[str, Any]:
     """Show the insights of the analysis."""
     all_insights = content.analysis.insights

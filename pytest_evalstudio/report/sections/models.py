@@ -10,7 +10,7 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
-@section("models", title="Models", order=60)
+@section("models", title="Models", order=10, tab="run")
 def models(content: Content) -> Mapping[str, object]:
     """Show the operation and the configuration of each model."""
     described = {key: msgspec.to_builtins(model) for key, model in content.analysis.run.models.items()}

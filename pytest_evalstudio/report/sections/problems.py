@@ -1,23 +1,16 @@
-"""Problems of the run, the most severe first."""
+"""Problems of the run, grouped over models and metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
-SHOWN = 300
-AT_ONCE = 20
+AT_ONCE = 40
 
 
-@section("problems", title="Problems", order=20)
-def problems(content: Content) -> Mapping[str, Any]:
-    """Show the most severe problems, how many are left out, and where they are."""
-    all_problems = content.analysis.problems
-    return {
-        "problems": all_problems[:SHOWN],
-        "at_once": AT_ONCE,
-        "left_out": max(0, len(all_problems) - SHOWN),
-    }
+@section("problems", title="Findings", order=20, tab="overview")
+def problems(content: Content) -> Mapping[str, object]:
+    """Show each finding with its count, its cases and the next step, the most severe first."""
+    return {"findings": content.findings, "at_once": AT_ONCE}

@@ -9,7 +9,7 @@ from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repea
 from pytest_evalstudio.report.sections import section
 
 
-@section("repeats", title="Repeats", order=35)
+@section("repeats", title="Repeats", order=20, tab="robustness")
 def repeats(content: Content) -> Mapping[str, object] | None:
     """Show pass@k, pass^k, flaky cases and sequential tests; nothing where no question was repeated."""
     analysed = content.analysis.repeats

@@ -14,7 +14,7 @@ from pytest_evalstudio.report.sections import section
 LOG_LINES = 200
 
 
-@section("run", title="Run", order=80)
+@section("run", title="Run", order=20, tab="run")
 def run(content: Content) -> Mapping[str, Any]:
     """Show metadata of the run and the evaluators' logs."""
     analysis = content.analysis

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.report.assessment import assessments
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.exports import of_evaluator
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import PARTS, Part, standards_of
 
 
-@section("standards", title="Standards", order=57)
+@section("standards", title="Standards", order=20, tab="evidence")
 def standards(content: Content) -> Mapping[str, Any] | None:
     """Show every part of NIST AI RMF and SR 11-7; nothing if no evaluator ran."""
     if not content.analysis.evaluators:
@@ -23,13 +22,15 @@ def standards(content: Content) -> Mapping[str, Any] | None:
 
 
 def _lines(content: Content) -> Iterator[dict[str, Any]]:
-    found: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
+    served: dict[Part, list[dict[str, Any]]] = {part: [] for part in PARTS}
     for number, info in enumerate(content.analysis.evaluators.values(), 1):
-        problems = of_evaluator(content.analysis.problems, info.id)
-        worst = next(
-            (level for level in SEVERITIES if any(problem.severity == level for problem in problems)), ""
-        )
-        entry = {"number": number, "name": info.name, "problems": len(problems), "worst": worst}
+        states = [found.state for _, found in assessments(content.analysis.leaderboards[info.id])]
+        entry = {
+            "number": number,
+            "name": info.name,
+            "misses": states.count("misses"),
+            "judged": states.count("misses") + states.count("meets"),
+        }
         for part in standards_of(info.keywords):
-            found.setdefault(part, []).append(entry)
-    yield from ({"part": part, "evaluators": entries} for part, entries in found.items())
+            served.setdefault(part, []).append(entry)
+    yield from ({"part": part, "evaluators": entries} for part, entries in served.items())

@@ -1,24 +1,34 @@
-"""The run at a glance."""
+"""The first screen: verdict, first failure, eye, heatmap and main findings."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
-from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.report.conclusions import FITNESS
 from pytest_evalstudio.report.content import Content
+from pytest_evalstudio.report.labels import short_labels
 from pytest_evalstudio.report.sections import section
 
+FINDINGS = 3
+LABEL_CHARS = 22
 
-@section("summary", title="Summary", order=10)
+
+@section("summary", title="Summary", order=10, tab="overview")
 def summary(content: Content) -> Mapping[str, object]:
-    """Show severities, verdicts, gates, and the primary metrics of all models side by side."""
+    """Show the verdict with the first failure, all models on all evaluators, and up to three findings."""
     analysis = content.analysis
+    boards = list(analysis.leaderboards.values())
+    fitness = Counter(model.fitness for model in content.conclusions)
+    first = content.failed.first
+    failed = content.failed.total["failed"] + content.failed.total["error"]
     return {
-        "severities": [
-            (severity, sum(problem.severity == severity for problem in analysis.problems))
-            for severity in SEVERITIES
-        ],
-        "verdicts": [(verdict, count) for verdict, count in analysis.verdicts.items() if count],
+        "first": first,
+        "others": failed - 1 if first is not None else 0,
+        "fitness": [(word, fitness[word]) for word in FITNESS if fitness[word]],
         "gates": analysis.gates,
-        "boards": list(analysis.leaderboards.values()),
+        "boards": boards,
+        "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
+        "top": content.findings[:FINDINGS],
+        "more_findings": max(0, len(content.findings) - FINDINGS),
     }

@@ -9,7 +9,7 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 
-@section("workflows", title="Model risk management", order=45)
+@section("workflows", title="Model risk management", order=10, tab="workflow")
 def workflows(content: Content) -> Mapping[str, object] | None:
     """Show the steps of each workflow file of the run in order; nothing without workflows."""
     by_file: dict[str, list[StepEntry]] = {}

@@ -5,6 +5,7 @@ const GOOD = 1, BAD = 0;
 
 let state = null;   // what the server says of the whole
 let shown = null;   // the answer on the page
+let revealedId = null; // the answer whose verdict the rater asked to see
 const undoable = []; // {id, before} of the labels given on this page
 
 const labelOf = (id) => (state.cases.find((one) => one.id === id) || { label: null }).label;
@@ -60,39 +61,38 @@ function contextEntry(entry) {
   return item;
 }
 
+/** The question to the rater; with scores and verdict of the metric once they were asked for. */
 function drawVerdict() {
   const line = at("verdict");
   line.replaceChildren();
-  const scores = shown.metrics.map((one) => {
-    const limit = one.threshold === null ? "" : ` (good: ${one.better === "higher" ? "≥" : "≤"} ${+one.threshold.toPrecision(4)})`;
-    return `${one.name} of ${one.evaluator}: ${+one.score.toPrecision(3)}${limit}`;
+  const revealed = revealedId === shown.id;
+  const scores = shown.metrics.map((metric) => {
+    const limit = metric.threshold === null ? "" : ` (good: ${metric.better === "higher" ? "≥" : "≤"} ${+metric.threshold.toPrecision(4)})`;
+    return `${metric.name} of ${metric.evaluator}: ${+metric.score.toPrecision(3)}${limit}`;
   });
-  if (shown.verdict === null) {
-    line.append(scores.length ? `${scores.join("; ")}. ` : "", "Is this answer good?");
-  } else {
+  if (revealed && scores.length) line.append(`${scores.join("; ")}. `);
+  if (revealed && shown.verdict !== null) {
     const verdict = document.createElement("b");
-    verdict.className = shown.verdict ? "good" : "bad";
-    verdict.textContent = shown.verdict ? "good" : "bad";
-    line.append(`${scores.join("; ")}. So the metric calls the answer `, verdict, `${shown.doubt ? `; ${shown.doubt}` : ""}. Do you agree?`);
+    verdict.className = word(shown.verdict ? GOOD : BAD);
+    verdict.textContent = verdict.className;
+    line.append("The metric calls the answer ", verdict, `${shown.doubt ? `; ${shown.doubt}` : ""}. `);
   }
+  line.append("Is this answer good?");
 }
 
+/** Good and Bad keep their sides and keys. */
 function drawChoices() {
-  const hasVerdict = shown.verdict !== null;
   const now = labelOf(shown.id);
-  const meaning = { agree: shown.verdict ? GOOD : BAD, disagree: shown.verdict ? BAD : GOOD, good: GOOD, bad: BAD };
-  const names = { agree: "Agree: it is", disagree: "Disagree: it is", good: "It is", bad: "It is" };
-  for (const [id, label] of Object.entries(meaning)) {
-    const button = at(id);
-    button.hidden = hasVerdict !== (id === "agree" || id === "disagree");
-    button.classList.toggle("to-good", label === GOOD);
-    button.classList.toggle("to-bad", label === BAD);
-    button.setAttribute("aria-pressed", String(now === label));
-    button.firstElementChild.textContent = `${names[id]} ${word(label)}`;
-  }
+  for (const [id, label] of [["good", GOOD], ["bad", BAD]]) at(id).setAttribute("aria-pressed", String(now === label));
+  const hasVerdict = shown.verdict !== null || shown.metrics.length > 0;
   for (const line of document.querySelectorAll(".with-verdict")) line.hidden = !hasVerdict;
   at("label-now").textContent = now === null ? "" : `· you called it ${word(now)}`;
   at("label-now").className = now === null ? "now" : `now ${word(now)}`;
+}
+
+function reveal() {
+  revealedId = shown.id;
+  drawVerdict();
 }
 
 async function show(id, { focus = true } = {}) {
@@ -172,16 +172,15 @@ async function skip() {
 }
 
 const ACTIONS = {
-  agree: () => shown.verdict !== null && label(shown.verdict ? GOOD : BAD),
-  disagree: () => shown.verdict !== null && label(shown.verdict ? BAD : GOOD),
   good: () => label(GOOD),
   bad: () => label(BAD),
   next: () => move(1),
   previous: () => move(-1),
   skip,
   undo,
+  reveal: async () => reveal(),
 };
-const KEYS = { a: "agree", d: "disagree", g: "good", b: "bad", j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous", s: "skip", u: "undo" };
+const KEYS = { v: "reveal", g: "good", b: "bad", j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous", s: "skip", u: "undo" };
 
 function act(name) {
   if (!shown && name !== "undo") return;

@@ -116,7 +116,7 @@ def test_the_most_difficult_prompt_and_those_no_model_answers(insights):
     weak = [insight for insight in found if insight.insight_type == "weak_point"]
     assert "the most difficult prompt is 'What about b?'; 2 of 2 models fail it" in weak[0].description
     assert weak[1].attributes["test_case_keys"] == ["b", "c"]
-    assert "2 prompts are answered by no model ('b', 'c')" in weak[1].description
+    assert "2 prompts that no model passes ('b', 'c')" in weak[1].description
 
 
 def test_equally_difficult_prompts_have_no_hardest(insights):
@@ -140,7 +140,7 @@ def test_the_least_grounded_sentence(insights):
         "one",
         {"outcomes": {"grounded": score(0.6, fragments=[{"start": 0, "end": 3, "scores": {"score": 0.6}}])}},
     )
-    (found,) = insights(builder)
+    *_, found = insights(builder)
     assert "the least grounded sentence is 'Is made up.' of model 'one' (Score 0.2)" in found.description
     assert found.attributes["test_case_keys"] == ["a"]
 
@@ -166,3 +166,12 @@ def test_the_perturbation_that_turns_more_than_noise_does(insights):
 
 def test_flips_within_the_noise_are_no_insight(insights):
     assert insights(sensitive(5, 3)) == ()
+
+
+def test_a_run_of_one_model_has_a_hardest_prompt(insights):
+    builder = RecordBuilder()
+    for key, value in (("a", 0.9), ("b", 0.1), ("c", 0.3)):
+        builder.add(key, "one", {"input": f"What about {key}?", "outcomes": {"quality": score(value)}})
+    (hardest,) = insights(builder)
+    assert "the hardest prompt is 'What about b?' (Score 0.1); 2 of 3 prompts fail." in hardest.description
+    assert hardest.attributes["test_case_keys"] == ["b"]

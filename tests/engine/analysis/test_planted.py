@@ -282,7 +282,7 @@ INSIGHTS = {
         ["reading"],
         [
             "the most difficult prompt is 'Question 0?'; 2 of 2 models fail it",
-            "1 prompt is answered by no model ('k0')",
+            "1 prompt that no model passes ('k0')",
         ],
     ),
     "retrieval failed and generation did not": (
@@ -292,7 +292,10 @@ INSIGHTS = {
             model_type="h2ogpte",
         ),
         ["text_matching"],
-        ["for 1 prompt the retrieval of model 'm' failed and its answer did not"],
+        [
+            "the hardest prompt is 'Question 0?' (Model passes 0); 1 of 2 prompts fail",
+            "for 1 prompt the retrieval of model 'm' failed and its answer did not",
+        ],
     ),
     "ties, no times, no costs": (both(["0.9", "0.7"], ["0.7", "0.9"]), ["reading"], []),
     "one model": (lab(("0.9", {"cost": 1.0, "actual_duration": 1.0})), ["reading"], []),

@@ -323,5 +323,5 @@ def _summary(results: CalibrationResults) -> str:
     return (
         f"{cut}{before}; type I {results.type_1:.2f}, type II {results.type_2:.2f}{kappa}{raters}; "
         f"to review: {results.to_review['uncertain']} uncertain,"
-        f" {results.to_review['disagreement']} where people say otherwise"
+        f" {results.to_review['disagreement']} disagreements with reviewers"
     )

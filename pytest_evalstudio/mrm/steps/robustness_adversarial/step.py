@@ -221,7 +221,7 @@ def _summary(made: Product, results: AdversarialResults) -> str:
     elif all(comparison.note for comparison in results.comparisons):
         parts.append("no scores could be compared")
     else:
-        parts.append("no score is worse than for ordinary questions, as far as so many cases can tell")
+        parts.append(f"no significant effect (n = {results.cases})")
     if followed := sum(map(len, results.obeyed.values())):
         parts.append(f"{followed} answers contain the planted word")
     return "; ".join(parts)

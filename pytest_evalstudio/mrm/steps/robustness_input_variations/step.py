@@ -291,7 +291,7 @@ def _summary(results: VariationResults, *, can_flip: bool) -> str:
     if sensitive:
         parts.append(f"beyond chance under {', '.join(sensitive)}")
     elif can_flip:
-        parts.append("no perturbator does more than chance, as far as so many cases can tell")
+        parts.append(f"no significant effect (n = {results.cases})")
     else:
         parts.append("no original passes, so that none could turn")
     if results.not_compared:

@@ -1,17 +1,24 @@
-// The part of the address after "#": #case=NODEID, #eye=DOMAIN/EVALUATOR/METRIC/MODEL, #cases?FILTERS.
+// Addresses: #TAB, #TAB?FILTERS, #case=NODEID, #eye=DOMAIN/EVALUATOR/METRIC/MODEL, or the id of an element.
+
+const OLD_TABS = { cases: "matrix", eye: "explore" };
 
 const address = {
-  /** What the address asks for: { kind: "case" | "eye" | "cases", … }, or null for an ordinary anchor. */
-  read() {
-    const text = location.hash.slice(1);
+  /** Parse a hash: { kind: "tab" | "case" | "eye" | "anchor", … }. */
+  parse(hash) {
+    const text = hash.replace(/^#/, "");
     try {
       if (text.startsWith("case=")) return { kind: "case", nodeid: decodeURIComponent(text.slice(5)) };
       if (text.startsWith("eye=")) return { kind: "eye", path: text.slice(4).split("/").filter(Boolean).map(decodeURIComponent) };
-      if (text.startsWith("cases?")) return { kind: "cases", filters: Object.fromEntries(new URLSearchParams(text.slice(6))) };
+      const [name, query = ""] = text.split("?", 2);
+      const tab = OLD_TABS[name] ?? name;
+      if (!tab) return { kind: "tab", tab: "overview", filters: {} };
+      if (document.querySelector(`[data-tab="${CSS.escape(tab)}"]`)) {
+        return { kind: "tab", tab, filters: Object.fromEntries(new URLSearchParams(query)) };
+      }
+      return { kind: "anchor", id: decodeURIComponent(text) };
     } catch {
-      return null;
+      return { kind: "tab", tab: text.startsWith("eye=") ? "explore" : "overview", filters: {} };
     }
-    return null;
   },
 
   ofCase(nodeid) {
@@ -19,21 +26,12 @@ const address = {
   },
 
   ofEye(path) {
-    return `#eye=${path.map(escaped).join("/")}`;
+    return path.length ? `#eye=${path.map(escaped).join("/")}` : "#explore";
   },
 
-  ofCases(filters) {
+  ofTab(tab, filters = {}) {
     const given = Object.entries(filters).filter(([, value]) => value);
-    return given.length ? `#cases?${new URLSearchParams(given)}` : "#cases";
-  },
-
-  /** Shows where one is, without a jump and without an entry in the history. */
-  show(hash) {
-    try {
-      history.replaceState(null, "", hash);
-    } catch {
-      // Some viewers of artifacts forbid it; the page works without.
-    }
+    return given.length ? `#${tab}?${new URLSearchParams(given)}` : `#${tab}`;
   },
 };
 
@@ -44,4 +42,47 @@ function escaped(text) {
 
 function wellFormed(text) {
   return text.replace(/\p{Cs}/gu, "\ufffd");
+}
+
+/** The history of the page: each place has an address, and Back returns to the place before. */
+class Router {
+  /** `follow` shows a parsed address. */
+  constructor(follow) {
+    this.follow = follow;
+    this.here = location.hash;
+    this.scrolls = new Map();
+    addEventListener("popstate", () => this.#arrive());
+    addEventListener("hashchange", () => this.#arrive());
+  }
+
+  start() {
+    this.follow(address.parse(this.here), { isFirst: true });
+  }
+
+  /** Go to an address; `replace` leaves no entry in the history. */
+  go(hash, { replace = false, quiet = false } = {}) {
+    if (hash === this.here) return;
+    this.scrolls.set(this.here, scrollY);
+    try {
+      if (replace) history.replaceState(history.state, "", hash);
+      else history.pushState({ inner: true }, "", hash);
+    } catch {
+      // Some viewers of artifacts forbid it; the page works without.
+    }
+    this.here = hash;
+    if (!quiet) this.follow(address.parse(hash), {});
+  }
+
+  /** Go back to the place before, or to a fallback where the page was opened at this place. */
+  back(fallback) {
+    if (history.state?.inner) history.back();
+    else this.go(fallback);
+  }
+
+  #arrive() {
+    if (location.hash === this.here) return;
+    this.scrolls.set(this.here, scrollY);
+    this.here = location.hash;
+    this.follow(address.parse(this.here), { scroll: this.scrolls.get(this.here) });
+  }
 }

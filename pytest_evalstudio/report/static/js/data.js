@@ -6,6 +6,7 @@ const KEPT_BLOCKS = 12;
 const MISSED = 1;
 const BROKEN = 2;
 const FLIPPED = 4;
+const CHANGES = { regressed: 8, fixed: 16, new: 32 };
 
 async function unpacked(id) {
   const element = document.getElementById(`data-${id}`);
@@ -38,6 +39,7 @@ class Run {
     run.meta = await unpackedJson("meta");
     run.evaluators = run.meta.evaluators;
     run.models = run.meta.models;
+    run.byName = new Intl.Collator("en", { numeric: true });
     run.scored = new Map();
     run.blocks = new Map();
     return run;
@@ -148,11 +150,16 @@ class Run {
     return this.caseOf.findIndex((place, row) => wanted.has(place) && wellFormed(this.nodeid(row)) === nodeid);
   }
 
-  /** Rows of the same case under all models. */
-  siblings(row) {
-    const found = [];
-    for (let other = 0; other < this.count; other += 1) if (this.caseOf[other] === this.caseOf[row]) found.push(other);
-    return found;
+  /** Rows of a case under all models, in the order of the run. */
+  rowsOf(place) {
+    this.byCase ??= this.#byCase();
+    return this.byCase[place];
+  }
+
+  #byCase() {
+    const lists = this.cases.map(() => []);
+    for (let row = 0; row < this.count; row += 1) lists[this.caseOf[row]].push(row);
+    return lists;
   }
 
   /** The row of another case of the same file under the same model, -1 for none. */

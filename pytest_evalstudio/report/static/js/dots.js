@@ -7,8 +7,8 @@ const LISTED = 100;
 const PLOT = { left: 58, right: 704, top: 16, bottom: 268, width: 720, height: 316 };
 
 class DotChart {
-  constructor(run, opinions, panel, { evaluator, metric, model }) {
-    Object.assign(this, { run, opinions, panel, evaluator, metric, model });
+  constructor(run, opinions, router, { evaluator, metric, model }) {
+    Object.assign(this, { run, opinions, router, evaluator, metric, model });
     this.other = "";
     this.list = el("div", { class: "bin-list" });
     this.picture = el("div", {});
@@ -206,12 +206,12 @@ class DotChart {
     const passes = !limited(x.metric) || x.meets(row);
     const scores = [x, y].filter(Boolean).map((axis) => `${axis.metric.name} ${shown(axis.scores[row])}`);
     const name = `${this.run.cases[this.run.caseOf[row]].key}: ${scores.join(", ")}${passes ? "" : ", misses the threshold"}`;
-    const heat = goodness(x.metric, x.scores[row]);
-    const look = { class: `dot ${passes ? "passes" : "missed"} g${heat === null ? 3 : Math.round(6 * heat)}` };
+    const own = this.run.metricOf(this.evaluator, this.metric, this.opinions, row);
+    const look = { class: `dot ${passes ? "passes" : "missed"} g${heatStep(own, x.scores[row])}` };
     const shape = passes
       ? svg("circle", { ...look, cx, cy, r })
       : svg("path", { ...look, d: `M${cx} ${cy - r * 1.2}L${cx + r * 1.2} ${cy}L${cx} ${cy + r * 1.2}L${cx - r * 1.2} ${cy}Z` });
-    return stop(name, () => this.panel.open(row, rows), shape);
+    return stop(name, () => this.router.go(address.ofCase(this.run.nodeid(row))), shape);
   }
 
   #bars(rows, x) {
@@ -291,7 +291,7 @@ class DotChart {
               {},
               el(
                 "button",
-                { type: "button", class: "link", on: { click: () => this.panel.open(row, sorted) } },
+                { type: "button", class: "link", on: { click: () => this.router.go(address.ofCase(this.run.nodeid(row))) } },
                 said(this.run.cases[this.run.caseOf[row]].key),
               ),
               ` ${shown(x.scores[row])}`,

@@ -1,20 +1,27 @@
 // The eye's levels: domains, evaluators, metrics, models, and at the end the test cases of one model.
 
+const RADIAL_MODELS = 8;
+
 class Eye {
-  constructor(run, opinions, panel, root) {
-    Object.assign(this, { run, opinions, panel, root });
+  constructor(run, opinions, router, root) {
+    Object.assign(this, { run, opinions, router, root });
     this.path = [];
     this.draw();
   }
 
   /** Go to a level: [domain, evaluator id, metric key, model key], or fewer of these. */
-  go(path, focus = true) {
-    this.path = this.#known(path);
-    this.draw();
-    address.show(this.path.length ? address.ofEye(this.path) : "#eye");
-    if (!focus) return;
-    this.root.querySelector(".centre[role=button], .dots-back, .segments [tabindex='0']")?.focus({ preventScroll: true });
+  go(path) {
+    this.router.go(address.ofEye(this.#known(path)));
+    this.root.querySelector(".centre[role=button], .level-back, .segments [tabindex='0']")?.focus({ preventScroll: true });
     announce(this.#level().title);
+  }
+
+  /** Show a level without a change of the address. */
+  show(path) {
+    const known = this.#known(path);
+    if (known.join("\u0000") === this.path.join("\u0000")) return;
+    this.path = known;
+    this.draw();
   }
 
   draw() {
@@ -23,7 +30,7 @@ class Eye {
     const list = el("div", { class: "eye-list" }, this.#list(level));
     const bars = el("div", { class: "eye-bars", hidden: true });
     const compare = (wanted) => {
-      if (wanted) bars.replaceChildren(el("h3", {}, "Models compared"), barChart(this.run, level.pairs));
+      if (wanted) bars.replaceChildren(el("h3", {}, "Models compared"), ...this.#plots(level.pairs));
       bars.hidden = !wanted;
       list.hidden = wanted;
     };
@@ -32,7 +39,10 @@ class Eye {
       { type: "button", class: "plain", "aria-pressed": "false", on: { click: () => pressed(toggle, compare) } },
       "Compare the models",
     );
+    const ranked = this.path.length > 0 && this.run.models.length > RADIAL_MODELS;
+    const flat = ranked || this.path.length === 4;
     if (this.path.length === 4) picture.append(this.#dots());
+    else if (ranked) picture.append(this.#back(), el("div", { class: "plots" }, this.#plots(level.pairs)));
     else
       picture.append(
         rings(level, {
@@ -44,13 +54,53 @@ class Eye {
       );
     this.root.replaceChildren(
       this.#crumbs(),
+      this.#links() ?? "",
       el(
         "div",
-        { class: this.path.length === 4 ? "eye-frame dots-frame" : "eye-frame" },
+        { class: flat ? "eye-frame dots-frame" : "eye-frame" },
         picture,
-        this.path.length === 4 ? null : el("div", { class: "eye-side" }, toggle, list, bars),
+        flat ? null : el("div", { class: "eye-side" }, toggle, list, bars),
       ),
     );
+  }
+
+  /** Ranked dot plots of all models, one per metric; a model leads to its test cases. */
+  #plots(pairs) {
+    return pairs.map(([evaluator, metric]) =>
+      el(
+        "section",
+        { class: "plot" },
+        el(
+          "h3",
+          {},
+          el(
+            "button",
+            { type: "button", class: "link", on: { click: () => this.go([evaluator.domain, evaluator.id, ...(this.path.length ? [metric.key] : [])]) } },
+            said(pairs.every(([other]) => other === evaluator) ? metric.name : evaluator.name),
+          ),
+          el("span", { class: "quiet" }, ` ${said(metric.name).textContent}, ${ruled(metric)}${evaluator.safety && metric.primary ? ", worst case" : ""}`),
+        ),
+        rankedPlot(this.run, evaluator, metric, (place) => this.go([evaluator.domain, evaluator.id, metric.key, this.run.models[place].key])),
+      ),
+    );
+  }
+
+  /** Where the selection leads: its failures, and its cases in the matrix. */
+  #links() {
+    const [, evaluator, , model] = this.path;
+    if (!evaluator) return null;
+    const filters = { evaluator, model };
+    return el(
+      "p",
+      { class: "eye-links" },
+      el("a", { href: address.ofTab("failures", filters) }, "Failures of this selection"),
+      " ",
+      el("a", { href: address.ofTab("matrix", filters) }, "Its cases in the matrix"),
+    );
+  }
+
+  #back() {
+    return el("button", { type: "button", class: "plain level-back", on: { click: () => this.#up() } }, "↩ Up one level");
   }
 
   #key(event) {
@@ -112,7 +162,7 @@ class Eye {
     const own = this.run.evaluators.filter((line) => line.domain === name);
     return {
       label: titled(name),
-      ...this.#summed(own.map((line) => problemsOf(line))),
+      ...summed(own.map((line) => stateOf(line))),
       act: () => this.go([name]),
       children: own.map((line) => this.#evaluator(line, false)),
     };
@@ -121,7 +171,7 @@ class Eye {
   #evaluator(line, finer) {
     return {
       label: line.name,
-      ...problemsOf(line),
+      ...stateOf(line),
       act: () => this.go([line.domain, line.id]),
       children: finer ? line.metrics.map((metric) => this.#metric(line, metric, false)) : [],
     };
@@ -137,21 +187,22 @@ class Eye {
           : finer && values.length
             ? `${shown(Math.min(...values))} – ${shown(Math.max(...values))}`
             : "",
-      ...problemsOf(line, metric),
+      ...stateOf(line, metric),
       act: () => this.go([line.domain, line.id, metric.key]),
       children: finer ? this.#models(line, metric) : [],
     };
   }
 
   #models(line, metric) {
-    return this.run.models.flatMap(({ key, name }, place) => {
+    return this.run.models.flatMap(({ key, name, label }, place) => {
       const cell = metric.models[place];
       if (!cell) return [];
       return [
         {
-          label: name,
-          value: shown(cell.value),
-          ...problemsOf(line, metric, place),
+          label,
+          full: name,
+          value: shownShort(cell.value),
+          ...stateOf(line, metric, place),
           act: () => this.go([line.domain, line.id, metric.key, key]),
           children: [],
         },
@@ -175,12 +226,6 @@ class Eye {
     });
   }
 
-  #summed(parts) {
-    const count = parts.reduce((sum, part) => sum + part.count, 0);
-    const level = Math.min(...parts.map((part) => part.level));
-    return { count, level, worst: this.run.meta.severities[level] ?? "low", missed: parts.some((part) => part.missed) };
-  }
-
   #list(level) {
     if (!level.children.length) return el("p", { class: "quiet" }, "Nothing was scored here.");
     const outer = this.path.length === 3;
@@ -195,7 +240,7 @@ class Eye {
             "button",
             {
               type: "button",
-              class: child.count || child.missed ? `item problem ${child.worst}` : "item fine",
+              class: `item ${child.state}`,
               on: { click: child.act },
             },
             el("span", { class: "item-name" }, said(child.name ?? child.label)),
@@ -203,7 +248,7 @@ class Eye {
             el(
               "span",
               { class: "item-state" },
-              child.count ? `${many(child.count, "problem")}, ${child.worst}` : child.missed ? "misses its threshold" : "✓ fine",
+              stateWords(child),
             ),
           ),
         ),
@@ -246,14 +291,14 @@ class Eye {
     const metric = this.run.evaluators[evaluator].metrics.findIndex((line) => line.key === key);
     const model = this.run.models.findIndex((line) => line.key === modelKey);
     const entry = this.run.evaluators[evaluator].metrics[metric];
-    const chart = new DotChart(this.run, this.opinions, this.panel, { evaluator, metric, model });
+    const chart = new DotChart(this.run, this.opinions, this.router, { evaluator, metric, model });
     return el(
       "div",
       {},
       el(
         "div",
         { class: "dots-head" },
-        el("button", { type: "button", class: "plain dots-back", on: { click: () => this.#up() } }, "↩ Close"),
+        this.#back(),
         el(
           "p",
           {},
@@ -261,7 +306,7 @@ class Eye {
           " on ",
           said(entry.name),
           ", mean ",
-          shown(entry.models[model]?.value),
+          shown(entry.models[model]?.mean),
           ` (${ruled(entry)})`,
         ),
       ),
@@ -284,23 +329,56 @@ function pressed(button, act) {
   act(now);
 }
 
-/** How many problems an evaluator has, on one metric, of one model; and whether a mean misses a threshold.
+/** The state of an evaluator, on one metric, of one model: how many of its assessments miss the threshold.
  *
- * Problems that name no metric count to the primary one; those that name no model, to every model.
+ * It counts what the tables show, so that a segment and a table never disagree.
  */
-function problemsOf(evaluator, metric = null, model = null) {
-  let count = 0;
-  let level = 3;
-  for (const [about, of, severity, times] of evaluator.problems) {
-    const place = about < 0 ? evaluator.metrics.findIndex(({ primary }) => primary) : about;
-    if (metric && evaluator.metrics[place] !== metric) continue;
-    if (model !== null && of >= 0 && of !== model) continue;
-    count += times;
-    level = Math.min(level, severity);
+function stateOf(evaluator, metric = null, model = null) {
+  const metrics = metric ? [metric] : [primaryOf(evaluator)[1]];
+  let [missed, judged, scored] = [0, 0, 0];
+  for (const entry of metrics) {
+    for (const cell of model === null ? entry.models : [entry.models[model]]) {
+      scored += cell ? 1 : 0;
+      judged += cell?.state === "misses" || cell?.state === "meets" ? 1 : 0;
+      missed += cell?.state === "misses" ? 1 : 0;
+    }
   }
-  const metrics = metric ? [metric] : evaluator.metrics;
-  const missed = metrics.some(
-    (entry) => entry.judged && (model === null ? entry.models : [entry.models[model]]).some((cell) => cell?.passes === false),
-  );
-  return { count, level, worst: ["high", "medium", "low"][level] ?? "medium", missed };
+  return summed([{ count: missed, judged, scored }]);
+}
+
+/** The state of several parts together. */
+function summed(parts) {
+  const total = (name) => parts.reduce((sum, part) => sum + part[name], 0);
+  const [count, judged, scored] = [total("count"), total("judged"), total("scored")];
+  return { count, judged, scored, state: count ? "misses" : judged ? "meets" : scored ? "unjudged" : "unscored" };
+}
+
+function stateWords({ state, count, judged }) {
+  if (state === "misses") return judged > 1 ? `✗ ${count} of ${judged} miss the threshold` : "✗ misses the threshold";
+  return { meets: "✓ meets the threshold", unjudged: "no threshold", unscored: "not scored" }[state];
+}
+
+/** The small eye of the overview: its segments lead to the large one. */
+class GlanceEye {
+  constructor(run, router, root) {
+    const domains = [...new Set(run.evaluators.map(({ domain }) => domain))];
+    const level = {
+      title: "All domains",
+      children: domains.map((name) => {
+        const own = run.evaluators.filter(({ domain }) => domain === name);
+        return {
+          label: titled(name),
+          ...summed(own.map((line) => stateOf(line))),
+          act: () => router.go(address.ofEye([name])),
+          children: own.map((line) => ({
+            label: line.name,
+            ...stateOf(line),
+            act: () => router.go(address.ofEye([name, line.id])),
+            children: [],
+          })),
+        };
+      }),
+    };
+    root.replaceChildren(rings(level, { title: "All domains", note: "", act: null, hover: () => {} }, true));
+  }
 }

@@ -31,12 +31,7 @@ function mark(stretch, span, metric) {
   const note = [score === undefined || score === null ? "" : `${metric.name} ${shown(score)}`, span.message ?? ""]
     .filter(Boolean)
     .join(": ");
-  return el(
-    "mark",
-    { class: spanLevel(span, metric), title: note },
-    stretch,
-    note && el("span", { class: "note" }, ` [${note}]`),
-  );
+  return el("mark", { class: spanLevel(span, metric), title: note }, stretch);
 }
 
 /** "found" for a finding without a score, else "good" or "bad". */
@@ -47,6 +42,7 @@ function spanLevel(span, metric) {
   return (metric.better === "higher" ? Number(score) >= limit : Number(score) <= limit) ? "good" : "bad";
 }
 
+const LONG_TEXT = 900;
 const WORST_FIRST = ["found", "bad", "good"];
 
 function worstSpan(spans, metric) {
@@ -57,11 +53,17 @@ function worstSpan(spans, metric) {
   });
 }
 
+/** A box for a text; a long one scrolls, so that it can be reached by keyboard. */
+function textFrame(nodes, length) {
+  const long = length > LONG_TEXT ? { class: "text long", tabindex: "0", role: "group", "aria-label": "Text" } : { class: "text" };
+  return el("div", { ...long, dir: "auto" }, nodes);
+}
+
 /** A text in a box, with a line that says what is left out. */
 function textBox(text, fragments = [], metric = null, part = "answer") {
   const [beginning, leftOut] = parted(text);
   const nodes = metric ? marked(text, fragments, metric, part) : [beginning];
-  const box = el("div", { class: "text", dir: "auto" }, nodes);
+  const box = textFrame(nodes, beginning.length);
   if (!leftOut) return [box];
   return [box, el("p", { class: "left-out" }, `${counted(leftOut)} more characters; the results files hold all of them.`)];
 }

@@ -28,6 +28,49 @@ function limited(metric) {
   return metric.judged && Number.isFinite(Number(metric.threshold));
 }
 
+/** Two decimals, or three digits. */
+function shownShort(value) {
+  const number = Number(value);
+  if (!Number.isFinite(number)) return shown(number);
+  return Math.abs(number) < 10 ? String(Number(number.toFixed(2))).replace("-", "−") : String(Number(number.toPrecision(3)));
+}
+
+/** Distance of a value to the threshold: -1 for the worst one, 0 at the threshold, 1 for the best one.
+ *
+ * A function of the value; null for a metric without a threshold.
+ */
+function distanceOf(metric) {
+  if (!limited(metric)) return null;
+  const threshold = Number(metric.threshold);
+  const higher = metric.better === "higher";
+  const [low, high] = metric.range.map(Number);
+  const wayTo = (end) => (Number.isFinite(end) ? Math.abs(end - threshold) : Math.abs(threshold));
+  const [above, below] = [wayTo(higher ? high : low), wayTo(higher ? low : high)];
+  return (value) => {
+    const gap = higher ? value - threshold : threshold - value;
+    const way = gap >= 0 ? above : below;
+    if (!way) return gap >= 0 ? 1 : -1;
+    return Math.max(-1, Math.min(1, gap / way));
+  };
+}
+
+/** A step of the scale of colours, 0 to 6; 3 for a score without a threshold. */
+function heatStep(metric, value) {
+  const measure = distanceOf(metric);
+  if (!measure || value === null || !Number.isFinite(Number(value))) return 3;
+  const share = measure(Number(value));
+  const depth = Math.max(1, Math.ceil(3 * Math.abs(share)));
+  return meets(metric, value) ? 3 + depth : 3 - depth;
+}
+
+/** The place of an evaluator's primary metric. */
+function primaryPlace(evaluator) {
+  return Math.max(
+    0,
+    evaluator.metrics.findIndex(({ primary }) => primary),
+  );
+}
+
 /** From 0, the metric's worst value, to 1, its best; null where its range has no such ends. */
 function goodness(metric, value) {
   const [low, high] = metric.range.map(Number);

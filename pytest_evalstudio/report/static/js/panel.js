@@ -1,99 +1,357 @@
-// The case panel: everything about one case and model, at the side of the page.
+// The case view: question and expectation pinned, up to four models' answers side by side.
+
+const MOST_ANSWERS = 4;
+const BETWEEN_PX = 300;
 
 class Panel {
-  constructor(run) {
-    this.run = run;
+  /** `list` gives the rows that "previous" and "next" lead to. */
+  constructor(run, router, list) {
+    Object.assign(this, { run, router, list });
     this.root = document.getElementById("panel");
-    this.root.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") {
-        event.stopPropagation();
-        this.close();
-      }
-    });
+    this.highlight = "auto";
+    this.root.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** Show a row.
-   *
-   * `rows`: those that "previous" and "next" lead to.
-   */
-  async open(row, rows = [row]) {
-    const opener = this.root.contains(document.activeElement) ? this.opener : document.activeElement;
+  get isOpen() {
+    return !this.root.hidden;
+  }
+
+  /** Show a row, and some other models' answers next to it. */
+  async open(row) {
     const turn = (this.turn ?? 0) + 1;
     this.turn = turn;
-    const [texts, opinions] = [await this.run.texts(row), await this.run.opinions()];
+    const opinions = await this.run.opinions();
+    const texts = new Map([[row, await this.run.texts(row)]]);
     if (turn !== this.turn) return;
-    this.opener = opener;
+    if (!this.isOpen) this.opener = document.activeElement;
+    const same = this.row !== undefined && this.run.caseOf[this.row] === this.run.caseOf[row];
     this.row = row;
-    this.rows = rows;
-    this.root.replaceChildren(this.#head(), ...this.#body(texts, opinions));
+    this.opinions = opinions;
+    this.texts = texts;
+    this.others = same ? this.others.filter((other) => other !== row) : this.#chosen(row);
+    await this.#load();
+    if (turn !== this.turn) return;
+    this.#draw();
     this.root.hidden = false;
+    document.documentElement.classList.add("case-open");
     this.root.scrollTop = 0;
     this.root.focus({ preventScroll: true });
-    address.show(address.ofCase(this.run.nodeid(row)));
   }
 
-  close() {
+  /** Hide the view without a change of the address. */
+  hide() {
+    if (!this.isOpen) return;
+    this.turn = (this.turn ?? 0) + 1;
     this.root.hidden = true;
     this.root.replaceChildren();
-    address.show("#cases");
-    if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
+    this.row = undefined;
+    document.documentElement.classList.remove("case-open");
+    const { opener } = this;
+    setTimeout(() => opener?.isConnected && opener.focus({ preventScroll: true })); // after the browser went to the address
   }
 
-  #head() {
-    const { run, row, rows } = this;
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, input")) return;
+    const acts = { Escape: () => this.router.back("#matrix"), j: () => this.#step(1), k: () => this.#step(-1) };
+    if (!acts[event.key]) return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[event.key]();
+  }
+
+  #step(by) {
+    const rows = this.list();
+    const place = rows.indexOf(this.row);
+    const next = rows[place + by];
+    if (place >= 0 && next !== undefined) this.router.go(address.ofCase(this.run.nodeid(next)), { replace: true });
+  }
+
+  /** Other answers that are shown at first: those whose verdict differs come first, as many as there is room for. */
+  #chosen(row) {
+    const room = Math.min(MOST_ANSWERS, Math.max(1, Math.floor((innerWidth - BETWEEN_PX) / 400))) - 1;
+    const passes = PASSING.has(this.run.verdict(row));
+    const others = this.#siblings(row);
+    const differing = others.filter((other) => PASSING.has(this.run.verdict(other)) !== passes);
+    return (differing.length ? differing : []).slice(0, Math.min(room, 1));
+  }
+
+  #siblings(row) {
+    const { run } = this;
+    const rows = [...run.rowsOf(run.caseOf[row])].filter((other) => other !== row);
+    return rows.sort((a, b) => run.byName.compare(run.models[run.modelOf[a]].name, run.models[run.modelOf[b]].name));
+  }
+
+  async #load() {
+    for (const other of this.others) if (!this.texts.has(other)) this.texts.set(other, await this.run.texts(other));
+  }
+
+  #draw() {
+    const { run, row, others } = this;
+    const texts = this.texts.get(row);
+    const shownRows = [row, ...others];
+    const mode = this.#mode(texts, shownRows);
+    this.root.classList.toggle("several", shownRows.length > 1);
+    this.root.replaceChildren(
+      this.#head(texts),
+      el(
+        "div",
+        { class: "case-grid", "data-answers": String(shownRows.length) },
+        el("div", { class: "pinned", tabindex: "0", role: "group", "aria-label": "Expectation" }, this.#pinned(texts)),
+        el(
+          "div",
+          { class: "answers" },
+          shownRows.map((each) => this.#answer(each, mode)),
+        ),
+      ),
+    );
+  }
+
+  #head(texts) {
+    const { run, row } = this;
     const line = run.cases[run.caseOf[row]];
+    const rows = this.list();
     const place = rows.indexOf(row);
-    const step = (to, label, name) =>
+    const step = (by, label, name) =>
       el(
         "button",
-        { type: "button", disabled: rows[to] === undefined, "aria-label": name, on: { click: () => this.open(rows[to], rows) } },
+        { type: "button", disabled: place < 0 || rows[place + by] === undefined, "aria-label": name, title: name, on: { click: () => this.#step(by) } },
         label,
       );
+    const question = texts ? parted(texts.input)[0] : line.question;
     return el(
       "div",
       { class: "panel-head" },
       el(
         "div",
         { class: "panel-buttons" },
-        place >= 0 && rows.length > 1 && [step(place - 1, "‹", "Previous case"), step(place + 1, "›", "Next case")],
-        el("button", { type: "button", class: "close", "aria-label": "Close", on: { click: () => this.close() } }, "×"),
+        step(-1, "‹", "Previous case (k)"),
+        place >= 0 && el("span", { class: "quiet position" }, `${counted(place + 1)} of ${counted(rows.length)}`),
+        step(1, "›", "Next case (j)"),
+        el(
+          "button",
+          { type: "button", class: "close", "aria-label": "Close", title: "Close (Esc)", on: { click: () => this.router.back("#matrix") } },
+          "×",
+        ),
       ),
-      el("p", { class: "kicker" }, said(run.meta.files[line.file])),
-      el("h2", { id: "panel-title" }, said(line.key)),
-      el("p", { class: "byline" }, verdictMark(run.verdict(row)), " ", el("strong", {}, said(run.models[run.modelOf[row]].name))),
+      el("p", { class: "key" }, said(line.key), " · ", said(run.meta.files[line.file])),
+      el("h2", { id: "panel-title", class: "question", dir: "auto" }, question.slice(0, 400) || line.key),
+      this.#tools(texts),
     );
   }
 
-  #body(texts, opinions) {
-    const scores = this.#scores(opinions, texts);
-    if (!texts) {
-      return [
-        scores,
+  #tools(texts) {
+    const { run, row } = this;
+    const siblings = this.#siblings(row);
+    const modes = this.#modes(texts, [row, ...this.others]);
+    return el(
+      "div",
+      { class: "tools" },
+      modes.length > 1 &&
+        chooser("Highlight by", modes, this.#mode(texts, [row, ...this.others]), (value) => {
+          this.highlight = value;
+          this.#draw();
+        }),
+      siblings.length > 0 &&
         el(
-          "p",
-          { class: "notice" },
-          "The texts of this case are in the results files only: the page would have become too large.",
+          "div",
+          { class: "others", role: "group", "aria-label": "Other models" },
+          el("span", { class: "field-name" }, "Other models"),
+          siblings.map((other) => {
+            const on = this.others.includes(other);
+            return el(
+              "button",
+              {
+                type: "button",
+                class: "plain other",
+                "aria-pressed": String(on),
+                disabled: !on && this.others.length >= MOST_ANSWERS - 1,
+                title: run.models[run.modelOf[other]].name,
+                on: { click: () => this.#toggle(other) },
+              },
+              verdictMark(run.verdict(other), true),
+              " ",
+              said(run.models[run.modelOf[other]].label),
+            );
+          }),
         ),
-        ...this.#foot(null),
-      ];
-    }
-    const answers = el("div", {});
-    const draw = (run, evaluator) => answers.replaceChildren(...this.#answer(texts, opinions, run, evaluator, draw));
-    draw(0, this.#colouring(texts.answers[0]));
-    return [
-      scores,
-      texts.reason && panelPart("Reason", textBox(texts.reason)),
-      panelPart("Prompt", textBox(texts.input)),
-      texts.expected_output && panelPart("Expected answer", textBox(texts.expected_output)),
-      texts.output_condition && panelPart("Condition", textBox(texts.output_condition)),
-      answers,
-      ...this.#foot(texts),
-    ].filter(Boolean);
+      el(
+        "p",
+        { class: "highlights" },
+        el("span", {}, "Highlights: "),
+        el("del", {}, "missing in the answer"),
+        " ",
+        el("ins", {}, "only in the answer"),
+        " ",
+        el("mark", { class: "bad" }, "below the threshold"),
+        " ",
+        el("mark", { class: "found" }, "found"),
+        " ",
+        el("mark", { class: "used" }, "passage that the answer repeats"),
+      ),
+    );
   }
 
-  /** A card per evaluator, those that pass behind the others. */
-  #scores(opinions, texts) {
-    const { run, row } = this;
+  async #toggle(other) {
+    this.others = this.others.includes(other) ? this.others.filter((each) => each !== other) : [...this.others, other];
+    await this.#load();
+    this.#draw();
+  }
+
+  /** Ways to highlight the answers: a difference, or an evaluator that scored their sentences. */
+  #modes(texts, rows) {
+    const marking = this.run.evaluators.filter(({ id }) =>
+      rows.some((row) => this.texts.get(row)?.answers.some((answer) => answer.fragments?.[id])),
+    );
+    return [
+      ...(texts?.expected_output ? [["expected", "difference from the expected answer"]] : []),
+      ...(rows.length > 1 ? [["first", "difference from the first answer"]] : []),
+      ...marking.map(({ id, name }) => [`by:${id}`, name]),
+      ["none", "nothing"],
+    ];
+  }
+
+  #mode(texts, rows) {
+    const modes = this.#modes(texts, rows).map(([name]) => name);
+    if (modes.includes(this.highlight)) return this.highlight;
+    const failed = modes.find((name) => {
+      const place = this.run.evaluators.findIndex(({ id }) => `by:${id}` === name);
+      return place >= 0 && this.run.meta.states[this.opinions[place].states[this.row]] === "failed";
+    });
+    return failed ?? modes[0];
+  }
+
+  #pinned(texts) {
+    if (!texts) return el("p", { class: "notice" }, "The texts of this case are in the results files only: the page would have become too large.");
+    const answer = parted(texts.answers[0].text)[0];
+    const full = parted(texts.input)[0].length > 400;
+    return [
+      full && panelPart("Question", textBox(texts.input)),
+      texts.expected_output && panelPart("Expected", this.#expected(texts.expected_output, answer)),
+      texts.output_condition && panelPart("Condition", [el("code", { class: "condition", dir: "auto" }, parted(texts.output_condition)[0])]),
+      texts.reason && panelPart("Reason", textBox(texts.reason)),
+      texts.flips &&
+        panelPart("Flips", [
+          el(
+            "ul",
+            { class: "plain-list" },
+            texts.flips.map((flip) => flipLine(this.run, this.router, this.row, flip)),
+          ),
+        ]),
+      texts.categories &&
+        panelPart("Tags", [
+          el(
+            "p",
+            { class: "tags" },
+            texts.categories.map((name) => el("span", { class: "tag" }, said(name))),
+          ),
+        ]),
+    ];
+  }
+
+  #expected(expected, answer) {
+    const [beginning, leftOut] = parted(expected);
+    const [gone] = changedWords(beginning, answer);
+    return [
+      textFrame(stretchNodes(gone, "del"), beginning.length),
+      leftOut && el("p", { class: "left-out" }, `${counted(leftOut)} more characters are in the results files.`),
+    ];
+  }
+
+  /** One model's column. */
+  #answer(row, mode) {
+    const { run } = this;
+    const texts = this.texts.get(row);
+    const model = run.models[run.modelOf[row]];
+    const body = el("div", {});
+    const draw = (number) => body.replaceChildren(...(texts ? this.#texts(row, texts, number, mode, draw) : [el("p", { class: "quiet" }, "not on this page")]));
+    draw(0);
+    return el(
+      "article",
+      { class: "answer-column", "aria-label": model.name },
+      el("h3", { class: "answer-model", title: model.name }, verdictMark(run.verdict(row)), " ", said(model.label)),
+      body,
+      this.#scores(row, texts),
+      texts ? this.#foot(row, texts) : null,
+    );
+  }
+
+  #texts(row, texts, number, mode, draw) {
+    const answer = texts.answers[number];
+    const [beginning] = parted(answer.text);
+    const repeats =
+      texts.answers.length > 1 &&
+      chooser(
+        "Repeat",
+        texts.answers.map((_, place) => [String(place), `${place + 1} of ${texts.answers.length}`]),
+        String(number),
+        (value) => draw(Number(value)),
+      );
+    const [metric, fragments] = this.#colouring(row, answer, mode);
+    return [
+      repeats,
+      answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
+      beginning ? this.#answerBox(row, texts, answer, mode, metric, fragments) : el("p", { class: "quiet" }, "no answer"),
+      this.#context(texts, answer, fragments, metric),
+    ]
+      .flat()
+      .filter(Boolean);
+  }
+
+  #colouring(row, answer, mode) {
+    const place = mode.startsWith("by:") ? this.run.evaluators.findIndex(({ id }) => id === mode.slice(3)) : -1;
+    if (place < 0) return [null, []];
+    const entry = Math.max(
+      0,
+      this.run.evaluators[place].metrics.findIndex(({ colours }) => colours),
+    );
+    return [this.run.metricOf(place, entry, this.opinions, row), answer.fragments?.[mode.slice(3)] ?? []];
+  }
+
+  #answerBox(row, texts, answer, mode, metric, fragments) {
+    if (metric) return textBox(answer.text, fragments, metric);
+    const [beginning, leftOut] = parted(answer.text);
+    const first = this.texts.get(this.row);
+    const base = mode === "expected" ? texts.expected_output : mode === "first" && row !== this.row ? first?.answers[0].text : null;
+    if (!base) return textBox(answer.text);
+    const [, added] = changedWords(parted(base)[0], beginning);
+    return [
+      textFrame(stretchNodes(added, "ins"), beginning.length),
+      leftOut && el("p", { class: "left-out" }, `${counted(leftOut)} more characters; the results files hold all of them.`),
+    ];
+  }
+
+  #context(texts, answer, fragments, metric) {
+    if (!answer.context) {
+      return texts.contextsElsewhere ? el("p", { class: "left-out" }, "The retrieved chunks are in the results files only.") : null;
+    }
+    const { chunks, sources, left_out: leftOut } = answer.context;
+    const said_ = parted(answer.text)[0];
+    return el(
+      "details",
+      { class: "passing context", open: fragments.some((span) => span.part?.startsWith("context:")) },
+      el("summary", {}, `Context: ${many(chunks.length + leftOut, "chunk")}`),
+      chunks.map((chunk, place) => {
+        const part = `context:${place}`;
+        const [beginning, more] = parted(chunk);
+        const scored = fragments.some((span) => span.part === part);
+        const nodes = scored
+          ? marked(chunk, fragments, metric, part)
+          : usedPassages(beginning, said_).map(([text, used]) => (used ? el("mark", { class: "used" }, text) : text));
+        return el(
+          "div",
+          { class: "chunk" },
+          el("p", { class: "chunk-source" }, `${place + 1}. `, said(sources[place] ?? "")),
+          textFrame(nodes, beginning.length),
+          more > 0 && el("p", { class: "left-out" }, `${counted(more)} more characters are in the results files.`),
+        );
+      }),
+      leftOut > 0 && el("p", { class: "left-out" }, `${counted(leftOut)} more chunks are in the results files.`),
+    );
+  }
+
+  /** The evaluators that fail the answer; those that pass are folded. */
+  #scores(row, texts) {
+    const { run, opinions } = this;
     const cards = { first: [], passing: [] };
     run.evaluators.forEach((evaluator, place) => {
       const state = run.meta.states[opinions[place].states[row]];
@@ -101,245 +359,46 @@ class Panel {
       const scores = opinions[place].scores.map((column) => column[row]);
       const pile = state === "failed" || state === "error" ? cards.first : cards.passing;
       const metrics = evaluator.metrics.map((_, number) => run.metricOf(place, number, opinions, row));
-      pile.push(scoreCard({ ...evaluator, metrics }, state, scores, texts?.reasons?.[evaluator.id]));
+      const own = metrics.some((metric, number) => metric !== evaluator.metrics[number]);
+      pile.push(scoreCard({ ...evaluator, metrics }, state, scores, texts?.reasons?.[evaluator.id], own));
     });
     const { first, passing } = cards;
-    if (!first.length && !passing.length) return null;
-    const rest = passing.length
-      ? el(
-          "details",
-          { class: "passing", open: !first.length },
-          el("summary", {}, `${many(passing.length, "evaluator")} without a complaint`),
-          el("ul", { class: "score-cards" }, passing),
-        )
-      : null;
-    return panelPart("Scores", [first.length ? el("ul", { class: "score-cards" }, first) : null, rest]);
-  }
-
-  /** The evaluator whose sentences are coloured first: one that the case failed, if it marked any. */
-  #colouring(answer) {
-    const marking = Object.keys(answer.fragments ?? {}).filter((id) =>
-      this.run.evaluators.some((evaluator) => evaluator.id === id),
-    );
-    return marking[0] ?? "";
-  }
-
-  #answer(texts, opinions, number, colouring, draw) {
-    const answer = texts.answers[number];
-    const evaluator = this.run.evaluators.findIndex(({ id }) => id === colouring);
-    const place = Math.max(
-      0,
-      this.run.evaluators[evaluator]?.metrics.findIndex((entry) => entry.colours),
-    );
-    const metric = evaluator < 0 ? null : this.run.metricOf(evaluator, place, opinions, this.row);
-    const fragments = metric ? answer.fragments?.[colouring] : [];
-    const marking = this.run.evaluators.filter(({ id }) => answer.fragments?.[id]);
-    const tools = el(
-      "div",
-      { class: "tools" },
-      texts.answers.length > 1 &&
-        chooser(
-          "Repeat",
-          texts.answers.map((_, place) => [String(place), `${place + 1} of ${texts.answers.length}`]),
-          String(number),
-          (value) => {
-            draw(Number(value), this.#colouring(texts.answers[Number(value)]));
-          },
-        ),
-      marking.length > 0 &&
-        chooser("Colours of", [...marking.map(({ id, name }) => [id, name]), ["", "none"]], colouring, (value) =>
-          draw(number, value),
-        ),
-    );
-    const [beginning] = parted(answer.text);
     return [
-      panelPart("Actual answer", [
-        tools.childElementCount ? tools : null,
-        answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),
-        beginning ? textBox(answer.text, fragments, metric) : el("p", { class: "quiet" }, "no answer"),
-      ]),
-      this.#context(texts, answer, fragments, metric),
-      panelPart("Cost", [this.#cost(answer)]),
-    ].filter(Boolean);
+      first.length ? el("ul", { class: "score-cards" }, first) : null,
+      passing.length
+        ? el(
+            "details",
+            { class: "passing" },
+            el("summary", {}, passedWords(run, opinions, row)),
+            el("ul", { class: "score-cards" }, passing),
+          )
+        : null,
+    ];
   }
 
-  #context(texts, answer, fragments, metric) {
-    if (!answer.context) {
-      return texts.contextsElsewhere
-        ? panelPart("Context", [el("p", { class: "left-out" }, "The retrieved chunks are in the results files only.")])
-        : null;
-    }
-    const { chunks, sources, left_out: leftOut } = answer.context;
-    return panelPart("Context", [
-      chunks.map((chunk, place) => {
-        const [beginning] = parted(chunk);
-        const found = (fragments ?? []).some((span) => span.part === `context:${place}`);
-        return el(
-          "details",
-          { class: "chunk", open: found },
-          el(
-            "summary",
-            {},
-            `${place + 1}. `,
-            said(sources[place] ?? ""),
-            " ",
-            el("span", { class: "quiet" }, said(beginning.slice(0, 60))),
-          ),
-          textBox(chunk, fragments, metric, `context:${place}`),
-        );
-      }),
-      leftOut > 0 && el("p", { class: "left-out" }, `${counted(leftOut)} more chunks are in the results files.`),
-    ]);
-  }
-
-  #cost(answer) {
+  #foot(row, texts) {
+    const answer = texts.answers[0];
+    const nodeid = this.run.nodeid(row);
+    const command = pytestCommand(nodeid);
+    const given = (value, unit) => (value === null || value === undefined ? "not recorded" : `${shown(value)} ${unit}`);
     const parts = [
-      ["Cost", answer.cost === null || answer.cost === undefined ? "not known" : `${shown(answer.cost)} USD`],
-      ["Duration", answer.duration_s === null || answer.duration_s === undefined ? "not known" : `${shown(answer.duration_s)} s`],
-      ["Retries", answer.retries ?? 0],
-      ...Object.entries(answer.usage ?? {}).map(([name, count]) => [name.replaceAll("_", " "), shown(count)]),
+      ["Cost", given(answer.cost, "USD")],
+      ["Duration", answer.duration_s ? given(answer.duration_s, "s") : "not recorded"],
+      ...(answer.retries ? [["Retries", answer.retries]] : []),
+      ...Object.entries(answer.usage ?? {}).map(([name, count]) => [titled(name), shown(count)]),
     ];
     return el(
-      "dl",
-      { class: "facts" },
-      parts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))),
-    );
-  }
-
-  #foot(texts) {
-    const { run, row } = this;
-    const nodeid = run.nodeid(row);
-    const command = pytestCommand(nodeid);
-    const others = run.siblings(row).filter((other) => other !== row);
-    return [
-      texts?.flips &&
-        panelPart("Flips", [
-          el(
-            "ul",
-            { class: "plain-list" },
-            texts.flips.map((flip) => this.#flip(flip)),
-          ),
-        ]),
-      others.length > 0 &&
-        panelPart("The same case", [
-          el(
-            "ul",
-            { class: "inline-list" },
-            others.map((other) =>
-              el(
-                "li",
-                {},
-                verdictMark(run.verdict(other)),
-                " ",
-                el(
-                  "button",
-                  { type: "button", class: "link", on: { click: () => this.open(other) } },
-                  said(run.models[run.modelOf[other]].name),
-                ),
-              ),
-            ),
-          ),
-        ]),
-      panelPart("Run again", [
-        command
-          ? el("p", { class: "command" }, el("code", {}, said(command)), " ", copyButton(command, "Copy"))
-          : el("p", { class: "quiet" }, said(nodeid), " has characters that a shell cannot be trusted with."),
-      ]),
-      texts?.categories &&
-        panelPart("Categories", [
-          el(
-            "p",
-            { class: "tags" },
-            texts.categories.map((name) => el("span", { class: "tag" }, said(name))),
-          ),
-        ]),
-    ].filter(Boolean);
-  }
-
-  #flip(flip) {
-    const { run, row } = this;
-    const source = run.siblingOf(row, flip.source);
-    const original =
-      source < 0
-        ? said(flip.source)
-        : el("button", { type: "button", class: "link", on: { click: () => this.open(source) } }, said(flip.source));
-    const how = flip.direction === "pass_to_fail" ? "pass → fail" : "fail → pass";
-    const words = ` ${shown(flip.source_score)} → ${shown(flip.score)}, threshold ${shown(flip.threshold)}, by `;
-    return el(
-      "li",
-      {},
-      el("strong", {}, how),
-      " ",
-      said(`${flip.evaluator}.${flip.metric}`),
-      words,
-      said(flip.perturbators.join(", ")),
-      "; original: ",
-      original,
-    );
-  }
-}
-
-function panelPart(title, content) {
-  return el("section", { class: "panel-part" }, el("h3", { class: "panel-title" }, title), ...content.flat(3).filter(Boolean));
-}
-
-/** One evaluator's metrics with their thresholds, and why. */
-function scoreCard(evaluator, state, scores, reason) {
-  const figures = evaluator.metrics
-    .map((metric, number) => [metric, scores[number]])
-    .filter(([metric, score]) => !Number.isNaN(score) && (!evaluator.boolean || metric.primary || score !== 0))
-    .map(([metric, score]) =>
+      "details",
+      { class: "passing" },
+      el("summary", {}, "Run again, cost"),
+      command
+        ? el("p", { class: "command" }, el("code", {}, said(command)), " ", copyButton(command, "Copy"))
+        : el("p", { class: "quiet" }, said(nodeid), " has characters that a shell cannot be trusted with."),
       el(
-        "div",
-        { class: "figure-line", title: metric.description },
-        el("dt", {}, said(metric.name)),
-        el(
-          "dd",
-          {},
-          shown(score),
-          " ",
-          limited(metric) && passMark(meets(metric, score)),
-          " ",
-          el("span", { class: "quiet" }, limited(metric) ? ruled(metric) : ""),
-        ),
+        "dl",
+        { class: "facts" },
+        parts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))),
       ),
     );
-  return el(
-    "li",
-    { class: `score-card ${state}` },
-    el("h4", {}, el("a", { href: `#${evaluator.anchor}` }, said(evaluator.name)), " ", stateMark(state)),
-    figures.length ? el("dl", {}, figures) : null,
-    reason && el("p", { class: "quiet", dir: "auto" }, reason),
-  );
-}
-
-const VERDICT_SIGNS = { passed: "✓", failed: "✗", error: "!", skipped: "–", xfailed: "x", xpassed: "X", not_run: "○" };
-
-function verdictMark(verdict) {
-  return el(
-    "span",
-    { class: `verdict ${verdict}` },
-    el("span", { "aria-hidden": "true" }, VERDICT_SIGNS[verdict] ?? "?"),
-    ` ${verdict}`,
-  );
-}
-
-function stateMark(state) {
-  const words = {
-    passed: "passes",
-    failed: "misses its threshold",
-    error: "could not judge",
-    not_applicable: "not applicable",
-    scored: "scored",
-  };
-  return el("span", { class: `state ${state}` }, words[state]);
-}
-
-function passMark(passes) {
-  return el(
-    "span",
-    { class: passes ? "ok" : "miss" },
-    el("span", { "aria-hidden": "true" }, passes ? "✓" : "✗"),
-    aside(passes ? " meets the threshold" : " misses the threshold"),
-  );
+  }
 }

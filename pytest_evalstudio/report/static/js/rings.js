@@ -2,35 +2,39 @@
 
 const EYE = { centre: 74, inner: [80, 184], outer: [190, 226], label: 234 };
 const TURN = 2 * Math.PI;
-const MOST_LABELS = 64;
-const FEW_LABELS = 18;
+const MOST_LABELS = 40;
+const LINE_PX = 15;
+const OUTER_CHARS = 20;
 
-/** The drawing of a level. `centre` is its middle: { title, note, act }. */
-function rings(level, centre) {
+/** The drawing of a level. `centre` is its middle: { title, note, act, hover }; a compact one has no outer labels. */
+function rings(level, centre, compact = false) {
   // Wider with more children, but not in proportion: a child with one of its own must still have room for its name.
   const weights = level.children.map(({ children }) => 1 + 0.35 * Math.max(0, children.length - 1));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
-  const outer = level.children.reduce((sum, { children }) => sum + children.length, 0);
   const nodes = [];
+  const labels = [];
   let start = 0;
   level.children.forEach((child, place) => {
     const end = start + (weights[place] / whole) * TURN;
     nodes.push(segment(child, EYE.inner, start, end, "inner"));
     child.children.forEach((grandchild, number) => {
       const width = (end - start) / child.children.length;
-      nodes.push(segment(grandchild, EYE.outer, start + number * width, start + (number + 1) * width, "outer", outer));
+      const from = start + number * width;
+      nodes.push(segment(grandchild, EYE.outer, from, from + width, "outer"));
+      labels.push({ text: grandchild.label, state: grandchild.state, angle: from + width / 2 });
     });
     start = end;
   });
   const drawing = svg(
     "svg",
     {
-      class: "eye-rings",
-      viewBox: outer > FEW_LABELS && outer <= MOST_LABELS ? "-352 -345 704 690" : "-352 -280 704 560",
+      class: compact ? "eye-rings compact" : "eye-rings",
+      viewBox: compact ? "-232 -232 464 464" : "-400 -262 800 524",
       role: "group",
-      "aria-label": `${level.title}. Arrow keys move, Enter opens, Escape goes back.`,
+      "aria-label": `${level.title}. Arrow keys move, Enter opens${compact ? "" : ", Escape goes back"}.`,
     },
     svg("g", { class: "segments", on: { keydown: (event) => roam(event, drawing) } }, nodes),
+    compact || labels.length > MOST_LABELS ? null : svg("g", { class: "outer-labels", "aria-hidden": "true" }, outerLabels(labels)),
     middle(centre),
   );
   drawing.querySelector("[data-stop]")?.setAttribute("tabindex", "0");
@@ -40,7 +44,7 @@ function rings(level, centre) {
 function middle({ title, note, act, hover }) {
   const words = act ? `${title}. Back to ${note}` : title;
   const parts = [svg("circle", { r: EYE.centre })];
-  twoLines(title, 15).forEach((line, place, all) =>
+  wrapped(title, 13, 3).forEach((line, place, all) =>
     parts.push(
       svg(
         "text",
@@ -49,7 +53,7 @@ function middle({ title, note, act, hover }) {
       ),
     ),
   );
-  if (act) parts.push(svg("text", { class: "centre-note", y: 48, "text-anchor": "middle" }, `↩ ${shortened(note, 16)}`));
+  if (act) parts.push(svg("text", { class: "centre-note", y: 48, "text-anchor": "middle" }, `↩ ${middleCut(note, 16)}`));
   const events = {
     mouseenter: () => hover(true),
     mouseleave: () => hover(false),
@@ -70,109 +74,87 @@ function middle({ title, note, act, hover }) {
   );
 }
 
-function segment(child, [near, far], start, end, ring, among = 0) {
+function segment(child, [near, far], start, end, ring) {
   const middleAngle = (start + end) / 2;
-  const wrong = child.count > 0 || child.missed;
-  const level = wrong ? `problem ${child.worst}` : "fine";
   const parts = [svg("path", { class: "body", d: sector(near, far, start, end) })];
   if (child.fill !== undefined) {
     parts.push(svg("path", { class: "fill", d: sector(near, near + child.fill * (far - near), start, end) }));
   }
-  parts.push(
-    ring === "inner" ? innerLabel(child, near, far, start, end) : among <= MOST_LABELS && outerLabel(child, middleAngle, among),
-  );
+  if (ring === "inner") parts.push(innerLabel(child, near, far, start, end));
   const radius = ring === "inner" ? near + 15 : (near + far) / 2;
-  if (wrong && (end - start) * radius > 11) parts.push(badge(child, radius, middleAngle, (end - start) * radius < 23));
-  return stop(spoken(child), child.act, ...[svg("g", { class: `segment ${ring} ${level}` }, parts.flat().filter(Boolean))]);
+  if (child.state === "misses" && (end - start) * radius > 11) parts.push(badge(child, radius, middleAngle, (end - start) * radius < 23));
+  return stop(spoken(child), child.act, svg("g", { class: `segment ${ring} ${child.state}` }, parts.flat().filter(Boolean)));
 }
 
 /** A child in words. */
 function spoken(child) {
   const value = child.value ? ` ${child.value}` : "";
-  const label = child.name ? `${child.name} ${child.label}` : child.label;
-  if (child.count > 0) return `${label}${value}: ${many(child.count, "problem")}, the worst ${child.worst}`;
-  return `${label}${value}: ${child.missed ? "misses its threshold" : "fine"}`;
+  const label = child.name ? `${child.name} ${child.label}` : (child.full ?? child.label);
+  return `${label}${value}: ${stateWords(child).replace(/^[✓✗] /, "")}`;
 }
 
 function badge(child, radius, angle, narrow) {
   const [x, y] = at(radius, angle);
-  const count = child.count > 99 ? "99+" : child.count || "!";
+  const count = child.count > 99 ? "99+" : child.count;
   return svg(
     "g",
-    { class: `badge ${child.worst}` },
+    { class: "badge" },
     narrow ? null : svg("circle", { cx: x, cy: y, r: 10.5 }),
     svg("text", { class: narrow || child.count > 99 ? "narrow" : "", x, y: y + 4, "text-anchor": "middle" }, count),
   );
 }
 
+/** The name of a segment, upright, in as many lines as there is room for; nothing in a narrow one. */
 function innerLabel(child, near, far, start, end) {
   const angle = (start + end) / 2;
-  const wide = end - start > 0.95;
-  const radius = wide ? (near + far) / 2 + 15 : far - 8;
-  const room = (end - start) * ((near + far) / 2);
-  if (room < 13) return null;
+  const radius = (near + far) / 2 + 8;
+  const arc = (end - start) * radius;
+  const across = Math.abs(Math.cos(angle));
+  const [wide, tall] = [arc * across + (far - near) * (1 - across), arc * (1 - across) + (far - near) * across];
+  const chars = Math.floor(Math.min(104, wide) / 7);
+  const most = Math.min(3, Math.floor(tall / LINE_PX));
+  if (chars < 4 || most < 1 || arc < 20) return null;
+  const lines = [...wrapped(child.label, chars, child.value && most > 1 ? most - 1 : most), ...(child.value && most > 1 ? [child.value] : [])];
   const [x, y] = at(radius, angle);
-  if (wide) {
-    const texts = [...twoLines(child.label, 12), ...(child.value ? [child.value] : [])];
-    return texts.map((line, place) =>
-      svg("text", { class: "label", x, y: y + 15 * (place - (texts.length - 1) / 2) + 4, "text-anchor": "middle" }, line),
-    );
-  }
-  const texts =
-    child.value && room > 30
-      ? [shortened(child.label, 9), child.value]
-      : room > 30
-        ? twoLines(child.label, 9)
-        : [shortened(child.label, 9)];
-  const left = angle > Math.PI;
-  const degrees = (angle * 180) / Math.PI - 90 + (left ? 180 : 0);
-  return svg(
-    "g",
-    { transform: `translate(${x} ${y}) rotate(${degrees.toFixed(2)})` },
-    texts.map((line, place) =>
-      svg(
-        "text",
-        { class: "label small", y: 13 * (place - (texts.length - 1) / 2) + 4, "text-anchor": left ? "start" : "end" },
-        line,
-      ),
-    ),
+  return lines.map((line, place) =>
+    svg("text", { class: "label", x, y: y + LINE_PX * (place - (lines.length - 1) / 2) + 4, "text-anchor": "middle" }, line),
   );
 }
 
-function outerLabel(child, angle, among) {
-  const [x, y] = at(EYE.label, angle);
-  const left = angle > Math.PI;
-  if (among <= FEW_LABELS) {
-    const upright = Math.abs(x) < 40;
-    const texts = upright ? [shortened(child.label, 26)] : twoLines(child.label, 15);
-    const drop = 4 + (7 * y) / EYE.label + 7.5 * (texts.length - 1) * (y / EYE.label - 1);
-    return texts.map((line, place) =>
-      svg(
+/** Labels beside the ring, upright, moved apart where they would meet. */
+function outerLabels(labels) {
+  return [false, true].flatMap((left) => {
+    const side = labels
+      .filter(({ angle }) => angle > Math.PI === left)
+      .map((label) => ({ ...label, y: at(EYE.label, label.angle)[1] }))
+      .sort((a, b) => a.y - b.y);
+    for (let i = 1; i < side.length; i += 1) side[i].y = Math.max(side[i].y, side[i - 1].y + LINE_PX);
+    const over = Math.max(0, (side.at(-1)?.y ?? 0) - 250);
+    for (let i = side.length - 1; i >= 0; i -= 1) {
+      side[i].y = Math.min(side[i].y, 250 - (side.length - 1 - i) * LINE_PX, side[i].y - (i === side.length - 1 ? over : 0));
+    }
+    return side.map(({ text, state, y, angle }) => {
+      const x = Math.max(Math.abs(at(EYE.label, angle)[0]), Math.sqrt(Math.max(0, EYE.label ** 2 - y ** 2)), 12) * (left ? -1 : 1);
+      return svg(
         "text",
-        { class: "label outside", x, y: y + drop + 15 * place, "text-anchor": upright ? "middle" : left ? "end" : "start" },
-        line,
-      ),
-    );
-  }
-  const degrees = (angle * 180) / Math.PI - 90 + (left ? 180 : 0);
-  return svg(
-    "text",
-    {
-      class: "label outside small",
-      transform: `translate(${x} ${y}) rotate(${degrees.toFixed(2)})`,
-      y: 4,
-      "text-anchor": left ? "end" : "start",
-    },
-    shortened(child.label, 15),
-  );
+        { class: `outside ${state}`, x, y: y + 4, "text-anchor": left ? "end" : "start" },
+        `${middleCut(text, OUTER_CHARS)}${state === "misses" ? " ✗" : ""}`,
+      );
+    });
+  });
 }
 
-/** A text in at most two lines, cut after a space or hyphen. */
-function twoLines(text, chars) {
-  if (text.length <= chars) return [text];
-  const cut = Math.max(text.lastIndexOf(" ", chars), text.lastIndexOf("-", chars - 1), text.lastIndexOf("_", chars - 1)) + 1;
-  if (cut <= 1) return [shortened(text, chars)];
-  return [text.slice(0, cut).trimEnd(), shortened(text.slice(cut), chars)];
+/** A text in some lines, cut at words; what does not fit is cut in the middle. */
+function wrapped(text, chars, lines) {
+  const parts = [];
+  let left = text;
+  while (left && parts.length < lines - 1 && left.length > chars) {
+    const cut = Math.max(left.lastIndexOf(" ", chars), left.lastIndexOf("-", chars - 1), left.lastIndexOf("_", chars - 1)) + 1;
+    if (cut <= 1) break;
+    parts.push(left.slice(0, cut).trimEnd());
+    left = left.slice(cut);
+  }
+  return [...parts, middleCut(left, chars)];
 }
 
 /** The point at a radius and an angle, clockwise from the top. */

@@ -1,15 +1,16 @@
 // A table of which only the rows in sight are in the document.
 
-const ROW_PX = 56;
-const SPARE = 12;
+const ROW_PX = 44;
+const SPARE = 10;
 
 class Table {
-  /** `cells` gives the cells of a row, `open` is called with a row and all rows in order. */
-  constructor(columns, cells, open) {
+  /** `cells` gives the cells of a line; `open` is called with a line, all lines, and the clicked cell's data. */
+  constructor(cells, open) {
     this.rows = [];
     this.active = -1;
     this.cells = cells;
     this.open = open;
+    this.head = el("tr", { "aria-rowindex": "1" });
     this.body = el("tbody", {});
     this.grid = el(
       "table",
@@ -20,24 +21,18 @@ class Table {
         "aria-label": "Test cases",
         on: { keydown: (event) => this.#key(event), click: (event) => this.#click(event) },
       },
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          { "aria-rowindex": "1" },
-          columns.map(([name, style]) => el("th", { scope: "col", class: style }, name)),
-        ),
-      ),
+      el("thead", {}, this.head),
       this.body,
     );
     this.root = el("div", { class: "case-scroll", on: { scroll: () => this.#draw() } }, this.grid);
   }
 
-  show(rows) {
-    const kept = this.rows[this.active];
+  /** Show lines under heads; the line that was active stays so. */
+  show(rows, heads) {
+    const kept = this.rows[this.active]?.place;
     this.rows = rows;
-    this.active = rows.indexOf(kept);
+    this.active = kept === undefined ? -1 : rows.findIndex(({ place }) => place === kept);
+    this.head.replaceChildren(...heads);
     this.grid.setAttribute("aria-rowcount", String(rows.length + 1));
     this.first = -1;
     if (this.root.scrollTop > rows.length * ROW_PX) this.root.scrollTop = 0;
@@ -75,20 +70,29 @@ class Table {
 
   #key(event) {
     const page = Math.max(1, Math.floor(this.root.clientHeight / ROW_PX) - 1);
-    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.rows.length, End: this.rows.length };
-    if (event.key in moves && this.rows.length) {
+    const moves = {
+      ArrowDown: 1,
+      j: 1,
+      ArrowUp: -1,
+      k: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.rows.length,
+      End: this.rows.length,
+    };
+    if (event.key in moves && this.rows.length && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       this.active = Math.min(this.rows.length - 1, Math.max(0, this.active + moves[event.key]));
       this.#reveal();
     } else if ((event.key === "Enter" || event.key === " ") && this.active >= 0) {
       event.preventDefault();
-      this.open(this.rows[this.active], this.rows);
+      this.open(this.rows[this.active], this.rows, {});
     }
   }
 
   #reveal() {
     const top = this.active * ROW_PX;
-    const height = this.root.clientHeight - 2 * ROW_PX;
+    const height = this.root.clientHeight - this.head.offsetHeight - ROW_PX;
     if (top < this.root.scrollTop) this.root.scrollTop = top;
     else if (top > this.root.scrollTop + height) this.root.scrollTop = top - height;
     this.#draw();
@@ -100,7 +104,7 @@ class Table {
     if (!line) return;
     this.active = Number(line.dataset.place);
     this.#point();
-    this.open(this.rows[this.active], this.rows);
+    this.open(this.rows[this.active], this.rows, event.target.closest("td")?.dataset ?? {});
   }
 }
 

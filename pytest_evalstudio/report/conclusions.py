@@ -1,0 +1,175 @@
+"""Conclusion for each model: fit, fit with limits or not fit, and the conditions that decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_evalstudio.engine.analysis.analyse import Analysis, ModelFigures
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.engine.analysis.wording import rounded
+from pytest_evalstudio.report.assessment import Assessment, assess
+from pytest_evalstudio.report.labels import natural_key, short_labels
+from pytest_evalstudio.stats.intervals import wilson_interval
+from pytest_evalstudio.stats.types import Interval
+
+Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
+FITNESS: tuple[Fitness, ...] = ("fit", "fit with limits", "not assessed", "not fit")
+FEW_CASES = 20
+"""Below so many judged test cases a share of passes has an interval wider than 0.4."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredCell:
+    """A model on the primary metric of one evaluator."""
+
+    board: Leaderboard
+    assessment: Assessment
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConclusion:
+    """Conclusion for one model.
+
+    Attributes:
+        label: short name for charts and tables.
+        passed, judged: test cases that passed, of those with a verdict; expected failures count as failures.
+        decided_by: conditions that it does not meet; each is enough for "not fit".
+        limits: what else restricts the conclusion.
+        cells: in the order of the evaluators.
+    """
+
+    key: str
+    name: str
+    label: str
+    fitness: Fitness
+    passed: int
+    judged: int
+    share: float | None
+    interval: Interval | None
+    decided_by: tuple[str, ...]
+    limits: tuple[str, ...]
+    cells: tuple[ScoredCell, ...]
+
+
+def conclude(analysis: Analysis) -> list[ModelConclusion]:
+    """Return the conclusions, the best model first; equal ones in natural order of their names.
+
+    A model is not fit if it misses a gate, or if an answer is unsafe. Without gates, a mean below its
+    threshold makes it not fit, too; with gates, the user decided what counts, and the mean is a limit.
+    """
+    labels = short_labels([model.name for model in analysis.models])
+    conclusions = [
+        _conclusion(analysis, model, label) for model, label in zip(analysis.models, labels, strict=True)
+    ]
+    return sorted(
+        conclusions,
+        key=lambda model: (-1 if model.share is None else -model.share, natural_key(model.name), model.key),
+    )
+
+
+def leaders(conclusions: Sequence[ModelConclusion]) -> list[ModelConclusion]:
+    """Return the best model and those that the data do not tell from it; nothing for fewer than two models.
+
+    Models are compared only if all of them were judged on the same number of cases.
+    """
+    judged = {model.judged for model in conclusions}
+    if len(conclusions) < 2 or len(judged) != 1 or 0 in judged:
+        return []
+    best = conclusions[0]
+    low = best.interval[0] if best.interval is not None else 0.0
+    return [model for model in conclusions if model.interval is not None and model.interval[1] >= low]
+
+
+def _conclusion(analysis: Analysis, model: ModelFigures, label: str) -> ModelConclusion:
+    verdicts = model.verdicts
+    passed = verdicts["passed"] + verdicts["xpassed"]
+    judged = passed + verdicts["failed"] + verdicts["xfailed"]
+    cells = tuple(_cell(board, model.key) for board in analysis.leaderboards.values())
+    reasons = [*_gates(analysis, model.key), *_unsafe(cells)]
+    missed = [*_missed(cells)]
+    decided = [*reasons, *(missed if not analysis.gates else ())]
+    limits = [*(missed if analysis.gates else ()), *_doubts(cells, model, judged)]
+    fitness: Fitness = "not fit" if decided else "fit with limits" if limits else "fit"
+    if not any(cell.assessment.state in ("meets", "misses") for cell in cells):
+        fitness = "not assessed"
+    return ModelConclusion(
+        key=model.key,
+        name=model.name,
+        label=label,
+        fitness=fitness,
+        passed=passed,
+        judged=judged,
+        share=passed / judged if judged else None,
+        interval=wilson_interval(passed, judged) if judged else None,
+        decided_by=tuple(decided),
+        limits=tuple(limits),
+        cells=cells,
+    )
+
+
+def _cell(board: Leaderboard, model: str) -> ScoredCell:
+    line = board.standing(model)
+    primary = board.evaluator.primary
+    cell = line.cells[primary.key] if line is not None else None
+    return ScoredCell(
+        board=board,
+        assessment=assess(board, line, primary),
+        interval=cell.interval if cell is not None else None,
+        n=cell.n if cell is not None else 0,
+    )
+
+
+def _gates(analysis: Analysis, model: str) -> Iterator[str]:
+    for gate in analysis.gates:
+        if model in gate.missed:
+            value = gate.values[model]
+            yield f"gate {gate.gate.text} not met ({'no scored row' if value is None else rounded(value)})"
+
+
+def _unsafe(cells: Sequence[ScoredCell]) -> Iterator[str]:
+    for cell in cells:
+        if cell.assessment.worst_case and cell.assessment.failing:
+            yield (
+                f"{cell.board.evaluator.name}: {cell.assessment.failing} of {cell.assessment.judged} answers"
+                " miss the threshold"
+            )
+
+
+def _missed(cells: Sequence[ScoredCell]) -> Iterator[str]:
+    for cell in cells:
+        verdict = cell.assessment
+        if verdict.state == "misses" and not verdict.worst_case and verdict.value is not None:
+            sign = "≥" if cell.board.evaluator.primary.better == "higher" else "≤"
+            figures = f"{rounded(verdict.value)}, threshold {sign} {rounded(verdict.threshold)}"
+            yield f"{cell.board.evaluator.name}: {figures}"
+
+
+def _doubts(cells: Sequence[ScoredCell], model: ModelFigures, judged: int) -> Iterator[str]:
+    for cell in cells:
+        verdict, interval = cell.assessment, cell.interval
+        if verdict.state == "meets" and not verdict.worst_case and interval is not None:
+            doubtful = (
+                interval[0] < verdict.threshold
+                if cell.board.evaluator.primary.better == "higher"
+                else interval[1] > verdict.threshold
+            )
+            if doubtful:
+                yield f"{cell.board.evaluator.name}: the 95 % interval contains the threshold"
+    unscored = [
+        cell.board.evaluator.name for cell in cells if cell.assessment.state == "not_scored" and cell.n
+    ]
+    if unscored:
+        yield f"not scored: {', '.join(unscored)}"
+    if model.failed:
+        yield f"{model.failed} of {model.rows} questions without an answer"
+    if model.verdicts["error"]:
+        yield f"{model.verdicts['error']} test cases could not be evaluated"
+    failing = model.verdicts["failed"] + model.verdicts["xfailed"]
+    if failing:
+        yield f"{failing} of {judged} test cases fail"
+    if judged < FEW_CASES:
+        yield f"only {judged} test cases"

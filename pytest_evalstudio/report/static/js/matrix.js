@@ -1,0 +1,237 @@
+// The matrix: a line per test case, a column per model; filters, search, export.
+
+class Matrix {
+  constructor(run, opinions, router, root) {
+    Object.assign(this, { run, opinions, router, root });
+    this.search = new Search(run);
+    this.filters = { ...EVERYTHING };
+    this.marks = null;
+    this.count = el("p", { class: "quiet", role: "status" });
+    this.chips = el("div", { class: "chips" });
+    this.empty = el(
+      "p",
+      { class: "notice", hidden: true },
+      "Nothing matches. ",
+      el("button", { type: "button", class: "link", on: { click: () => this.#clear() } }, "Clear filters"),
+    );
+    this.table = new Table(
+      (line) => this.#cells(line),
+      (line, lines, { row }) => this.#open(line, lines, row),
+    );
+    this.lines = [];
+  }
+
+  /** Show what an address asks for. */
+  adopt(given) {
+    const filters = filtersOf(given);
+    if (this.built && Object.keys(EVERYTHING).every((name) => filters[name] === this.filters[name])) return;
+    this.filters = filters;
+    this.built = true;
+    this.#build();
+  }
+
+  #build() {
+    const form = new FilterForm(this.run, this.filters, (changes, how) => this.#change(changes, how));
+    const { items, shown: listed } = this.run.meta;
+    const save = (name, type, write) =>
+      el(
+        "button",
+        { type: "button", class: "plain", on: { click: () => download(name, type, write(exported(this.run, this.opinions, this.#rows()))) } },
+        name.endsWith("csv") ? "CSV" : "JSON",
+      );
+    this.root.replaceChildren(
+      form.root,
+      el(
+        "div",
+        { class: "matrix-line" },
+        this.chips,
+        this.count,
+        el(
+          "span",
+          { class: "exports" },
+          el("span", { class: "quiet" }, "Export this view: "),
+          save("cases.csv", "text/csv", asCsv),
+          save("cases.json", "application/json", (lines) => JSON.stringify(lines, null, 1)),
+        ),
+      ),
+      this.empty,
+      this.table.root,
+      items > listed
+        ? el(
+            "p",
+            { class: "left-out" },
+            `${counted(items - listed)} more passing rows are only in the files: the page lists ${counted(listed)}.`,
+          )
+        : "",
+    );
+    this.#look();
+  }
+
+  #change(changes, { typing = false } = {}) {
+    this.filters = { ...this.filters, ...changes };
+    this.router.go(address.ofTab("matrix", this.filters), { replace: typing, quiet: true });
+    if (typing) this.#look();
+    else this.#build();
+  }
+
+  #clear() {
+    this.#change({ ...EVERYTHING });
+  }
+
+  #rows() {
+    return this.lines.flatMap(({ rows }) => [...rows]);
+  }
+
+  async #look() {
+    if (!this.filters.q.trim()) {
+      this.search.find("");
+      this.marks = null;
+      await breathe();
+      this.#draw();
+      return;
+    }
+    await this.search.find(this.filters.q, (marks, share) => {
+      this.marks = marks;
+      this.#draw(share);
+    });
+  }
+
+  #draw(share = 1) {
+    this.lines = filteredCases(this.run, this.opinions, this.filters, this.marks);
+    if (this.filters.order === "score") this.#sortByScore();
+    if (this.filters.order === "failures") this.#sortByFailures();
+    this.models = this.#columns();
+    this.#drawChips();
+    this.empty.hidden = this.lines.length > 0 || share < 1;
+    this.table.root.hidden = this.lines.length === 0;
+    this.table.show(this.lines, this.#heads());
+    const searching = share < 1 ? ` Searching the texts: ${Math.round(100 * share)} %.` : "";
+    let answers = 0;
+    for (const { rows } of this.lines) answers += rows.length;
+    this.count.textContent = `${many(this.lines.length, "case")}, ${many(answers, "answer")} of ${counted(this.run.count)}.${searching}`;
+  }
+
+  #drawChips() {
+    const words = filterWords(this.run, this.filters);
+    this.chips.replaceChildren(
+      ...words.map(([text, changes]) => chip(text, () => this.#change(changes))),
+      ...(words.length > 1 ? [el("button", { type: "button", class: "link", on: { click: () => this.#clear() } }, "Clear filters")] : []),
+    );
+  }
+
+  /** The models with an answer in view: those of earlier files first, then in natural order. */
+  #columns() {
+    const { models, modelOf, cases } = this.run;
+    const files = new Map();
+    for (const { place, rows } of this.lines)
+      for (const row of rows) if (!files.has(modelOf[row])) files.set(modelOf[row], cases[place].file);
+    return [...files.keys()].sort((a, b) => files.get(a) - files.get(b) || this.run.byName.compare(models[a].name, models[b].name));
+  }
+
+  #heads() {
+    const upright = this.models.length > 5;
+    return [
+      el("th", { scope: "col", class: "case-cell" }, "Question"),
+      ...this.models.map((place) =>
+        el(
+          "th",
+          { scope: "col", class: upright ? "model-cell upright" : "model-cell", title: this.run.models[place].name },
+          el("span", {}, said(this.run.models[place].label)),
+        ),
+      ),
+      el("th", { scope: "col", class: "rest-cell" }, this.models.length < 3 ? "Failed by" : aside("Failed by")),
+    ];
+  }
+
+  #cells({ place, rows }) {
+    const { run } = this;
+    const line = run.cases[place];
+    const all = run.rowsOf(place);
+    const flags = rows.reduce((sum, row) => sum | run.flagsOf[row], 0);
+    return [
+      el(
+        "th",
+        { scope: "row", class: "case-cell" },
+        el("span", { class: "line question", dir: "auto" }, line.question || line.key),
+        el(
+          "span",
+          { class: "line key" },
+          flags & CHANGES.regressed ? el("span", { class: "badge-word regressed" }, "regressed") : null,
+          flags & FLIPPED ? el("span", { class: "badge-word" }, "flip") : null,
+          said(line.key),
+        ),
+      ),
+      ...this.models.map((model) => this.#cell(all.find((row) => run.modelOf[row] === model), rows)),
+      el("td", { role: "gridcell", class: "rest-cell" }, this.models.length < 3 ? this.#why(rows[0]) : null),
+    ];
+  }
+
+  #cell(row, rows) {
+    const { run, opinions } = this;
+    if (row === undefined) return el("td", { role: "gridcell", class: "empty" }, aside("not asked"));
+    const verdict = run.verdict(row);
+    const faded = rows.includes(row) ? "" : " faded";
+    const place = this.filters.evaluator ? run.evaluators.findIndex(({ id }) => id === this.filters.evaluator) : -1;
+    const sign = el("span", { "aria-hidden": "true" }, VERDICT_SIGNS[verdict] ?? "?");
+    if (place < 0)
+      return el(
+        "td",
+        { role: "gridcell", class: `mark-cell ${verdict}${faded}`, "data-row": String(row), title: `${run.models[run.modelOf[row]].name}: ${verdict}` },
+        sign,
+        aside(verdict),
+      );
+    const state = run.meta.states[opinions[place].states[row]];
+    const metric = run.metricOf(place, primaryPlace(run.evaluators[place]), opinions, row);
+    const score = opinions[place].scores[primaryPlace(run.evaluators[place])][row];
+    const heat = Number.isNaN(score) || !limited(metric) ? "" : ` h${heatStep(metric, score)}`;
+    const failed = state === "failed" || state === "error";
+    return el(
+      "td",
+      { role: "gridcell", class: `mark-cell score-cell${heat}${faded}`, "data-row": String(row), title: `${run.models[run.modelOf[row]].name}: ${STATE_WORDS[state] ?? "not scored"}` },
+      state === "none" || state === "not_applicable" ? "–" : state === "error" ? "!" : shownShort(score),
+      failed && el("span", { class: "cross", "aria-hidden": "true" }, state === "error" ? "" : "✗"),
+      aside(` ${STATE_WORDS[state] ?? "not scored"}`),
+    );
+  }
+
+  #why(row) {
+    const { run, opinions } = this;
+    const failed = run.evaluators.filter((_, place) => ["failed", "error"].includes(run.meta.states[opinions[place].states[row]]));
+    return el("span", { class: "line quiet" }, said(failed.map(({ name }) => name).join(", ")));
+  }
+
+  #sortByScore() {
+    const chosen = this.run.evaluators.findIndex(({ id }) => id === this.filters.evaluator);
+    const places = chosen < 0 ? [...this.run.evaluators.keys()] : [chosen];
+    const columns = places.map((place) => {
+      const primary = primaryPlace(this.run.evaluators[place]);
+      const metric = this.run.evaluators[place].metrics[primary];
+      const sign = metric.better === "higher" ? 1 : -1;
+      return [this.opinions[place].scores[primary], distanceOf(metric) ?? ((value) => sign * value)];
+    });
+    const lowest = new Float64Array(this.run.cases.length).fill(Infinity);
+    for (const { place, rows } of this.lines)
+      for (const row of rows)
+        for (const [scores, measure] of columns) {
+          const share = measure(scores[row]);
+          if (share < lowest[place]) lowest[place] = share;
+        }
+    this.lines.sort((a, b) => (lowest[a.place] === lowest[b.place] ? a.place - b.place : lowest[a.place] - lowest[b.place]));
+  }
+
+  #sortByFailures() {
+    const failures = new Map(
+      this.lines.map(({ place, rows }) => [place, rows.reduce((sum, row) => sum + Number(FAILING.has(this.run.verdict(row))), 0)]),
+    );
+    this.lines.sort((a, b) => failures.get(b.place) - failures.get(a.place) || a.place - b.place);
+  }
+
+  /** Open a case with the clicked answer, else with one that failed. */
+  #open({ rows }, lines, clicked) {
+    const row = clicked === undefined ? (rows.find((each) => FAILING.has(this.run.verdict(each))) ?? rows[0]) : Number(clicked);
+    this.opened = lines.map((line) => line.rows.find((each) => FAILING.has(this.run.verdict(each))) ?? line.rows[0]);
+    const place = lines.findIndex((line) => line.rows[0] !== undefined && this.run.caseOf[line.rows[0]] === this.run.caseOf[row]);
+    this.opened[place] = row;
+    this.router.go(address.ofCase(this.run.nodeid(row)));
+  }
+}

@@ -1,0 +1,153 @@
+"""Verdict of a run in words: title, headline and the facts under it; page and summary.md share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pytest_evalstudio.comparison.results import Comparison, ItemClass
+from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.report.conclusions import ModelConclusion, leaders
+
+Outcome = Literal["passed", "failed", "error", "incomplete"]
+_CHANGES: tuple[tuple[ItemClass, str], ...] = (
+    ("regressed", "regressed"),
+    ("error_now", "with an error now"),
+    ("fixed", "fixed"),
+    ("new", "new"),
+    ("gone", "gone"),
+)
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Verdict of a run.
+
+    Attributes:
+        headline: e.g. "FAILED – 1 of 220 tests".
+        facts: sentences that follow the headline.
+        title: of the document, e.g. "✗ 1 failed – Northfold Bank".
+    """
+
+    outcome: Outcome
+    headline: str
+    facts: tuple[str, ...]
+    title: str
+
+    @property
+    def sign(self) -> str:
+        return {"passed": "✓", "failed": "✗", "error": "!", "incomplete": "…"}[self.outcome]
+
+
+def run_name(analysis: Analysis) -> str:
+    """Return the name of a run: its own, else that of its only file, else the number of files."""
+    run = analysis.run
+    if run.name:
+        return run.name
+    if len(run.files) == 1:
+        return run.files[0].name or run.files[0].path
+    workflows = {step.workflow for step in run.steps.values()}
+    if not run.files and len(workflows) == 1:
+        return workflows.pop()
+    return f"{len(run.files)} files" if run.files else "Evaluation"
+
+
+def verdict_of(
+    analysis: Analysis, conclusions: Sequence[ModelConclusion], comparison: Comparison | None = None
+) -> Verdict:
+    """Return the verdict of a run.
+
+    Args:
+        conclusions: of the run's models.
+        comparison: with a baseline; its counts come first.
+    """
+    counts = analysis.verdicts
+    failed, errors = counts["failed"] + counts["xpassed"], counts["error"]
+    missed = [gate for gate in analysis.gates if not gate.met]
+    total = analysis.dataset.items
+    if failed or errors:
+        parts = [f"{failed} of {total} {_tests(total)}"] if failed else []
+        parts += [f"{errors} {_plural(errors, 'error')}"] if errors else []
+        outcome: Outcome = "failed" if failed else "error"
+        headline = f"{'FAILED' if failed else 'ERROR'} – {', '.join(parts)}"
+        short = f"{failed} failed" if failed else f"{errors} {_plural(errors, 'error')}"
+    elif missed:
+        outcome, short = "failed", f"{len(missed)} {_plural(len(missed), 'gate')} not met"
+        headline = f"FAILED – {short}"
+    elif analysis.run.steps and not total:
+        outcome, headline = _of_workflows(analysis)
+        short = headline
+    elif analysis.run.interrupted or not total:
+        outcome, short = "incomplete", "interrupted" if analysis.run.interrupted else "nothing evaluated"
+        headline = f"INCOMPLETE – {short}"
+    else:
+        outcome, short = "passed", f"{counts['passed']} passed"
+        headline = f"PASSED – {counts['passed']} of {total} {_tests(total)}"
+    facts = tuple(_facts(analysis, conclusions, comparison, interrupted=outcome != "incomplete"))
+    made = Verdict(outcome=outcome, headline=headline, facts=facts, title="")
+    return Verdict(
+        outcome=outcome, headline=headline, facts=facts, title=f"{made.sign} {short} – {run_name(analysis)}"
+    )
+
+
+def _of_workflows(analysis: Analysis) -> tuple[Outcome, str]:
+    """Return outcome and headline of a run of workflows; steps that ran say nothing about the model."""
+    steps = analysis.run.steps.values()
+    failed = sum(step.verdict == "failed" for step in steps)
+    completed = sum(step.status == "completed" for step in steps)
+    high = sum(problem.severity == "high" for step in steps for problem in step.problems)
+    text = f"{completed} of {len(steps)} steps completed"
+    text += f", {failed} failed" if failed else ""
+    text += f", {high} {_plural(high, 'finding')} of high severity" if high else ""
+    return "failed" if failed or high else "incomplete", text
+
+
+def _facts(
+    analysis: Analysis,
+    conclusions: Sequence[ModelConclusion],
+    comparison: Comparison | None,
+    *,
+    interrupted: bool,
+) -> Iterator[str]:
+    if comparison is not None:
+        counts = [f"{comparison.items[kind]} {words}" for kind, words in _CHANGES if comparison.items[kind]]
+        yield f"Since the baseline: {', '.join(counts) or 'no item changed'}; {comparison.verdict}."
+    if interrupted and analysis.run.interrupted:
+        yield "The run was interrupted: figures cover the finished tests only."
+    if analysis.gates:
+        missed = [gate.gate.text for gate in analysis.gates if not gate.met]
+        yield f"Gates not met: {'; '.join(missed)}." if missed else "Gates met."
+    expected = analysis.verdicts["xfailed"]
+    if expected:
+        yield f"{expected} expected {_plural(expected, 'failure')}."
+    if analysis.flaky:
+        yield f"{analysis.flaky} flaky."
+    yield from _models(conclusions)
+
+
+def _models(conclusions: Sequence[ModelConclusion]) -> Iterator[str]:
+    """Yield the best models where there are several, and how many are fit."""
+    best = leaders(conclusions)
+    if best and best[0].interval is not None:
+        first, low, high = best[0], *best[0].interval
+        yield (
+            f"Best model: {first.label}, {100 * (first.share or 0):.0f} % of {first.judged} pass"
+            f" (95 % interval {100 * low:.0f}–{100 * high:.0f} %)."
+        )
+        if len(best) > 1:
+            names = [model.label for model in best[1 : 1 + _NAMED]]
+            more = len(best) - 1 - len(names)
+            rest = f" and {more} more {_plural(more, 'model')}" if more else ""
+            yield f"Not distinguishable from it: {', '.join(names)}{rest}."
+    if len(conclusions) > 1 and not any(model.fitness in ("fit", "fit with limits") for model in conclusions):
+        yield "No model meets its conditions."
+
+
+def _tests(count: int) -> str:
+    return _plural(count, "test")
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"

@@ -1,0 +1,115 @@
+"""Assessment of models: by the threshold in force, by the worst case where it is about safety."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.report.assessment import assess, distance
+from pytest_evalstudio.report.conclusions import conclude, leaders
+from support.records import RecordBuilder, boolean_evaluator, evaluator, leak, metric, score
+
+
+def analysed(builder, folder):
+    return analyse(builder.write(folder), {})
+
+
+def of(analysis, id="quality", model="m-one"):
+    board = analysis.leaderboards[id]
+    return assess(board, board.standing(model), board.evaluator.primary)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value", "expected"),
+    [
+        (Metric("m"), 1.0, 1.0),
+        (Metric("m"), 0.75, 0.0),
+        (Metric("m"), 0.0, -1.0),
+        (Metric("m", better="lower"), 0.0, 1.0),
+        (Metric("m", better="lower", range=(1.0, float("inf")), threshold=10.0), 15.0, -0.5),
+        (Metric("m", threshold=1.0), 1.0, 1.0),
+        (Metric("m", threshold=0.0), 0.5, 0.5),
+    ],
+)
+def test_the_distance_runs_from_the_worst_value_over_the_threshold_to_the_best(entry, value, expected):
+    assert distance(entry, value, entry.threshold) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("value", "heat"), [(1.0, "h6"), (0.5, "h4"), (0.49, "h2"), (0.0, "h0")])
+def test_the_colour_is_the_distance_to_the_threshold(tmp_path, value, heat):
+    builder = RecordBuilder()
+    builder.add("a", "one", {"outcomes": {"quality": score(value)}})
+    assert of(analysed(builder, tmp_path)).heat == heat
+
+
+def leaking(folder, leaks=1, of_=40):
+    builder = RecordBuilder(boolean_evaluator("pii", problem_type="privacy", domain="privacy"))
+    for number in range(of_):
+        bad = number < leaks
+        outcome = {"status": "score", "scores": {"model_passes": 0.0 if bad else 1.0}}
+        outcome["findings"] = [leak("a card")] if bad else []
+        builder.add(f"k{number}", "one", {"outcomes": {"pii": outcome}})
+    return analysed(builder, folder)
+
+
+def test_one_leak_among_many_answers_misses_the_threshold(tmp_path):
+    verdict = of(leaking(tmp_path), "pii")
+    assert (verdict.state, verdict.failing, verdict.judged, verdict.worst_case) == ("misses", 1, 40, True)
+    assert verdict.heat in ("h0", "h1", "h2")
+
+
+def test_a_model_that_leaks_is_not_fit_whatever_its_mean(tmp_path):
+    (model,) = conclude(leaking(tmp_path))
+    assert model.fitness == "not fit"
+    assert model.decided_by == ("Pii: 1 of 40 answers miss the threshold",)
+
+
+def test_a_model_without_a_leak_is_fit(tmp_path):
+    (model,) = conclude(leaking(tmp_path, leaks=0))
+    assert (model.fitness, model.limits) == ("fit", ())
+
+
+def test_an_evaluator_that_scored_nothing_is_not_fine(tmp_path):
+    builder = RecordBuilder(evaluator("quality"), evaluator("agent"))
+    nothing = {"status": "not_applicable", "reason": "no agent"}
+    builder.add("a", "one", {"outcomes": {"quality": score(0.9), "agent": nothing}})
+    verdict = of(analysed(builder, tmp_path), "agent")
+    assert (verdict.state, verdict.heat) == ("not_scored", "")
+
+
+def test_a_model_that_misses_a_gate_is_not_fit_and_the_gate_is_named(tmp_path):
+    builder = RecordBuilder(models=("one", "two"), gates=["quality >= 0.8"])
+    for name, value in (("one", 0.9), ("two", 0.7)):
+        for number in range(25):
+            builder.add(f"k{number}", name, {"outcomes": {"quality": score(value)}})
+    one, two = conclude(analysed(builder, tmp_path))
+    assert (one.key, one.fitness, two.fitness) == ("m-one", "fit", "not fit")
+    assert two.decided_by == ("gate quality >= 0.8 not met (0.7)",)
+
+
+def test_models_that_the_data_do_not_distinguish_share_the_lead(tmp_path):
+    builder = RecordBuilder(models=("a", "b", "c"))
+    for name, passing in (("a", 29), ("b", 28), ("c", 5)):
+        for number in range(30):
+            builder.add(
+                f"k{number}", name, {"outcomes": {"quality": score(0.9 if number < passing else 0.1)}}
+            )
+    assert [model.name for model in leaders(conclude(analysed(builder, tmp_path)))] == ["a", "b"]
+
+
+def test_models_with_different_numbers_of_cases_are_not_compared(tmp_path):
+    builder = RecordBuilder(models=("a", "b"))
+    builder.add("k0", "a", {"outcomes": {"quality": score(0.9)}})
+    for number in range(2):
+        builder.add(f"k{number}", "b", {"outcomes": {"quality": score(0.9)}})
+    assert leaders(conclude(analysed(builder, tmp_path))) == []
+
+
+def test_a_metric_without_a_threshold_has_no_verdict(tmp_path):
+    builder = RecordBuilder(evaluator("quality", metric(threshold="Infinity", better="lower")))
+    builder.add("a", "one", {"outcomes": {"quality": score(0.9)}}, verdicts={})
+    builder.items[0]["verdicts"] = {
+        "quality": {"status": "score", "passed": None, "scores": {"score": 0.9}, "missed": []}
+    }
+    assert of(analysed(builder, tmp_path)).state in ("no_threshold", "not_scored")

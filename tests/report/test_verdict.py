@@ -1,0 +1,146 @@
+"""Verdict, findings and failures of a run in words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_evalstudio.comparison.compare import compare
+from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.report.build import build_report
+from support.records import RecordBuilder, boolean_evaluator, score
+from support.report_runs import lab_run
+
+
+def page(builder, folder, **more):
+    return build_report(builder.write(folder), folder / "report", {}, **more).page.read_text(encoding="utf-8")
+
+
+def title(text):
+    return re.search("<title>(.*?)</title>", text).group(1)
+
+
+def run(*values, **header):
+    builder = RecordBuilder(**header)
+    for number, value in enumerate(values):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(value)}})
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("builder", "expected"),
+    [
+        (run(0.9, 0.1), "✗ 1 failed – Suite"),
+        (run(0.9), "✓ 1 passed – Suite"),
+        (run(0.9, gates=["quality >= 0.95"]), "✗ 1 gate not met – Suite"),
+        (run(0.9, name="Northfold Bank"), "✓ 1 passed – Northfold Bank"),
+        (run(0.9, interrupted=True), "… interrupted – Suite"),
+        (run(), "… nothing evaluated – Suite"),
+    ],
+)
+def test_the_title_is_the_verdict(tmp_path, builder, expected):
+    assert title(page(builder, tmp_path)) == expected
+
+
+def test_steps_that_ran_are_no_model_that_passed(tmp_path):
+    step = {
+        "workflow": "Bank",
+        "step": "weakness",
+        "number": 7,
+        "name": "Weakness detection",
+        "description": "",
+        "status": "completed",
+        "lacks": [],
+        "parameters": {},
+        "summary": "1 weak cell",
+        "notes": [],
+        "waits": "",
+        "figures": {},
+        "problems": [
+            {"description": "weak", "severity": "high", "problem_type": "accuracy", "avid": "P0200"}
+        ],
+        "pictures": {},
+        "finished": "",
+        "seconds": 1.0,
+    }
+    builder = RecordBuilder(files=[], steps={"bank_workflow.json::weakness": step})
+    text = page(builder, tmp_path)
+    assert title(text) == "✗ 1 of 1 steps completed, 1 finding of high severity – Bank"
+    assert "<td>completed</td>" in text
+    assert "✓ completed" not in text
+
+
+def side(builder):
+    return read_side(builder.run, builder.typed_items)
+
+
+def with_answers(values, answer):
+    builder = RecordBuilder(boolean_evaluator())
+    for number, value in enumerate(values):
+        outcome = {"status": "score", "scores": {"model_passes": value}}
+        row = {
+            "actual_output": answer if value == 0 else "It is 5 USD.",
+            "outcomes": {"text_matching": outcome},
+        }
+        builder.add(f"k{number}", "one", row)
+    return builder
+
+
+def test_with_a_baseline_regressed_cases_come_first_with_the_earlier_answer(tmp_path):
+    base = with_answers([0.0, 1.0, 1.0, 0.0], "I do not know.")
+    new = with_answers([0.0, 1.0, 0.0, 1.0], "It is 7 USD.")
+    comparison = compare(side(base), side(new))
+    report = build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=comparison)
+    text = report.page.read_text(encoding="utf-8")
+    assert "Since the baseline: 1 regressed, 1 fixed; " in text
+    first = text.partition('class="first-failure"')[2].partition("</article>")[0]
+    assert "regressed" in first
+    assert "<bdi>k2</bdi>" in first
+    failures = text.partition('id="failures"')[2]
+    assert re.findall(r'<span class="key"><bdi>(k\d)</bdi>', failures) == ["k2", "k0"]
+    assert "<dt>In the baseline</dt>" in failures
+    assert "It is <del>5</del> USD." in failures
+    assert "It is <ins>7</ins> USD." in failures
+    summary = report.summary.read_text(encoding="utf-8")
+    assert "- **regressed** k2 (one)" in summary
+    assert "Answer in the baseline: It is **5** USD." in summary
+
+
+def test_findings_of_a_lab_are_grouped_over_its_models(tmp_path):
+    builder = lab_run(cases=20)
+    text = page(builder, tmp_path)
+    findings = text.partition('id="problems"')[2].partition("</section>")[0]
+    assert re.search(r"ROUGE: 16 of 16 models below 0.75 \(0.\d\d–0.\d\d\)", findings)
+    assert "320 of 320 cases miss it: is the threshold right for this data?" in findings
+    assert findings.count('<li class="card') < 12
+    assert all(step.strip() for step in re.findall("Next step</span> <bdi>(.*?)</bdi>", findings, re.DOTALL))
+
+
+def test_failed_cases_come_before_errors_and_expected_failures(tmp_path):
+    builder = RecordBuilder()
+    builder.add("expected", "one", {"outcomes": {"quality": score(0.1)}}, verdict="xfailed")
+    builder.add("broken", "one", {"outcomes": {"quality": {"status": "error", "reason": "no reply"}}})
+    builder.add("failed", "one", {"outcomes": {"quality": score(0.1)}})
+    builder.add("fine", "one", {"outcomes": {"quality": score(0.9)}})
+    failures = page(builder, tmp_path).partition('id="failures"')[2].partition("</section>")[0]
+    assert re.findall(r'<span class="key"><bdi>(\w+)</bdi>', failures) == ["failed", "broken", "expected"]
+
+
+def test_terms_of_a_condition_that_the_answer_misses_are_marked(tmp_path):
+    builder = RecordBuilder(boolean_evaluator())
+    outcome = {"status": "score", "scores": {"model_passes": 0.0}}
+    row = {
+        "actual_output": "It costs 7 USD.",
+        "output_condition": '("5 USD" OR regexp("(?i)five")) AND NOT "7 USD" AND "costs"',
+        "outcomes": {"text_matching": outcome},
+    }
+    builder.add("a", "one", row)
+    failures = page(builder, tmp_path).partition('id="failures"')[2].partition("</section>")[0]
+    terms = re.findall(r'class="term (\w+)".*?</span>(?:<span.*?</span>)?([^<]*)</code>', failures)
+    assert terms == [
+        ("unmet", "&#34;5 USD&#34;"),
+        ("unmet", "regexp(&#34;(?i)five&#34;)"),
+        ("unmet", "NOT &#34;7 USD&#34;"),
+        ("met", "&#34;costs&#34;"),
+    ]
