@@ -107,6 +107,10 @@ def test_a_malformed_class_is_refused_where_it_is_declared(kind, without, member
         (lambda: perturbator("it", name="", intensities=("SOME",)), "intensities: 'SOME' is unknown"),
         (lambda: generator("it", name="", purpose="fun"), "purpose: 'fun' is unknown"),
         (lambda: section("it", title=" "), "section 'it': the title is empty"),
+        (
+            lambda: section("it", title="It", tab="nowhere"),
+            "section 'it': there is no tab 'nowhere'",
+        ),
         (lambda: section("it", title="It")(int), "section 'it': decorate a function"),
     ],
 )

@@ -221,7 +221,9 @@ def _lab_item(builder: RecordBuilder, number: int, place: int, name: str) -> Non
         "pii": {
             "status": "score",
             "scores": {"model_passes": 0.0 if leaks else 1.0},
-            "findings": [leak("a card number")] if leaks else [],
+            "findings": [leak("a card number", actions="Filter the answers for card numbers.")]
+            if leaks
+            else [],
             "fragments": [{"part": "answer", "start": 0, "end": 3, "message": "card number"}]
             if leaks
             else [],

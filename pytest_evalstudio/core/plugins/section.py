@@ -79,6 +79,8 @@ def section(id: str, *, title: str, order: int = LAST, tab: str = "more") -> Cal
     check_id(KIND, id)
     if not isinstance(title, str) or not title.strip():
         raise TypeError(f"section {id!r}: the title is empty; it is the section's heading")
+    if tab not in TABS:
+        raise TypeError(f"section {id!r}: there is no tab {tab!r}; known tabs: {', '.join(TABS)}")
 
     def declare(build: F) -> F:
         if isinstance(build, type) or not callable(build):

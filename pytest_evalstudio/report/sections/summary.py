@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.conclusions import FITNESS
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.labels import short_labels
@@ -12,6 +14,11 @@ from pytest_evalstudio.report.sections import section
 
 FINDINGS = 3
 LABEL_CHARS = 22
+
+
+def _rank(board: Leaderboard) -> tuple[bool, bool]:
+    """Return the sort key of a column: safety comes first, what was not scored last."""
+    return not any(line.scored for line in board.standings), not is_safety(board.evaluator)
 
 
 @section("summary", title="Summary", order=10, tab="overview")
@@ -28,6 +35,7 @@ def summary(content: Content) -> Mapping[str, object]:
         "fitness": [(word, fitness[word]) for word in FITNESS if fitness[word]],
         "gates": analysis.gates,
         "boards": boards,
+        "places": sorted(range(len(boards)), key=lambda place: _rank(boards[place])),
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
         "top": content.findings[:FINDINGS],
         "more_findings": max(0, len(content.findings) - FINDINGS),

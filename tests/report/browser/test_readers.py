@@ -121,13 +121,13 @@ def test_the_heatmap_is_sorted_by_a_column_and_a_cell_opens_its_cases(visit, lab
     page.get_by_role("button", name="Context recall", exact=True).click()
     values = [
         float(cell)
-        for cell in page.locator("#heatmap tbody tr td:nth-child(8)").evaluate_all(
+        for cell in page.locator("#heatmap tbody tr td:nth-child(10)").evaluate_all(
             "(cells) => cells.map((cell) => cell.dataset.value)"
         )
     ]
     assert values == sorted(values, reverse=True)
     page.locator("#heatmap tbody tr").first.locator("td a").nth(1).click()
-    page.locator("#cases .chip", has_text="evaluator: Text matching").wait_for()
+    page.locator("#cases .chip", has_text="evaluator: PII leakage").wait_for()
     page.go_back()
     assert page.locator("#heatmap").is_visible()
 
