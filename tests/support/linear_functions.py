@@ -238,6 +238,22 @@ def _nested(text: str) -> None:
     segments(text, fragments, Metric("m", "M", threshold=0.5, primary=True))
 
 
+@measured("report.worddiff")
+def _worddiff(text: str) -> None:
+    from pytest_evalstudio.report.worddiff import changed_words
+
+    changed_words(text, text[len(text) // 2 :] + text[: len(text) // 2])
+    changed_words(text, "")
+
+
+@measured("report.labels")
+def _labels(text: str) -> None:
+    from pytest_evalstudio.report.labels import natural_key, short_labels
+
+    short_labels([text + "a", text + "b"])
+    natural_key(text)
+
+
 @measured("report.markdown")
 def _markdown(text: str) -> None:
     from pytest_evalstudio.core.markdown import code, escaped
