@@ -361,9 +361,10 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
         configuration = Configuration.model_validate({**data, "file": file, "folder": folder})
     except ValidationError as exc:
         raise ConfigurationError(f"{file or 'configuration'}: {_explain(exc)}") from None
-    configuration.model = expanded_models(
-        configuration.model, configuration.connection, configuration.prices, file
-    )
+    if configuration.model:  # else it stays unset, as in a configuration without a file
+        configuration.model = expanded_models(
+            configuration.model, configuration.connection, configuration.prices, file
+        )
     _check_names(configuration)
     return (
         configuration

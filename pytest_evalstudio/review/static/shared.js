@@ -53,3 +53,28 @@ async function alone(work) {
     document.body.removeAttribute("aria-busy");
   }
 }
+
+function setKeys(on) {
+  at("with-keys").checked = on;
+  document.body.classList.toggle("no-keys", !on);
+  sessionStorage.setItem(`${KEEP}-keys`, on ? "yes" : "no");
+}
+
+// Connects the buttons and the keys of one letter with their actions; `mayAct` says which are allowed now.
+function listen(actions, keys, mayAct) {
+  const act = (name) => {
+    if (mayAct(name)) alone(actions[name]);
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing || at("keys").open || !at("with-keys").checked) return;
+    if (event.key === "?") at("keys").showModal();
+    else if (keys[event.key]) act(keys[event.key]);
+    else return;
+    event.preventDefault();
+  });
+  for (const name of Object.keys(actions)) at(name).addEventListener("click", () => act(name));
+  at("help").addEventListener("click", () => at("keys").showModal());
+  at("close").addEventListener("click", () => at("keys").close());
+  at("with-keys").addEventListener("change", (event) => setKeys(event.target.checked));
+  setKeys(sessionStorage.getItem(`${KEEP}-keys`) !== "no");
+}

@@ -119,31 +119,9 @@ const ACTIONS = {
 };
 const KEYS = { 1: "vote-first", 2: "vote-second", t: "vote-tie", j: "next", ArrowRight: "next", k: "previous", ArrowLeft: "previous", s: "skip", u: "undo" };
 
-function act(name) {
-  if (!shown && name !== "undo") return;
-  alone(ACTIONS[name]);
-}
-
-function setKeys(on) {
-  at("with-keys").checked = on;
-  document.body.classList.toggle("no-keys", !on);
-  sessionStorage.setItem(`${KEEP}-keys`, on ? "yes" : "no");
-}
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing || at("keys").open || !at("with-keys").checked) return;
-  if (event.key === "?") at("keys").showModal();
-  else if (KEYS[event.key]) act(KEYS[event.key]);
-  else return;
-  event.preventDefault();
-});
-for (const name of Object.keys(ACTIONS)) at(name).addEventListener("click", () => act(name));
+listen(ACTIONS, KEYS, (name) => shown !== null || name === "undo");
 at("again").addEventListener("click", () => alone(() => show(0)));
-at("help").addEventListener("click", () => at("keys").showModal());
-at("close").addEventListener("click", () => at("keys").close());
-at("with-keys").addEventListener("change", (event) => setKeys(event.target.checked));
 
-setKeys(sessionStorage.getItem(`${KEEP}-keys`) !== "no");
 token = takeToken();
 alone(async () => {
   take(await ask("api/state"));
