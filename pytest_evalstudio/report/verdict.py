@@ -122,6 +122,9 @@ def _facts(
     expected = analysis.verdicts["xfailed"]
     if expected:
         yield f"{expected} expected {_plural(expected, 'failure')}."
+    not_run = analysis.verdicts["not_run"]
+    if not_run:
+        yield f"{not_run} {_tests(not_run)} not run: the budget of a model is used up."
     if analysis.flaky:
         yield f"{analysis.flaky} flaky."
     yield from _models(conclusions)

@@ -20,7 +20,8 @@ RECIPES = {
         r"^```\w+ recipe=(?P<name>\w+)\n(?P<body>.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
     )
 }
-WORSE = APP.replace("It is 6.", "It is 7.")
+WORSE = APP.replace("It is 6.", "It is 7, or so.")
+"""It has another length: Python takes bytecode of the same second and length for that of this text."""
 CASES = [
     {"key": "four", "prompt": "2+2?", "condition": '"4"'},
     {"key": "six", "prompt": "3+3?", "condition": '"6"'},
@@ -68,7 +69,7 @@ def test_the_recipe_for_github(repository: Project, monkeypatch: pytest.MonkeyPa
     result = run(repository, pytest_command([step["run"] for step in steps if "run" in step]))
 
     result.stdout.fnmatch_lines(["::error file=suites/sums_suite.json,line=*six*"])
-    assert (repository.folder / "step-summary.md").read_text().count("# Evaluation summary") == 1
+    assert (repository.folder / "step-summary.md").read_text().count("FAILED – 1 of 2 tests") == 1
     uses = {step["uses"].partition("@")[0]: step.get("with", {}) for step in steps if "uses" in step}
     assert_written(
         repository,

@@ -109,8 +109,8 @@ def test_there_are_no_other_pages(service: Serving, path: str) -> None:
 
 def test_a_thousand_requests_at_once_are_answered(service: Serving) -> None:
     async def ask() -> list[int]:
-        limits = httpx.Limits(max_connections=200)
-        async with httpx.AsyncClient(base_url=service.url, timeout=60, limits=limits) as client:
+        limits, timeout = httpx.Limits(max_connections=200), httpx.Timeout(60, pool=None)
+        async with httpx.AsyncClient(base_url=service.url, timeout=timeout, limits=limits) as client:
             answers = await asyncio.gather(
                 *(client.post("/v1/check", json={"answer": f"answer {number}"}) for number in range(1000))
             )

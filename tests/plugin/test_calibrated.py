@@ -358,7 +358,7 @@ def test_nothing_of_the_extra_is_needed_to_use_a_calibration(project: Project) -
         "conftest.py",
         "import sys\nfor name in ('sklearn', 'scipy', 'statsmodels'):\n    sys.modules[name] = None\n",
     )
-    assert project.run("answers_lab.json").parseoutcomes() == {"passed": 2, "failed": 2}
+    assert project.run_process("answers_lab.json").parseoutcomes() == {"passed": 2, "failed": 2}
 
 
 def test_a_flip_is_one_of_the_probability(project: Project) -> None:

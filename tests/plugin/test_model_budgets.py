@@ -74,7 +74,7 @@ def test_items_that_are_not_run_have_a_code_and_no_verdict(project: Project) -> 
     assert [item["verdicts"] for item in items.values()][1:] == [{}, {}]
     assert "budget.calls = 1" in items["k2[app]"]["reason"]
     report = project.folder / "evalstudio-report"
-    assert "1 passed, 2 not_run" in (report / "summary.md").read_text()
+    assert "2 tests not run: the budget of a model is used up" in (report / "summary.md").read_text()
     data = json.loads((report / "interpretation.json").read_text())
     assert data["run"]["verdicts"]["not_run"] == 2
     assert data["evaluators"]["text_matching"]["leaderboard"]["standings"][0]["scored"] == 1

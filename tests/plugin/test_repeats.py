@@ -8,37 +8,7 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from support.project import Project
-
-FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
-APP = """
-from collections import Counter
-from pathlib import Path
-
-ANSWERS = {"2+2?": ["4", "4", "5"], "good?": ["4"], "bad?": ["5"], "coin?": ["4", "5"]}
-ASKED = Counter()
-
-
-def ask(prompt):
-    answers = ANSWERS[prompt]
-    answer = answers[ASKED[prompt] % len(answers)]
-    ASKED[prompt] += 1
-    with Path("asked.txt").open("a") as file:
-        file.write(prompt + chr(10))
-    return answer
-"""
-MODEL = '[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\nconcurrency = 1\n'
-SPRT = 'runs = {max = 20, stop = "sprt", p0 = 0.9, p1 = 0.7, alpha = 0.05, beta = 0.1}\n'
-CASES = [{"key": name, "prompt": f"{name}?", "condition": '"4"'} for name in ("good", "bad", "coin")]
-
-
-def configured(project: Project, text: str = "", *, more: str = "") -> None:
-    project.write("app.py", APP)
-    project.write("evalstudio.toml", f'evaluators = ["text_matching"]\n{text}\n{MODEL}{more}')
-
-
-def asked(project: Project) -> int:
-    file = project.folder / "asked.txt"
-    return len(file.read_text().splitlines()) if file.exists() else 0
+from support.repeated import CASES, FOUR, MODEL, SPRT, asked, configured
 
 
 @pytest.mark.parametrize(
@@ -179,14 +149,6 @@ def test_stored_answers_stop_at_the_same_repeat_and_refresh_asks_again(project: 
     assert asked(project) == 24
 
 
-def test_an_item_on_its_own_is_asked_in_the_same_steps(project: Project) -> None:
-    configured(project, SPRT)
-    project.suite(*CASES)
-    result = project.run("--timeout", "30")
-    result.assert_outcomes(passed=1, failed=2)
-    assert asked(project) == 20
-
-
 def test_resolve_refuses_runs_that_end_by_verdicts(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,16 +207,6 @@ def test_growing_steps_and_reruns_stop_at_the_same_repeats(project: Project) -> 
     project.suite(*CASES)
     project.run("--maxfail", "5").assert_outcomes(passed=1, failed=2)
     assert asked(project) == 20
-
-
-def test_cases_that_pass_in_a_rerun_are_flaky_with_their_rate(project: Project) -> None:
-    configured(project)
-    project.write("app.py", APP.replace('"2+2?": ["4", "4", "5"]', '"2+2?": ["5", "4"]'))
-    project.suite(FOUR)
-    project.run_process("--reruns", "2").assert_outcomes(passed=1)
-    data = json.loads((project.folder / "evalstudio-report" / "interpretation.json").read_text())
-    [case] = data["repeats"]["flaky"]
-    assert (case["over"], case["failed"], case["total"], case["rate"]) == ("attempts", 1, 2, 0.5)
 
 
 def test_pass_at_k_of_stopped_items_takes_the_repeats_that_are_always_asked(project: Project) -> None:
