@@ -32,8 +32,8 @@ def short_labels(names: Sequence[str], limit: int = MAX_CHARS) -> list[str]:
 
     >>> short_labels(["RAG model gpt-4o", "RAG model gpt-4-turbo"])
     ['gpt-4o', 'gpt-4-turbo']
-    >>> short_labels(["a-very-long-name-of-a-model-v1", "a-very-long-name-of-a-model-v2"], 12)
-    ['a-ver…del-v1', 'a-ver…del-v2']
+    >>> short_labels(["mixtral-8x7b-instruct-v0.1", "gpt-4o"], 15)
+    ['mixtral…ct-v0.1', 'gpt-4o']
     """
     stripped = _without_prefix(names)
     labels = [middle_cut(name, limit) for name in stripped]
