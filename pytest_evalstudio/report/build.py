@@ -266,12 +266,14 @@ class Exports:
         except OSError:
             raise
         except Exception as exc:
-            self.warnings.append(
-                f"{name} could not be written: {type(exc).__name__}: {exc}; the rest of the report is"
-                " complete"
-            )
+            self._warn(name, exc)
             if file is not None:
                 file.unlink(missing_ok=True)
+
+    def _warn(self, name: str, fault: Exception) -> None:
+        self.warnings.append(
+            f"{name} could not be written: {type(fault).__name__}: {fault}; the rest of the report is complete"
+        )
 
     @contextmanager
     def open(self, name: str, exporter: ResultsWriter | AgentEvaluation) -> Iterator[None]:
@@ -288,11 +290,16 @@ class Exports:
 
         def guarded(item: Item) -> None:
             nonlocal failed
-            if not failed:
+            if failed:
+                return
+            # As `of`, which costs more than many a consumer when it is entered for each item.
+            try:
+                consume(item)
+            except OSError:
+                raise
+            except Exception as exc:
                 failed = True
-                with self.of(name):
-                    consume(item)
-                    failed = False
+                self._warn(name, exc)
 
         return guarded
 

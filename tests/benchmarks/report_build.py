@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_evalstudio.engine.outputs import PAGE
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.writer import RecordWriter
 from pytest_evalstudio.report.build import build_report
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -77,6 +79,15 @@ def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3)
     return path
 
 
+def current(record: Path, folder: Path) -> Path:
+    """The same record in the form that a run writes today."""
+    reader = RecordReader(record)
+    writer = RecordWriter(folder, reader.run)
+    for item in reader.items():
+        writer.append_item(item)
+    return writer.finish(reader.run)
+
+
 def json_once(record: Path, copy: Path) -> None:
     """What everything is measured against."""
     with open(record, encoding="utf-8") as source, open(copy, "w", encoding="utf-8") as target:
@@ -93,7 +104,7 @@ def measured(work: Callable[[], object]) -> tuple[float, float]:
 def main(items: int = 30_000, evaluators: int = 1) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        record = synthetic_record(folder, items, evaluators)
+        record = current(synthetic_record(folder, items, evaluators), folder / "written")
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rounds = []
         for _ in range(ROUNDS):

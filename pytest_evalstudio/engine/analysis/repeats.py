@@ -189,7 +189,8 @@ class RepeatAggregator:
         for id, verdict in item.verdicts.items():
             if verdict.repeats and id in self._primary:
                 self._take(item, id, verdict, cluster)
-        self._note_flaky(item)
+        if len(item.rows) > 1 or item.flaky:
+            self._note_flaky(item)
 
     def analysis(self, originals: Callable[[], Sequence[int]]) -> RepeatAnalysis:
         """Return the figures of all items.
