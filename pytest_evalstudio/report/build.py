@@ -271,9 +271,8 @@ class Exports:
                 file.unlink(missing_ok=True)
 
     def _warn(self, name: str, fault: Exception) -> None:
-        self.warnings.append(
-            f"{name} could not be written: {type(fault).__name__}: {fault}; the rest of the report is complete"
-        )
+        reason = f"{type(fault).__name__}: {fault}"
+        self.warnings.append(f"{name} could not be written: {reason}; the rest of the report is complete")
 
     @contextmanager
     def open(self, name: str, exporter: ResultsWriter | AgentEvaluation) -> Iterator[None]:
