@@ -70,7 +70,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """What playing would ask, at most.
+    """Upper limit of the requests that playing would make.
 
     Attributes:
         games: all games of the arena.

@@ -1,4 +1,4 @@
-"""Whether a model may replace its earlier version, by the games between both."""
+"""Replacement of a model by its new version, decided by the games between both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the games of an arena say: ratings of models, pairs, and biases of the judges."""
+"""Results of an arena: ratings of models, pairs, and biases of the judges."""
 
 from __future__ import annotations
 

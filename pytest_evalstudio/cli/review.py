@@ -131,7 +131,9 @@ def _serve(session: ReviewSession, arguments: argparse.Namespace) -> None:
     from pytest_evalstudio.cli.serving import serve_page
 
     session.check_page()
-    serve_page(session, arguments.port, with_browser=not arguments.no_browser, told=lambda: _told(session))
+    serve_page(
+        session, arguments.port, with_browser=not arguments.no_browser, last_lines=lambda: _told(session)
+    )
 
 
 def _told(session: ReviewSession) -> list[str]:

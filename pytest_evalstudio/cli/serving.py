@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def serve_page(
-    session: Served, port: int, *, with_browser: bool, told: Callable[[], Sequence[str]] = tuple
+    session: Served, port: int, *, with_browser: bool, last_lines: Callable[[], Sequence[str]] = tuple
 ) -> None:
     """Serve a page until Ctrl-C, and open it in a browser.
 
@@ -26,7 +26,7 @@ def serve_page(
         session: the session behind the page.
         port: 0 for any that is free.
         with_browser: whether a browser is opened.
-        told: lines for the terminal at the end; the progress where not given.
+        last_lines: lines for the terminal at the end; the progress where not given.
     """
     import webbrowser
 
@@ -40,4 +40,4 @@ def serve_page(
             webbrowser.open(server.address)
         server.serve()
     except KeyboardInterrupt:
-        say("", *(told() or [session.progress()]))
+        say("", *(last_lines() or [session.progress()]))

@@ -84,7 +84,7 @@ class Library:
         self._cache = cache / "library"
         whole = str(place)
         self._index = whole if whole.endswith(".json") else f"{whole.rstrip('/')}/{INDEX}"
-        self.entries: tuple[LibraryEntry, ...] = tuple(_read_index(self._path(self._index, refresh=True)))
+        self.entries: tuple[LibraryEntry, ...] = tuple(_read_index(self._path(self._index)))
 
     @property
     def folder(self) -> Path:
@@ -210,8 +210,9 @@ class Library:
         self.entries = (*entries, entry)
         return entry
 
-    def _path(self, place: str, *, refresh: bool = False) -> Path:
-        return fetch_suite(place, self._cache, refresh=refresh) if self._is_remote else Path(place)
+    def _path(self, place: str) -> Path:
+        # Fetched each time: a suite at a URL may have changed since.
+        return fetch_suite(place, self._cache, refresh=True) if self._is_remote else Path(place)
 
     def _file(self, entry: LibraryEntry) -> Path:
         if "://" in entry.file or entry.file.startswith("/") or ".." in entry.file.split("/"):

@@ -144,7 +144,7 @@ class AsyncGuardClient:
 
 
 class Checks(Protocol):
-    """What checks an answer: `GuardClient`, or `Guard` by `checking`."""
+    """Interface of a client that checks an answer; `GuardClient` is one."""
 
     def check(self, question: str, answer: str, context: Sequence[str] = ()) -> GuardVerdict: ...
 

@@ -49,7 +49,7 @@ def pair_items(
         if task.source is None and not task.skip:
             originals.setdefault(task.model, []).append(task)
     models = collector.evals.models
-    for model in [model for model, own in originals.items() if not own[0].answered]:
+    for model in [model for model, asked in originals.items() if not asked[0].answered]:
         if models.fixture_of(model):
             del originals[model]
             collector.evals.warn(

@@ -1,4 +1,4 @@
-"""How near to the ideal a model session comes: 2,000 prompts of 0.2 s, 32 at a time, are 12.5 s of waiting.
+"""Time of a model session compared with the ideal: 2,000 prompts of 0.2 s, 32 at a time, are 12.5 s.
 
 Run: python tests/benchmarks/resolve_concurrency.py
 """

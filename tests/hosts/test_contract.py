@@ -1,4 +1,4 @@
-"""What holds for every host of a service, over real HTTP and with the service's real client."""
+"""Contract of every host of a service, over real HTTP and with the service's real client."""
 
 from __future__ import annotations
 

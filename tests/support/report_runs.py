@@ -270,7 +270,7 @@ def _lab_item(builder: RecordBuilder, number: int, place: int, name: str) -> Non
 
 
 def _lab_passes(id: str, scores: dict[str, float]) -> bool | None:
-    """Whether a row of the lab meets the threshold of an evaluator that decides; None for the others."""
+    """Return True if a row meets the threshold of an evaluator that decides; None for the others."""
     if id == "text_matching" or id == "pii":
         return scores["model_passes"] >= 0.5
     if id == "toxicity":

@@ -33,7 +33,7 @@ class Request:
 
 @dataclass
 class Response:
-    """What the service does with a request.
+    """Behaviour of the service for a request.
 
     Attributes:
         parts: pieces of the body that are sent one by one, with `pause_s` between them.

@@ -46,7 +46,7 @@ def report_ingestion(what: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What to do next: use a collection, make one, or wait for another process that makes it."""
+    """Next action: use a collection, make one, or wait for another process that makes it."""
 
     collection: str = ""
     is_ours: bool = False

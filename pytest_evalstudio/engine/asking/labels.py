@@ -1,4 +1,4 @@
-"""What the configuration says of a model beside its host and limits."""
+"""Labels and prices that the configuration gives a model."""
 
 from __future__ import annotations
 
