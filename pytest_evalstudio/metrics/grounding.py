@@ -145,7 +145,10 @@ def tokens_of(text: str) -> list[Token]:
     >>> [token.keys[0] for token in tokens_of("The company's revenues grew by 12.50% to $1.5 million.")]
     ['compani', 'revenu', 'grew', '12.5', '1500000']
     """
-    return [Token("number" if is_number else "word", *rest) for is_number, *rest in _found(text)]
+    return [
+        Token("number" if is_number else "word", keys, start, end)
+        for is_number, keys, start, end in _found(text)
+    ]
 
 
 def _keys_of(text: str) -> list[tuple[bool, tuple[str, ...]]]:
