@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.registry import PluginRegistry, Registry
 from pytest_evalstudio.engine.asking.judging import agent_of, describe_judge
 from pytest_evalstudio.engine.scoring.calibrated import PASSES, PROBABILITY, Attached, attach, check_together
 from pytest_evalstudio.engine.scoring.calibration import threshold
+from pytest_evalstudio.engine.scoring.model_tables import chosen_models
 from pytest_evalstudio.engine.scoring.thresholds import by_evaluator, metric_key, thresholds_of
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.options import build, check_options
@@ -48,6 +49,7 @@ class ConfiguredEvaluator:
         own_judge: settings of its judge that differ from the configuration's.
         judge: its judge as the record shows it; empty for none.
         attached: the calibration that makes its primary metric a probability, None for none.
+        uses: models that it can do without and that the configuration names.
     """
 
     id: str
@@ -60,11 +62,12 @@ class ConfiguredEvaluator:
     own_judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     judge: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     attached: Attached | None = None
+    uses: tuple[str, ...] = ()
 
     @property
     def requires(self) -> tuple[str, ...]:
         """Requirements for scoring, given the options."""
-        return self.spec.requirements_of(self.evaluator)
+        return (*self.spec.requirements_of(self.evaluator), *self.uses)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -254,7 +257,8 @@ class Plan:
             thresholds_of(own, spec, place),
         ):
             asked |= layer
-        requires = spec.requirements_of(made)
+        uses = chosen_models(self._config, spec.uses)
+        requires = (*spec.requirements_of(made), *uses)
         own_judge = self._own_judge(spec, made, merged) if JUDGE in requires else {}
         return ConfiguredEvaluator(
             id=name,
@@ -273,6 +277,7 @@ class Plan:
             own_judge=own_judge,
             judge=(describe_judge(self._config, own_judge, spec.prompts) if JUDGE in requires else {}),
             attached=attached,
+            uses=uses,
         )
 
     def _own_judge(self, spec: EvaluatorSpec, made: Any, table: Mapping[str, Any]) -> dict[str, Any]:
