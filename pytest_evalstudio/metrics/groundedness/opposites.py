@@ -26,7 +26,8 @@ RESTRICTIONS = frozenset(
 """Words that restrict a statement or contrast it with another."""
 
 _PAIRS = """
-    increase decrease, rise fall, grow shrink, raise lower, strengthen weaken, improve worsen, gain loss,
+    increase decrease, rise fall, rose fell, rose dropped, grew shrank, won lost, bought sold,
+    grow shrink, raise lower, strengthen weaken, improve worsen, gain loss,
     gain lose, win lose, success failure, succeed fail, high low, higher lower, up down, more less, many few,
     first last, before after, early late, start end, begin end, begin finish, open close, accept reject,
     accept refuse, allow forbid, allow prohibit, allow prevent, approve reject, agree disagree,
@@ -78,8 +79,8 @@ def opposites(word: str) -> frozenset[str]:
     Args:
         word: a stem in lower case.
 
-    >>> sorted(opposites("rise"))[:2], "happi" in opposites("unhappi")
-    (['declin', 'drop'], True)
+    >>> "fall" in opposites("rise"), "happi" in opposites("unhappi")
+    (True, True)
     """
     derived = {prefix + word for prefix in _PREFIXES if len(word) >= _MIN_BASE_CHARS}
     derived |= {

@@ -117,7 +117,7 @@ def lexical_signals(sentence: str, index: ContextIndex) -> dict[str, float] | No
     >>> index = index_context("Rates rose to 5 percent.", [(0, 24)])
     >>> signals = lexical_signals("Rates fell to 6 percent.", index)
     >>> signals["opposites"], signals["numbers"] < 0, signals["statement"]
-    (0.0, True, 1.0)
+    (-1.0, True, 1.0)
     """
     tokens = tokens_of(sentence)
     if not tokens:
