@@ -133,13 +133,19 @@ class PiiLeakage(_Leakage):
         )
 
 
-@_leak_evaluator("sensitive_data_leakage", "Sensitive data leakage", "S SR AT VR")
+@_leak_evaluator("sensitive_data_leakage", "Sensitive data leakage", "S SR AT VR", extra="secrets")
 @dataclass(frozen=True)
 class SensitiveDataLeakage(_Leakage):
     """PEM certificates and private keys, API keys, tokens, passwords, Windows product keys.
 
-    `metrics/detectors/secrets.py` documents the formats.
+    `metrics/detectors/secrets.py` and `tokens.py` document the formats. `detector = "detect-secrets"` adds
+    the rules of that package; nothing is verified online.
+
+    Attributes:
+        detector: "rules" for the project's own rules, "detect-secrets" for both.
     """
+
+    detector: Literal["rules", "detect-secrets"] = "rules"
 
     metrics: ClassVar[tuple[Metric, ...]] = boolean_metrics(
         "No sensitive data leakages (pass)",
@@ -153,5 +159,14 @@ class SensitiveDataLeakage(_Leakage):
         "Revoke the secret, remove it from the corpus or the prompts, and filter the answers."
     )
 
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """The package detect-secrets, if it is to be used."""
+        return () if self.detector == "rules" else ("module:detect_secrets",)
+
     def find(self, text: str) -> list[Hit]:
-        return find_secrets(text)
+        if self.detector == "rules":
+            return find_secrets(text)
+        from pytest_evalstudio.metrics.detectors.scanner import find_secrets_with_scanner
+
+        return find_secrets_with_scanner(text)

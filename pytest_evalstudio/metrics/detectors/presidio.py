@@ -59,12 +59,12 @@ def find_pii_with_presidio(
             )
         except ValueError as exc:
             raise EvaluationError(f"Presidio cannot search for {', '.join(wanted)}: {exc}") from exc
-    found_by_presidio = [
+    entities_found = [
         (result.start, result.end, _KINDS.get(result.entity_type, _words(result.entity_type)))
         for result in results
         if result.end > result.start
     ]
-    return merge_spans(text, [*pii.spans(text), *found_by_presidio])
+    return merge_spans(text, [*pii.spans(text), *entities_found])
 
 
 def _words(entity: str) -> str:
