@@ -16,9 +16,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "workflows.md").read_tex
 
 def test_the_table_names_each_step_and_its_parameters() -> None:
     steps = Registry().steps
-    rows = [
-        row.split(" | ") for row in PAGE.splitlines() if row.startswith("| `") and row.count(" | ") == 3
-    ]
+    rows = [row.split(" | ") for row in PAGE.splitlines() if row.startswith("| `") and row.count(" | ") == 3]
     said = {row[0].strip("| `"): re.findall(r"`(\w+)`", row[3]) for row in rows}
     assert said == {
         id: list(parameters(steps.get(id))) for id in sorted(steps, key=lambda id: steps.spec(id).number)
