@@ -5,8 +5,8 @@ usage: python tests/benchmarks/agreement_table.py --sample NAME LAB LABELS [--sa
 
 Every evaluator that compares an answer with a context or an expected output is run on every sample. A cell
 shows the area under the ROC curve with its 95 % interval, the cut that agrees best, and its balanced
-accuracy; see agreement.py. An evaluator whose model or judge is not available, or whose inputs no sample has, is
-listed as not measured. A metric whose published weights were fitted to a sample is not measured on it.
+accuracy; see agreement.py. An evaluator whose model or judge is not available, or whose inputs no sample
+has, is listed as not measured. A metric whose weights were fitted to a sample is not measured on it.
 """
 
 from __future__ import annotations

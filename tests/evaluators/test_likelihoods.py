@@ -81,8 +81,8 @@ def test_without_a_reference_the_question_is_summarised() -> None:
     [
         (
             "question_answering_gptscore",
-            "Answer the question based on the conversation between a human and AI. Question: Are the responses"
-            " of AI interesting? (a) Yes. (b) No. Conversation: ",
+            "Answer the question based on the conversation between a human and AI. Question: Are the"
+            " responses of AI interesting? (a) Yes. (b) No. Conversation: ",
         ),
         (
             "machine_translation_gptscore",

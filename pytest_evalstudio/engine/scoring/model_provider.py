@@ -342,10 +342,14 @@ def brief_of(fault: ConfigurationError) -> str:
     return fault.brief if isinstance(fault, ResourceMissing) else str(fault)
 
 
-def left_out(reasons: Mapping[str, str]) -> str:
-    """Return the warning about evaluators that "all" leaves out, without remedies.
+def left_out(reasons: Mapping[str, str], choice: str = "all") -> str:
+    """Return the warning about evaluators that a choice such as "all" leaves out, without remedies.
 
     Remedies are shown to users who select one of the evaluators by name.
+
+    Args:
+        reasons: id to reason.
+        choice: what selected them.
 
     >>> left_out({"groundedness": "no embedder", "answer_accuracy": "no embedder"})
     "evaluators = 'all' leaves out groundedness, answer_accuracy: no embedder"
@@ -353,7 +357,7 @@ def left_out(reasons: Mapping[str, str]) -> str:
     by_reason: dict[str, list[str]] = {}
     for id, reason in reasons.items():
         by_reason.setdefault(reason, []).append(id)
-    return "evaluators = 'all' leaves out " + "; ".join(
+    return f"evaluators = {choice!r} leaves out " + "; ".join(
         f"{', '.join(ids)}: {reason}" for reason, ids in by_reason.items()
     )
 
