@@ -343,3 +343,10 @@ def test_flips_of_all_metrics_are_checked_on_request() -> None:
     assert len(by_option["all"]) == 4
     with pytest.raises(ConfigurationError, match="expected 'all' or 'primary', found 'some'"):
         Plan(Registry(), configuration({"evaluator": {"pii_leakage": {"flips": "some"}}}))
+
+
+def test_the_record_specifies_the_options_of_an_evaluator() -> None:
+    (selected,) = Plan(Registry(), configuration({"evaluators": ["looping_detection"]})).selected
+    (parameter,) = evaluator_entry(selected).parameters_meta
+    assert (parameter.name, parameter.type, parameter.default) == ("min_repeat_chars", "int", 10)
+    assert parameter.description.startswith("shortest repeated substring")
