@@ -168,7 +168,16 @@ for _name in (
         "keyboard_typos",
         "ocr",
     ),
-    *("qwerty", "random_character", "random_delete", "random_insert", "random_replacement", "word_swap"),
+    *(
+        "qwerty",
+        "random_character",
+        "random_delete",
+        "random_insert",
+        "random_replacement",
+        "word_swap",
+        "grammar_mistake",
+        "colloquial",
+    ),
 ):
     measured(f"perturbations.{_name}", 3.0)(_perturbed(_name))
 
