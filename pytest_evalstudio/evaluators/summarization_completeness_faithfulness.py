@@ -86,7 +86,7 @@ class SummarizationCompletenessFaithfulness:
             raise ConfigurationError(f"faithful_from: expected a probability, found {self.faithful_from}")
         if self.conv_weights and not Path(self.conv_weights).is_file():
             raise ConfigurationError(
-                f"conv_weights: there is no file {self.conv_weights}; download the published weights once from"
+                f"conv_weights: there is no file {self.conv_weights}; download the published file once from"
                 f" {CONV_FILE}"
             )
 
