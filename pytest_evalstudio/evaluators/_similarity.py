@@ -81,15 +81,18 @@ class Vectors:
         return cosines(self.of(first), self.of(second))
 
 
-def best_columns(vectors: Vectors, first: Sequence[str], second: Sequence[str]) -> Floats:
+def best_columns(
+    vectors: Vectors, first: Sequence[str], second: Sequence[str], *, keep_negative: bool = False
+) -> Floats:
     """Return the best cosine of each of the first texts with any of the second.
 
-    Each distinct pair is computed once.
+    Each distinct pair is computed once. Negative cosines count 0 unless they are to be kept.
     """
     import numpy as np
 
     rows = {text: place for place, text in enumerate(dict.fromkeys(first))}
-    best = best_matches(vectors.cosines(list(rows), list(dict.fromkeys(second))))
+    matrix = vectors.cosines(list(rows), list(dict.fromkeys(second)))
+    best = best_matches(matrix, keep_negative=keep_negative)
     return np.asarray(best[[rows[text] for text in first]])
 
 

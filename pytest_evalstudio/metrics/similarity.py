@@ -45,14 +45,15 @@ def cosines(first: Floats, second: Floats) -> Floats:
     return np.asarray(np.clip(np.round(first @ second.T, _DIGITS), -1.0, 1.0) + 0.0, dtype=np.float64)
 
 
-def best_matches(similarities: Floats) -> Floats:
+def best_matches(similarities: Floats, *, keep_negative: bool = False) -> Floats:
     """Return the highest cosine of each row; negative cosines count 0.
 
     Args:
         similarities: cosines with at least one column.
+        keep_negative: return negative cosines as they are.
 
     Returns:
-        Fraction per row from 0.0 to 1.0; higher is better.
+        Number per row from 0.0, or -1.0, to 1.0; higher is better.
 
     Source: Sudjianto et al., 2024 (HCAT), S_max; Zhang et al., 2020 (BERTScore), greedy matching.
 
@@ -62,7 +63,8 @@ def best_matches(similarities: Floats) -> Floats:
     """
     import numpy as np
 
-    return np.asarray(np.clip(similarities.max(axis=1), 0.0, 1.0) + 0.0, dtype=np.float64)
+    lowest = -1.0 if keep_negative else 0.0
+    return np.asarray(np.clip(similarities.max(axis=1), lowest, 1.0) + 0.0, dtype=np.float64)
 
 
 def sentence_weights(lengths: Sequence[int], weighting: Weighting) -> list[float]:

@@ -175,7 +175,7 @@ class EvalSession:
                 self.registry, config, thresholds=self.settings.thresholds, lacks=lacks
             )
             if plan.left_out:
-                self.warn(left_out(plan.left_out), Path(config.file or config.folder))
+                self.warn(left_out(plan.left_out, plan.broad_choice), Path(config.file or config.folder))
         return self._plans[config]
 
     def perturber(self, config: Configuration) -> Perturber | None:

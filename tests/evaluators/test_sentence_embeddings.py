@@ -293,3 +293,11 @@ def test_a_question_travels_as_its_vector_and_has_no_verdict(case: Callable[...,
     )[0]
     assert found.scores == {"questions_drift": None}
     np.testing.assert_allclose(unpacked(found.sketch), embedder.encode(["Why?"])[0], atol=1e-3)
+
+
+@pytest.mark.parametrize(("options", "expected"), [({}, 0.0), ({"negative_cosines": True}, -0.5)])
+def test_a_negative_cosine_is_kept_by_option(options: dict[str, bool], expected: float) -> None:
+    case = Case(key="c", question="Fees?", actual_output=HOURS, context=(FEES,))
+    evaluator = REGISTRY.evaluators.get("groundedness")(**options)
+    (outcome,) = evaluator.score([case], plane())
+    assert outcome.scores["groundedness"] == pytest.approx(expected)
