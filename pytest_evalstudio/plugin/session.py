@@ -373,8 +373,9 @@ class EvalSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write workflows' artifacts, finish the record, build the report, check the gates, close all
-        services.
+        """Complete the session.
+
+        Write the workflows' artifacts, finish the record, build the report, check the gates, close all services.
         """
         with self.services:
             if self.workflows:
