@@ -375,7 +375,7 @@ class EvalSession:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Complete the session.
 
-        Write the workflows' artifacts, finish the record, build the report, check the gates, close all services.
+        Write the workflows' artifacts, finish the record, build the report, check the gates, close services.
         """
         with self.services:
             if self.workflows:
