@@ -115,7 +115,10 @@ class Check:
         __tracebackhide__ = True
         _refuse_coroutines(f"eval_{self._selected.id}", cases)
         plan = self._pipeline.plan
-        selected = plan.alone(self._selected.id, options) if options else self._selected
+        try:
+            selected = plan.alone(self._selected.id, options) if options else self._selected
+        except ConfigurationError as exc:
+            raise exc.with_traceback(None) from None
         results = self._pipeline.evaluate([answered_task(case, selected) for case in cases])
         checks = self._node.stash.setdefault(CHECKS, [])
         checks.extend((result, selected) for result in results)

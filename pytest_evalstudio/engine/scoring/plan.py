@@ -37,6 +37,12 @@ _CONFIGURATION_ONLY: Mapping[str, str] = {
 """Options that are allowed only in the configuration, and the message for other places."""
 
 
+_ALL_EVALUATORS = (
+    "`evalstudio evaluators` lists all. A conftest.py adds one by registry.add_evaluator in"
+    " pytest_evalstudio_register(registry)."
+)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class ConfiguredEvaluator:
     """An evaluator as this run uses it.
@@ -228,7 +234,7 @@ class Plan:
         kind = table.get("type", name)
         if kind not in self._registry.evaluators:
             known = [*self._registry.evaluators, *self._instances()]
-            raise unknown_name("evaluator", str(kind), known, "`evalstudio evaluators` lists all.")
+            raise unknown_name("evaluator", str(kind), known, _ALL_EVALUATORS)
         return self._registry.evaluators.get(str(kind))
 
     def _check_table(self, name: str, options: Mapping[str, object]) -> None:
