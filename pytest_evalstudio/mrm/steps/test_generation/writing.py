@@ -18,7 +18,7 @@ from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.engine.asking.judging import describe_judge
 from pytest_evalstudio.mrm.generators._attacks import planted
 from pytest_evalstudio.mrm.generators._conditions import derived, without
-from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, REFUSES
+from pytest_evalstudio.mrm.generators.out_of_scope import ANSWER, refuses
 from pytest_evalstudio.mrm.steps.test_generation.generating import (
     Candidate,
     GenerationSettings,
@@ -171,7 +171,7 @@ def checked(request: Request, item: Mapping[str, Any]) -> tuple[Draft | None, st
     if request.planted and request.planted.lower() not in question.lower():
         return None, "without the planted word"
     if request.spec.id == OUT_OF_SCOPE:
-        return Draft(question=question, answer=ANSWER, condition=REFUSES, evidence=""), ""
+        return Draft(question=question, answer=ANSWER, condition=refuses(question), evidence=""), ""
     if not quotations:
         return None, "without evidence"
     shown = [_normalised(" ".join(part.sentences)) for part in request.parts]

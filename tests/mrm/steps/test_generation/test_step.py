@@ -44,7 +44,7 @@ def bench(folder: Path, sizes: dict[str, int], seed: int = 0) -> Bench:
             sentences = [
                 f"The {noun} clause {'abcdefghij'[number % 10]} of {other} costs £{at + 3}.50.",
                 f"An {other} office for {noun} takes {at + 13} working days.",
-                f"The {other} desk is a place beside {noun} stairs.",
+                f"A {other} counter is a desk for owners of paper.",
             ]
             line = {
                 "id": f"c{at + 1}",
