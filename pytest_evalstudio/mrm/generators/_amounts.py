@@ -120,6 +120,7 @@ def amounts_asked(sentence: str, corpus: Corpus) -> Iterator[Asked]:
             question = _question(clause, subject, place)
             if question and _is_clean(question, place):
                 bound = f"{place.bound} " if place.bound else ""
+                bound = "between " if place.prep == "between" else bound
                 yield Asked(
                     question=as_customer(question),
                     quantity=place.quantity,
@@ -312,7 +313,13 @@ def _change(clause: Clause, subject: str, place: _Place) -> str:
         wh = "By what percentage" if kind == "percent" else "By how much"
         return clause.ask(wh, subject, f"{before} {after}") if kind in ("percent", "money", "measure") else ""
     noun = {"percent": "percentage", "money": "amount"}.get(kind)
-    return clause.ask(f"To what {noun}", subject, f"{before} {after}") if noun else ""
+    whole = _OF_PHRASE.match(after) if noun else None
+    of = f" {whole.group().strip()}" if whole else ""
+    return (
+        clause.ask(f"To what {noun}{of}", subject, f"{before} {after[len(whole.group()) if whole else 0 :]}")
+        if noun
+        else ""
+    )
 
 
 def _level(clause: Clause, subject: str, place: _Place) -> str:
@@ -342,7 +349,7 @@ def _bounded(word: str, bound: str, wh: str) -> str:
         "no more than": "at most",
         "not more than": "at most",
     }.get(bound, bound)
-    if bound == "up to" and word in ("for", "of", "to", "by"):
+    if bound == "up to" and word in ("for", "of", "to", "by", "at"):
         word = "" if word != "by" else "by"
     phrase = " ".join(filter(None, [word, bound, wh]))
     return phrase[0].upper() + phrase[1:]

@@ -26,7 +26,7 @@ AGENTS = word_set(
     nurse officer official ombudsman operator owner panel parent partner pharmacist physician police
     president principal provider purchaser regulator representative retailer secretariat secretary
     seller service staff supervisor supplier surgeon surveyor teacher team tenant technician technicians
-    tribunal trustee trustees treasurer unit university user vendor veterinarian warden chief cardholder
+    tribunal trustee trustees treasurer university user vendor veterinarian warden chief cardholder
     policyholder
     """
 )
@@ -156,7 +156,7 @@ def _agent(phrase: str) -> bool:
     is_name = len(words) > 1 and all(
         word[0].isupper() or word in ("the", "of", "and", "Dr") for word in words
     )
-    return head.lower() in AGENTS or (is_name and not re.search(r"\d", phrase))
+    return head.lower() in AGENTS or (is_name and not re.search(r"\d|s$", phrase))
 
 
 def _who_by(clause: Clause, subject: str) -> Fact | None:
@@ -209,7 +209,9 @@ def _who(clause: Clause, subject: str) -> Fact | None:
         or re.search(r"(?i)\b(?:who|that|which)\b", clause.subject)
     ):
         return None
-    if (clause.is_plural and clause.aux == "do") or re.match(r"(?:\w+ times|in|on|at|for)\b", clause.rest):
+    if (clause.is_plural and clause.aux == "do") or re.search(
+        r"^(?:\w+ times|in|on|at|for)\b|\bwithin\b", clause.rest
+    ):
         return None
     if (
         re.search(r"\b(?:because|if|when|its|their|his|her|your|itself)\b", clause.rest)

@@ -14,6 +14,7 @@ from pytest_evalstudio.mrm.generators._amounts import ATTRIBUTES, amounts_asked
 from pytest_evalstudio.mrm.generators._facts import AGENTS, facts_asked
 from pytest_evalstudio.mrm.generators._tables import cells_asked
 from pytest_evalstudio.mrm.texts.clauses import Clause, clauses
+from pytest_evalstudio.mrm.texts.quantities import quantities
 from pytest_evalstudio.mrm.texts.statements import inside
 from pytest_evalstudio.mrm.texts.words import word_set
 
@@ -156,7 +157,8 @@ def _properties(clause: Clause, corpus: Corpus) -> Iterator[str]:
     head = clause.head
     is_name = len(words) in (2, 3) and all(re.fullmatch(r"[A-Z][a-z]+", word) for word in words)
     if head in ATTRIBUTES and clause.voice == "copula":
-        if not re.search(r"\b(?:ago|previously|formerly)\b", text):
+        is_changing = any(quantity.kind in ("money", "percent") for quantity in quantities(clause.rest))
+        if is_changing and not re.search(r"\b(?:ago|previously|formerly)\b", text):
             yield f"What was {subject} ten years ago?"
         return
     if head in _ORGANISATION or (head in AGENTS and words[0].lower() == "the"):

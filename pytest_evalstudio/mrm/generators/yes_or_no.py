@@ -112,7 +112,8 @@ def _false_factor(clause: Clause, before: str, after: str) -> float:
             return 0.0
         if clause.aux in _OBLIGED:
             return _LESS
-        return _MORE if clause.aux in _ALLOWED else 0.0
+        is_amount = not re.search(r"(?i)\b(?:within|no later than)\s(?:\w+\s)?$", before)
+        return _MORE if clause.aux in _ALLOWED and is_amount else 0.0
     if _AT_LEAST.search(before):
         return _MORE if clause.aux in _OBLIGED and not _UNCLEAR.search(_AT_LEAST.sub("", before)) else 0.0
     if _UNCLEAR.search(before.removesuffix("by ").removesuffix("to ")) or _UNCLEAR.search(after):

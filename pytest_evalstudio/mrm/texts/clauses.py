@@ -108,7 +108,8 @@ def clauses(sentence: str) -> list[Clause]:
     if command := _command(words):
         return [command]
     first = words[0].lower().strip(",")
-    if first in _UNSAFE_STARTS or not words[0][0].isupper():
+    is_instruction = "base" in forms(first) and words[1].lower() in _RELATIVE
+    if first in _UNSAFE_STARTS or is_instruction or not words[0][0].isupper():
         return []
     return _statements(words)
 
@@ -187,9 +188,14 @@ def _clause(subject: list[str], words: list[str], at: int) -> Clause | None:
         form=group.form,
         rest=rest,
         voice=group.voice,
-        is_plural=plural,
+        is_plural=_agreed(group.aux, plural=plural),
         is_negative=bool(_NEGATIVE.search(" ".join(words))),
     )
+
+
+def _agreed(aux: str, *, plural: bool) -> bool:
+    """Return the number of a subject by its verb, if the verb shows it: "Halden Foods is"."""
+    return False if aux in ("is", "was", "has", "does") else True if aux in ("are", "were") else plural
 
 
 def _finite(words: list[str]) -> int | None:
