@@ -54,7 +54,11 @@ def lower_cells(units: LabelledUnits, *, seed: int, draws: int = DRAWS) -> tuple
     >>> labels = np.repeat(np.eye(2), 10, axis=0)
     >>> scores = np.repeat([[-1.0], [1.0]], 10, axis=0)
     >>> units = LabelledUnits(
-    ...     labels=labels, sums=scores, counts=np.ones((20, 1)), strata=np.zeros(20, dtype=np.int64), cells=[(0, 0)]
+    ...     labels=labels,
+    ...     sums=scores,
+    ...     counts=np.ones((20, 1)),
+    ...     strata=np.zeros(20, dtype=np.int64),
+    ...     cells=[(0, 0)],
     ... )
     >>> lower_cells(units, seed=0)
     ([0.0005], [0.0005])

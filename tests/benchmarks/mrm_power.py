@@ -12,14 +12,27 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.data.results import Answer, Column, Scores
+from pytest_evalstudio.mrm.steps.failure_clustering.method import LEVEL, group, structure
+from pytest_evalstudio.mrm.steps.test_validation.results import ValidationResults
 from pytest_evalstudio.mrm.steps.weakness_detection.method import find_all_weaknesses
+from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.failing import planted_texts, vectors_of
 
 DOCUMENTS = Path(__file__).parents[1] / "data" / "documents"
 TOPICS, KINDS, CELL = 6, 5, 20
@@ -81,8 +94,63 @@ def weak_points(repeats: int) -> Iterator[str]:
             found += any(
                 len(cell.by) == 2 and set(cell.by.values()) == {"t0", "k0"} for cell in results[0].weak_cells
             )
-        yield f"weak points, {shared:.0%} of the variance shared by a chunk: false alarms {described(alarms, repeats)}"
-        yield f"weak points, {shared:.0%} shared: power for 0.8 sd in 20 cases {described(found, repeats)}"
+        yield f"weak points, {shared:.0%} shared by chunks: false alarms {described(alarms, repeats)}"
+        yield f"weak points, {shared:.0%} shared by chunks: power for 0.8 sd in 20 cases {described(found, repeats)}"
+
+
+def failure_clusters(repeats: int) -> Iterator[str]:
+    """Yield false clusters on random failures, and the recovery of planted causes at 200 cases."""
+    for failures in (60, 170):
+        false = 0
+        for seed in range(repeats):
+            texts, causes = planted_texts(seed, failures=failures, passes=200 - failures)
+            failed = np.random.default_rng(seed + 10_000).permutation(np.array(causes) >= 0)
+            tested = structure(vectors_of(texts), failed, seed=seed, progress=lambda *_: None)
+            false += tested is not None and tested.p_value <= LEVEL
+        yield f"clusters, {failures} of 200 cases fail at random: false clusters {described(false, repeats)}"
+    scores, found = [], 0
+    planted = max(1, repeats // 10)
+    for seed in range(planted):
+        texts, causes = planted_texts(seed, failures=85, passes=115)
+        rows, failed = vectors_of(texts), np.array(causes) >= 0
+        tested = structure(rows, failed, seed=seed, progress=lambda *_: None)
+        found += tested is not None and tested.p_value <= LEVEL
+        labels = group(rows, failed, clusters=None, seed=seed).labels
+        scores.append(adjusted_rand_score(np.array(causes)[failed], labels))
+    yield f"clusters, 3 planted causes in 85 of 200 cases: found {described(found, planted)}"
+    mean, error = np.mean(scores), np.std(scores) / math.sqrt(planted)
+    yield f"clusters, ARI of the planted causes: mean {mean:.3f} ± {error:.3f}, least {min(scores):.3f}"
+
+
+def validation(repeats: int) -> Iterator[str]:
+    """Yield detection and false rejections of test validation on the documents of the tests."""
+    steps = ("topic_modeling", "test_generation", "test_validation")
+    for name in ("development", "held_out"):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            workflow = Workflow(
+                name=name,
+                documents=[str(path) for path in sorted((DOCUMENTS / name).iterdir())],
+                steps={
+                    "topic_modeling": {"vectors": "tf-idf"},
+                    "test_generation": {"count": 100},
+                    "test_validation": {"vectors": "tf-idf"},
+                },
+            )
+            registry = Registry()
+            run = WorkflowRun(workflow, folder / "w_workflow.json", Configuration(folder=folder), registry)
+            with closing(ModelProvider(cache=folder / "cache", registry=registry)) as provider:
+                for step in steps:
+                    run.run(step, provider=provider, cache=folder / "cache", progress=lambda *_: None)
+            results = run.completed_results(steps[-1], ValidationResults)
+        assert results is not None
+        power = results.power
+        assert power is not None
+        planted = sum(fault.planted for fault in power.faults.values())
+        detected = sum(fault.detected for fault in power.faults.values())
+        rejected = round(power.false_rejections * results.cases)
+        yield f"validation, {name} documents: faults detected {described(detected, planted)}"
+        yield f"validation, {name} documents: false rejections {described(rejected, results.cases)}"
 
 
 def main() -> None:
@@ -90,7 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=200)
     repeats = parser.parse_args().repeats
-    for part in (weak_points,):
+    for part in (validation, failure_clusters, weak_points):
         for line in part(repeats):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
