@@ -95,7 +95,7 @@ def weak_points(repeats: int) -> Iterator[str]:
                 len(cell.by) == 2 and set(cell.by.values()) == {"t0", "k0"} for cell in results[0].weak_cells
             )
         yield f"weak points, {shared:.0%} shared by chunks: false alarms {described(alarms, repeats)}"
-        yield f"weak points, {shared:.0%} shared by chunks: power for 0.8 sd in 20 cases {described(found, repeats)}"
+        yield f"weak points, {shared:.0%} shared by chunks: power at 0.8 sd {described(found, repeats)}"
 
 
 def failure_clusters(repeats: int) -> Iterator[str]:

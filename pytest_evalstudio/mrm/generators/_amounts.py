@@ -452,9 +452,9 @@ def _period(clause: Clause, subject: str, place: _Place) -> str:
         rest = after[len(attached) :] if attached else after
         return clause.ask(f"Within how many {units}{attached}", subject, f"{before} {rest}")
     if place.prep == "after":
-        attached = re.match(r"\s(?:of|from)\s.*", after)
-        rest = "" if attached else after
-        tail = attached.group() if attached else ""
+        since = re.match(r"\s(?:of|from)\s.*", after)
+        rest = "" if since else after
+        tail = since.group() if since else ""
         return clause.ask(f"After how many {units}{tail}", subject, f"{before} {rest}")
     if place.prep == "for":
         if re.match(r"\s(?:of|a|or)\b", after) or quantities(after):

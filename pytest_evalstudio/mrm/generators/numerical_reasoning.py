@@ -14,8 +14,8 @@ from pytest_evalstudio.mrm.generators._quantity_drafts import quantity_drafts
     "numerical_reasoning",
     name="Numerical reasoning",
     instruction=(
-        "Each question asks for a number: one that the excerpt states, or one that follows from its numbers"
-        " by a short calculation. The answer is the number with its unit and nothing else."
+        "Each question asks for a number that the excerpt states. The answer is the number with its unit and"
+        " nothing else."
     ),
 )
 @dataclass(frozen=True)

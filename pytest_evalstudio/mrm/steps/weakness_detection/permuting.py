@@ -92,7 +92,8 @@ def _units(
 ) -> LabelledUnits:
     fixed = _is_fixed(family.dimension, cases, groups)
     unit_names = [groups.get(key, f"case {key}") if fixed else f"case {key}" for key in keys]
-    unit_of, first = np.unique(unit_names, return_inverse=True)[1], {}
+    unit_of = np.unique(unit_names, return_inverse=True)[1]
+    first: dict[int, str] = {}
     for key, unit in zip(keys, unit_of.tolist(), strict=True):
         first.setdefault(unit, key)
     count = len(first)
