@@ -16,12 +16,22 @@ NEEDS_CONTEXT = re.compile(
 )
 """A definite subject, or the past: a reader of several documents asks "which one?"."""
 _CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
+_TITLE = re.compile(r"^According to “[^”]*”, ")
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
 
 
 def without_choices(question: str) -> str:
     """Return a question without the choices that it offers."""
     return _CHOICES.sub("", question)
+
+
+def bare_question(question: str) -> str:
+    """Return a question without choices and without the title of its document.
+
+    >>> bare_question("According to “Fees”, how much is a draft? A) £5 B) £6")
+    'how much is a draft?'
+    """
+    return _TITLE.sub("", without_choices(question))
 
 
 def rivals(question: str, answer: str, evidence: str, index: SentenceIndex) -> list[str]:

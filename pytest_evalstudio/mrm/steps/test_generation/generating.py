@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
 from collections import Counter
@@ -37,6 +38,10 @@ PLAIN_QUESTION, PLAIN_KIND, PLANTED_WORD, WRITTEN_BY = (
     "written_by",
 )
 """Further keys of adversarial test cases, and of written ones."""
+
+
+GENERATED_DIGEST = "generated_digest"
+"""Key of generated test cases with the digest of their content."""
 
 
 class Candidate(NamedTuple):
@@ -300,8 +305,18 @@ def suite_of(
             source_text="\n\n".join(part.text for part in parts),
             source_document=parts[0].document,
             **{key: text for key, text in extra.items() if text},
+            **{
+                GENERATED_DIGEST: content_digest(
+                    draft.question, draft.answer, draft.condition, draft.evidence
+                )
+            },
         )
     return suite
+
+
+def content_digest(question: str, answer: str, condition: str, evidence: str) -> str:
+    """Return the digest of what makes a test case, by which an edited one is recognised."""
+    return hashlib.sha256("\x00".join((question, answer, condition, evidence)).encode()).hexdigest()[:16]
 
 
 def relevance(candidate: Candidate) -> float:

@@ -17,7 +17,7 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.mrm.steps.test_generation.generating import WRITTEN_BY
 from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, support_by_evidence
-from pytest_evalstudio.mrm.texts.answers import without_choices
+from pytest_evalstudio.mrm.texts.answers import bare_question
 from pytest_evalstudio.mrm.texts.vectors import pair_cosines
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -161,7 +161,7 @@ def _cosine(context: StepContext, cases: Sequence[TestCase], vectors: str) -> Me
     scores: list[float | None] = [None] * len(cases)
     if not sourced:
         return Measured(scores, "none")
-    texts = [f"{without_choices(cases[at].prompt)} {statement_of(cases[at])}" for at in sourced]
+    texts = [f"{bare_question(cases[at].prompt)} {statement_of(cases[at])}" for at in sourced]
     cosines, method, note = pair_cosines(context, texts, [source_of(cases[at]) for at in sourced], vectors)
     for at, cosine in zip(sourced, cosines, strict=True):
         scores[at] = cosine

@@ -97,6 +97,8 @@ class ValidationResults:
         metrics: by name.
         left_out: metrics that are not available, with the reason.
         power: detection of planted faults; None in results of earlier versions.
+        edited: keys of the cases that people have edited after generation.
+        added: keys of the cases that people have added.
     """
 
     cases: int
@@ -105,3 +107,5 @@ class ValidationResults:
     metrics: Mapping[str, ValidationMetric]
     left_out: Mapping[str, str]
     power: ValidationPower | None = None
+    edited: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()

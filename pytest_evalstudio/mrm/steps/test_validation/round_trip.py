@@ -9,13 +9,12 @@ from itertools import pairwise
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.models.sentences import split_sentences
 from pytest_evalstudio.mrm.steps.test_generation.generating import WRITTEN_BY
-from pytest_evalstudio.mrm.texts.answers import ANSWERED, rivals, without_choices
+from pytest_evalstudio.mrm.texts.answers import ANSWERED, bare_question, rivals
 from pytest_evalstudio.mrm.texts.quantities import pattern, quantities
 from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
 from pytest_evalstudio.mrm.texts.words import word_set
 
 _LEAD = re.compile(r"^(?P<lead>Yes|No)\. |^(?P<letter>[A-F])\) ")
-_TITLE = re.compile(r"^According to “[^”]*”, ")
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 _ASKING = word_set(
     """
@@ -82,7 +81,7 @@ class RoundTrip:
         A question begins with a question word, an auxiliary or a preposition, does not end with a function
         word, and of neighbours that both occur in the documents one pair in five at least occurs there.
         """
-        words = _words(_TITLE.sub("", without_choices(case.prompt)))
+        words = _words(bare_question(case.prompt))
         if len(words) < 3 or words[0] not in _ASKING or words[-1] in _NEVER_LAST:
             return 0.0
         is_asking = (
@@ -119,7 +118,7 @@ def support_by_evidence(case: TestCase) -> float | None:
     if any(not _has(text, evidence) for text in texts):
         return 0.0
     if lead and lead["lead"]:
-        asked = [quantity.text for quantity in quantities(_TITLE.sub("", case.prompt))]
+        asked = [quantity.text for quantity in quantities(bare_question(case.prompt))]
         holds = all(_has(text, evidence) for text in asked)
         if asked and holds != (lead["lead"] == "Yes"):
             return 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pytest_evalstudio.core.errors import DataError, nearest, unknown_name
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+from pytest_evalstudio.mrm.steps.test_generation.generating import GENERATED_DIGEST, content_digest
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.steps.test_validation.faults import planted_faults
@@ -27,7 +28,7 @@ from pytest_evalstudio.mrm.steps.test_validation.results import (
     ValidationPower,
     ValidationResults,
 )
-from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, sentences_of
+from pytest_evalstudio.mrm.steps.test_validation.round_trip import RoundTrip, evidence_of, sentences_of
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.steps.topic_modeling.results import read_topics
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -98,6 +99,8 @@ class TestValidation:
             metrics={name: _metric(measured[name], cutoffs[name]) for name in measured},
             left_out=left_out,
             power=self._power(context, cases, validated, trip, cutoffs),
+            edited=tuple(case.key for case in cases if _provenance(case, cases) == "edited"),
+            added=tuple(case.key for case in cases if _provenance(case, cases) == "added"),
         )
         _write_suites(context, suite, results.rejected)
         write_json(
@@ -107,6 +110,8 @@ class TestValidation:
                 "metrics": {name: asdict(metric) for name, metric in results.metrics.items()},
                 "cases": [asdict(case) for case in validated],
                 "left_out": left_out,
+                "edited": list(results.edited),
+                "added": list(results.added),
                 "power": asdict(results.power) if results.power is not None else None,
             },
         )
@@ -123,6 +128,7 @@ class TestValidation:
             ),
             notes=(
                 *_power_notes(results.power),
+                *_provenance_notes(results),
                 *(f"without {metric}: {reason}" for metric, reason in left_out.items()),
                 *(measurement.note for measurement in measured.values()),
             ),
@@ -215,6 +221,27 @@ def _document_sentences(context: StepContext, cases: Sequence[TestCase]) -> list
     if folder is None:
         return sentences_of(cases)
     return [sentence for chunk in read_topics(folder).chunks for sentence in chunk.sentences]
+
+
+def _provenance(case: TestCase, cases: Sequence[TestCase]) -> Literal["generated", "edited", "added"]:
+    """Return the origin of a case; all are generated in a suite without digests."""
+    digest = (case.model_extra or {}).get(GENERATED_DIGEST)
+    if digest is None:
+        is_marked = any(GENERATED_DIGEST in (other.model_extra or {}) for other in cases)
+        return "added" if is_marked else "generated"
+    content = content_digest(
+        case.prompt, case.expected_output, case.condition_text() or "", evidence_of(case)
+    )
+    return "generated" if content == digest else "edited"
+
+
+def _provenance_notes(results: ValidationResults) -> list[str]:
+    counts = [
+        f"{len(keys)} {word} by people ({', '.join(keys[:5])}{', …' if len(keys) > 5 else ''})"
+        for word, keys in (("edited", results.edited), ("added", results.added))
+        if keys
+    ]
+    return [f"test cases: {'; '.join(counts)}"] if counts else []
 
 
 def _describe_power(power: ValidationPower | None) -> str:

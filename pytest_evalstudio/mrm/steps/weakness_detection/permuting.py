@@ -114,17 +114,53 @@ def _units(
         cells.append((values.index(value), column))
     sums: Floats = np.zeros((count, len(columns)))
     counts: Floats = np.zeros((count, len(columns)))
+    scores_of = [{case.key: case.value for case in members} for members, *_ in tables]
+    within = [without_shared_part(scores, groups) for scores in scores_of]
     place = dict(zip(keys, unit_of.tolist(), strict=True))
     for (table, other), column in columns.items():
         members, _, _, sign = tables[table]
         chosen = [case for case in members if other is None or other[1] in case.categories.get(other[0], ())]
-        scores = sign * np.array([case.value for case in chosen])
+        values = scores_of[table] if other is None else within[table]
+        scores = sign * np.array([values[case.key] for case in chosen])
         at = np.array([place[case.key] for case in chosen], dtype=np.int64)
         np.add.at(sums[:, column], at, scores - scores.mean())
         np.add.at(counts[:, column], at, 1.0)
     return LabelledUnits(
         labels=labels, sums=sums, counts=counts, strata=_strata(fixed, first, groups), cells=cells
     )
+
+
+def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, float]:
+    """Subtract from each score the part that it shares with its chunk, predicted from the chunk's others.
+
+    The prediction is the mean deviation of the other cases of the chunk, shrunk by their number and the
+    intraclass correlation, which the analysis of variance estimates. A pair of categories is compared more
+    sharply so, because a hard chunk makes all of its cases hard.
+
+    Args:
+        scores: by key of the case.
+        groups: chunk by key of the case.
+
+    Source: Searle, Casella and McCulloch, 1992 (Variance Components, chapters 3 and 7: ANOVA, BLUP).
+    """
+    keys = list(scores)
+    values = np.array([scores[key] for key in keys])
+    chunks = np.unique([groups.get(key, f"case {key}") for key in keys], return_inverse=True)[1]
+    sizes = np.bincount(chunks)
+    if len(sizes) in (1, len(keys)):
+        return dict(scores)
+    centred = values - values.mean()
+    sums = np.bincount(chunks, weights=centred)
+    between = float((sums**2 / sizes).sum()) / (len(sizes) - 1)
+    inside = float(((centred - (sums / sizes)[chunks]) ** 2).sum()) / (len(keys) - len(sizes))
+    typical = (len(keys) - float((sizes**2).sum()) / len(keys)) / (len(sizes) - 1)
+    total = between + (typical - 1) * inside
+    shared = min(max((between - inside) / total, 0.0), 0.95) if total > 0 else 0.0
+    others = sizes[chunks] - 1
+    mean_of_others = (sums[chunks] - centred) / np.maximum(others, 1)
+    shrinkage = others * shared / (1 + (others - 1) * shared)
+    residuals = values - np.where(others > 0, shrinkage * mean_of_others, 0.0)
+    return dict(zip(keys, residuals.tolist(), strict=True))
 
 
 def _strata(fixed: bool, first: Mapping[int, str], groups: Mapping[str, str]) -> Integers:

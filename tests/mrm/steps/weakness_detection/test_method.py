@@ -18,6 +18,7 @@ from pytest_evalstudio.mrm.steps.weakness_detection.method import (
     find_all_weaknesses,
     find_weaknesses,
 )
+from pytest_evalstudio.mrm.steps.weakness_detection.permuting import without_shared_part
 from pytest_evalstudio.mrm.steps.weakness_detection.results import MetricWeaknesses
 from support.records import RecordBuilder, evaluator, metric, perturbed, score
 
@@ -292,3 +293,15 @@ def test_the_seed_fixes_the_result() -> None:
     assert find_all_weaknesses(scores, ["quality"], seed=1) == find_all_weaknesses(
         scores, ["quality"], seed=1
     )
+
+
+def test_what_a_chunk_shares_is_subtracted() -> None:
+    rng = np.random.default_rng(2)
+    common = np.repeat(rng.normal(size=60) * 2, 5)
+    own = rng.normal(size=300)
+    scores = {str(number): float(value) for number, value in enumerate(common + own)}
+    groups = {str(number): str(number // 5) for number in range(300)}
+    rest = np.array(list(without_shared_part(scores, groups).values()))
+    assert np.corrcoef(rest, common)[0, 1] < 0.3
+    assert np.corrcoef(rest, own)[0, 1] > 0.85
+    assert without_shared_part(scores, {}) == scores
