@@ -83,7 +83,7 @@ def test_from_documents_to_an_evaluation(bank: Project) -> None:
 
 
 def test_a_suite_among_the_artifacts_is_run_where_it_is_named(bank: Project) -> None:
-    write(bank, test_generation={"count": 3, "generators": ["simple_factual"]})
+    write(bank, test_generation={"count": 3, "generators": ["numerical_reasoning"]})
     run(bank).assert_outcomes(passed=4)
     counts = bank.run("bank_workflow_artifacts/3_test_validation/validated_suite.json").parseoutcomes()
     assert counts.get("passed", 0) + counts.get("failed", 0) == 3

@@ -120,8 +120,8 @@ def _units(
     for (table, other), column in columns.items():
         members, _, _, sign = tables[table]
         chosen = [case for case in members if other is None or other[1] in case.categories.get(other[0], ())]
-        values = scores_of[table] if other is None else within[table]
-        scores = sign * np.array([values[case.key] for case in chosen])
+        by_key = scores_of[table] if other is None else within[table]
+        scores = sign * np.array([by_key[case.key] for case in chosen])
         at = np.array([place[case.key] for case in chosen], dtype=np.int64)
         np.add.at(sums[:, column], at, scores - scores.mean())
         np.add.at(counts[:, column], at, 1.0)
