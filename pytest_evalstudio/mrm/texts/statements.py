@@ -7,10 +7,8 @@ import re
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.plugins.generator import Corpus
-from pytest_evalstudio.mrm.texts.quantities import Quantity
 from pytest_evalstudio.mrm.texts.words import content_words, word_set
 
-GAP = "____"
 MODALS = ("can", "may", "must", "will", "should")
 BE = ("is", "are", "was", "were")
 BASES = {
@@ -175,16 +173,6 @@ def _names(corpus: Corpus) -> frozenset[str]:
         inner.update(word for word in words[1:] if word[0].isupper())
         plain.update(word for word in words if word[0].islower())
     return frozenset(word for word in inner if word[0].lower() + word[1:] not in plain)
-
-
-def with_gap(sentence: str, quantity: Quantity) -> str:
-    """Return the part of a sentence between semicolons with a gap in place of a quantity."""
-    start = sentence.rfind(";", 0, quantity.start) + 1
-    end = sentence.find(";", quantity.end)
-    part = (
-        sentence[start : quantity.start] + GAP + sentence[quantity.end : end if end >= 0 else len(sentence)]
-    )
-    return part.strip()
 
 
 def telling_words(text: str, most: int = 2) -> list[str]:

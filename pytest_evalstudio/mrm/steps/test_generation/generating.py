@@ -15,12 +15,16 @@ from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Pur
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.mrm.steps.test_generation.distinct import DistinctSets
+from pytest_evalstudio.mrm.steps.test_generation.origins import (
+    describe_languages,
+    document_titles,
+    foreign_documents,
+)
 from pytest_evalstudio.mrm.steps.test_generation.results import ADVERSARIAL, GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as TEST_GENERATION
 from pytest_evalstudio.mrm.steps.topic_modeling.results import ID as TOPIC_MODELING
 from pytest_evalstudio.mrm.steps.topic_modeling.results import Chunk, Topic, read_topics
 from pytest_evalstudio.mrm.texts.answers import ANSWERED, NAME, NEEDS_CONTEXT, rivals, without_choices
-from pytest_evalstudio.mrm.texts.language import ENGLISH, NAMES, language_of
 from pytest_evalstudio.mrm.texts.retrieval import SentenceIndex, asked_words, stems
 from pytest_evalstudio.mrm.texts.words import content_words, share_in
 from pytest_evalstudio.mrm.workflow.context import StepContext
@@ -126,7 +130,7 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
     """
     file = read_topics(context.artifacts(TOPIC_MODELING))
     topics = _topics({topic.id: topic for topic in file.topics}, settings)
-    foreign = {} if settings.writer else _foreign_documents(file.chunks)
+    foreign = {} if settings.writer else foreign_documents(file.chunks)
     titles = document_titles(file.chunks)
     corpus = Corpus(
         tuple(
@@ -229,32 +233,6 @@ def in_context(candidate: Candidate, corpus: Corpus) -> Candidate:
         return candidate
     asked = f"According to “{title}”, {question[0].lower()}{question[1:]}"
     return candidate._replace(draft=replace(candidate.draft, question=asked))
-
-
-def document_titles(chunks: Iterable[Chunk]) -> dict[str, str]:
-    """Return the title of each document, its first line if that is no sentence, by document."""
-    titles: dict[str, str] = {}
-    for chunk in chunks:
-        if chunk.document not in titles:
-            first = chunk.sentences[0].strip() if chunk.sentences else ""
-            title = re.sub(r"\s*\([^)]*\)$", "", first)
-            is_title = 0 < len(title.split()) <= 12 and title[-1] not in ".!?:;|" and "“" not in title
-            titles[chunk.document] = title if is_title else ""
-    return titles
-
-
-def _foreign_documents(chunks: Iterable[Chunk]) -> dict[str, str]:
-    """Return the language by document, of documents in other languages than English."""
-    texts: dict[str, list[str]] = {}
-    for chunk in chunks:
-        texts.setdefault(chunk.document, []).append(chunk.text)
-    languages = {document: language_of(parts) for document, parts in texts.items()}
-    return {document: code for document, code in languages.items() if code not in ("", ENGLISH)}
-
-
-def describe_languages(documents: Mapping[str, str]) -> str:
-    """Return the documents with their languages, for people."""
-    return ", ".join(f"{document} is in {NAMES[code]}" for document, code in documents.items())
 
 
 def _holds_personal_data(draft: Draft) -> bool:

@@ -12,11 +12,11 @@ from pytest_evalstudio.mrm.steps.test_generation.generating import (
     GenerationSettings,
     Material,
     choose,
-    describe_languages,
     extracted,
     read_material,
     suite_of,
 )
+from pytest_evalstudio.mrm.steps.test_generation.origins import describe_languages
 from pytest_evalstudio.mrm.steps.test_generation.results import GenerationResults
 from pytest_evalstudio.mrm.steps.test_generation.writing import Written, open_writer, write, writer_results
 from pytest_evalstudio.mrm.workflow.context import StepContext
