@@ -36,8 +36,11 @@ from pytest_evalstudio.mrm.workflow.states import (
     State,
     claim,
     clear,
+    digests,
+    edited,
     finish,
     is_whole,
+    keep_edited,
     read_state,
     sizes,
     write_state,
@@ -131,7 +134,9 @@ class WorkflowRun:
         lacks = tuple(other for other in spec.after if self.status(other).status != "completed")
         if state is None:
             return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
-        if lacks or state.identity != self._identity(spec) or not is_whole(self.folder_of(id), state):
+        folder = self.folder_of(id)
+        is_changed = state.identity != self._identity(spec) and not edited(folder, state)
+        if lacks or is_changed or not is_whole(folder, state):
             return StepStatus(spec=spec, status="outdated", lacks=lacks, state=state)
         return StepStatus(spec=spec, status=state.status, lacks=(), state=state)
 
@@ -217,6 +222,7 @@ class WorkflowRun:
         spec = self._spec(id)
         folder = self.folder_of(id)
         identity = self._identity(spec)
+        keep_edited(folder)
         clear(folder)
         started = time.perf_counter()
         states = self._earlier(spec)
@@ -250,6 +256,7 @@ class WorkflowRun:
             problems=[_masked_problem(problem) for problem in result.problems],
             notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
+            editable=digests(folder, spec.editable),
         )
         write_state(folder, state)
         finish(folder)
@@ -279,7 +286,10 @@ class WorkflowRun:
 
     def _identity(self, spec: StepSpec) -> str:
         """Return a digest of all inputs of a step."""
-        stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
+        stamps = [
+            [other, state.stamp, *sorted(edited(self.folder_of(other), state).values())]
+            for other, state in self._earlier(spec).items()
+        ]
         inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
         return digest_of(
             [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
