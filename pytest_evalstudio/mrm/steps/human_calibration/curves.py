@@ -66,6 +66,8 @@ def fit(
         return _boosting(scores, good, better, seed)
     if method == "ordinal" and len(np.unique(labels)) > 2:
         return _ordinal(scores, labels, good_from, logs)
+    if scores.shape[1] > 1:
+        return _constrained_logistic(scores, good, logs, better)
     return _logistic(scores, good, logs)
 
 
@@ -77,14 +79,12 @@ def probabilities(fitted: Fitted, scores: Floats) -> Floats:
 
 
 def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool]) -> Logistic:
-    """Fit a logistic regression on standardised scores with Platt's targets.
-
-    Several metrics have a ridge penalty.
+    """Fit a logistic regression of one metric with Platt's targets.
 
     Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
     """
     model = import_extra("sklearn.linear_model", "calibrating").LogisticRegression(
-        C=np.inf if scores.shape[1] == 1 else RIDGE, tol=1e-10, max_iter=10_000
+        C=np.inf, tol=1e-10, max_iter=10_000
     )
     standard, means, scales = _standardised(scores, logs)
     targets = platt_targets(good)
@@ -97,6 +97,46 @@ def _logistic(scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool])
     weights = model.coef_[0].tolist()
     return Logistic(
         intercept=float(model.intercept_[0]),
+        weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+    )
+
+
+def _constrained_logistic(
+    scores: Floats, good: npt.NDArray[np.bool_], logs: Sequence[bool], better: Sequence[str]
+) -> Logistic:
+    """Fit a logistic regression of several metrics whose weights follow the metrics' directions.
+
+    With Platt's targets, it minimises the log loss + Σ weight² / (2 · RIDGE) over standardised scores.
+
+    Source: Byrd, Lu, Nocedal and Zhu, 1995 (SIAM Journal on Scientific Computing 16, 1190–1208), by scipy.
+    """
+    minimize = import_extra("scipy.optimize", "calibrating").minimize
+    standard, means, scales = _standardised(scores, logs)
+    targets = platt_targets(good)
+    features = np.hstack([np.ones((len(good), 1)), standard])
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        values = features @ parameters
+        weights = np.concatenate([[0.0], parameters[1:]])
+        likely = 0.5 * (1 + np.tanh(values / 2))
+        total = np.logaddexp(0, values).sum() - targets @ values + weights @ weights / (2 * RIDGE)
+        return float(total), features.T @ (likely - targets) + weights / RIDGE
+
+    bounds = [(None, None), *((0, None) if side == "higher" else (None, 0) for side in better)]
+    result = minimize(
+        loss,
+        np.zeros(features.shape[1]),
+        jac=True,
+        bounds=bounds,
+        method="L-BFGS-B",
+        options={"maxiter": 10_000, "ftol": 1e-14, "gtol": 1e-9},
+    )
+    intercept, *weights = (float(value) + 0.0 for value in result.x)
+    return Logistic(
+        intercept=intercept,
         weights=weights,
         means=means.tolist(),
         scales=scales.tolist(),

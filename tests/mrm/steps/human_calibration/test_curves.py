@@ -179,7 +179,7 @@ def test_a_score_at_a_step_is_below_it() -> None:
 
 def test_a_search_that_ends_short_of_its_tolerance_is_at_the_minimum() -> None:
     """Of these scores scikit-learn warns that it has not converged; the sums whose zeros make the minimum are
-    0 to eight digits.
+    0 to six digits.
     """
     rng = np.random.default_rng(816)
     scores = np.round(
@@ -192,6 +192,8 @@ def test_a_search_that_ends_short_of_its_tolerance_is_at_the_minimum() -> None:
     gaps = probabilities(found, scores) - np.where(
         labels == 1, (good + 1) / (good + 2), 1 / (len(labels) - good + 2)
     )
-    assert abs(gaps.sum()) < 1e-8
-    penalty = np.array(found.weights) if scores.shape[1] > 1 else 0.0
-    assert gaps @ standard + penalty == pytest.approx(np.zeros(scores.shape[1]), abs=1e-8)
+    assert abs(gaps.sum()) < 1e-6
+    weights = np.array(found.weights)
+    gradient = gaps @ standard + (weights if scores.shape[1] > 1 else 0.0)
+    assert gradient[weights != 0] == pytest.approx(0.0, abs=1e-6)
+    assert (gradient[weights == 0] >= 0).all(), "a weight of 0 would only fall below it"
