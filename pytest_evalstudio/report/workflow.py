@@ -18,7 +18,10 @@ from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, promp
 from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summarise
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import LAB
-from pytest_evalstudio.mrm.steps.human_calibration.thresholds import calibrated_thresholds
+from pytest_evalstudio.mrm.steps.human_calibration.thresholds import (
+    calibrated_thresholds,
+    calibration_outcome,
+)
 from pytest_evalstudio.mrm.workflow.masking import mask_file
 from pytest_evalstudio.mrm.workflow.results import json_ready
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
@@ -109,6 +112,7 @@ def _write_guardrails(run: WorkflowRun) -> None:
     configuration = guardrails(
         evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
         calibrated_thresholds(run),
+        calibration_outcome(run).guardrail,
     )
     if configuration.evaluator_ids:
         configuration.save(run.folder / GUARDRAILS)

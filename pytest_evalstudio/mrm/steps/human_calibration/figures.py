@@ -34,6 +34,7 @@ from pytest_evalstudio.stats.calibration import (
 )
 from pytest_evalstudio.stats.conformal import expected_coverage, min_labels
 from pytest_evalstudio.stats.resampling import mean_interval_of_clusters, share_interval
+from pytest_evalstudio.stats.risk import RiskRule
 from pytest_evalstudio.stats.types import Booleans, Floats, Integers, Interval
 
 SETS = {(0,): "zero", (1,): "one", (0, 1): "both", (): "empty"}
@@ -110,7 +111,7 @@ def calibration_figures(fitting: Fit, predicted: Predictions, making: Making) ->
 
 
 def expected_use(
-    passes: Booleans, good: Booleans, clusters: Integers, decision: Decision, seed: int
+    passes: Booleans, good: Booleans, clusters: Integers, rule: RiskRule | Decision, seed: int
 ) -> ExpectedUse:
     """Return the expected results of checking new answers, estimated on labelled ones.
 
@@ -118,7 +119,7 @@ def expected_use(
         passes: shape (n,), verdicts on answers drawn at random.
         good: shape (n,), labels.
         clusters: shape (n,), number of each answer's question.
-        decision: with costs, where they are known.
+        rule: with costs, where they are known.
         seed: of the bootstrap.
     """
     everything = np.ones(len(good), dtype=np.bool_)
@@ -137,10 +138,8 @@ def expected_use(
     misses, misses_interval = per_thousand(passes & ~good)
     alarms, alarms_interval = per_thousand(~passes & good)
     cost, cost_interval = None, None
-    if decision.cost_type_i is not None and decision.cost_type_ii is not None:
-        costs = _THOUSAND * (
-            decision.cost_type_i * (~passes & good) + decision.cost_type_ii * (passes & ~good)
-        )
+    if rule.cost_type_i is not None and rule.cost_type_ii is not None:
+        costs = _THOUSAND * (rule.cost_type_i * (~passes & good) + rule.cost_type_ii * (passes & ~good))
         cost = float(costs.mean())
         cost_interval = mean_interval_of_clusters(costs, clusters, seed=seed)
     return ExpectedUse(

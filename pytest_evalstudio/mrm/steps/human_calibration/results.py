@@ -21,19 +21,6 @@ TO_REVIEW = "to_review.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationOutcome:
-    """The results of a calibration that later steps use; all are empty if nothing was calibrated.
-
-    Attributes:
-        thresholds: `evaluator.metric` to the calibrated threshold.
-        accepted: keys of the test cases that fail although people call the answer good.
-    """
-
-    thresholds: Mapping[str, float | None] = field(default_factory=dict)
-    accepted: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
     """Agreement of the raters of the same answers, who call each good or bad.
 
@@ -186,6 +173,21 @@ class ExpectedUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationOutcome:
+    """The results of a calibration that later steps use; all are empty if nothing was calibrated.
+
+    Attributes:
+        thresholds: `evaluator.metric` to the calibrated threshold.
+        accepted: keys of the test cases that fail although people call the answer good.
+        guardrail: expected use of all calibrated thresholds together; None without one.
+    """
+
+    thresholds: Mapping[str, float | None] = field(default_factory=dict)
+    accepted: tuple[str, ...] = ()
+    guardrail: ExpectedUse | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Weight:
     """Weight of a metric in a logistic curve: weight × (score − mean) / scale.
 
@@ -275,6 +277,52 @@ class CalibrationFigures(ErrorRates):
         return not self.refusals
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricFigures:
+    """Calibration of the primary metric of an evaluator by the labels of the step.
+
+    Attributes:
+        accepted: False if labels do not support it.
+        threshold: None for a refused calibration.
+        run_threshold: of the evaluation; None without one.
+        auc_in_sample, auc_in_sample_interval: area under the ROC curve of all labelled answers.
+        type_1, type_2: error rates by the threshold, with intervals.
+        reasons: why it is refused, or not calibrated at all.
+        expected: of its verdict on new answers; None if it is not calibrated.
+    """
+
+    metric: str
+    accepted: bool
+    threshold: float | None = None
+    run_threshold: float | None = None
+    auc_in_sample: float | None = None
+    auc_in_sample_interval: Interval | None = None
+    type_1: float | None = None
+    type_1_interval: Interval | None = None
+    type_2: float | None = None
+    type_2_interval: Interval | None = None
+    reasons: tuple[str, ...] = ()
+    expected: ExpectedUse | None = None
+
+    @classmethod
+    def of(cls, figures: CalibrationFigures) -> MetricFigures:
+        """Return the summary of a metric's calibration."""
+        return cls(
+            metric=figures.threshold_of,
+            accepted=figures.is_accepted,
+            threshold=figures.threshold,
+            run_threshold=None if figures.before is None else figures.before.threshold,
+            auc_in_sample=figures.auc_in_sample,
+            auc_in_sample_interval=figures.auc_in_sample_interval,
+            type_1=figures.type_1,
+            type_1_interval=figures.type_1_interval,
+            type_2=figures.type_2,
+            type_2_interval=figures.type_2_interval,
+            reasons=tuple(refusal.text for refusal in figures.refusals),
+            expected=figures.expected,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class LabellingResults:
     """Progress of the labelling.
@@ -305,11 +353,16 @@ class CalibrationResults(LabellingResults, CalibrationFigures):
         thresholds: `evaluator.metric` to the calibrated threshold, where later steps should use it.
         to_review: number of answers that people should read, by reason.
         accepted: keys of the test cases that fail although people call the answer good.
+        by_metric: calibrations of all primary metrics by the same labels.
+        guardrail: expected use of all calibrated thresholds together; an answer fails if it misses one of
+            them. None without a threshold.
     """
 
     thresholds: Mapping[str, float]
     to_review: Mapping[str, int]
     accepted: tuple[str, ...]
+    by_metric: tuple[MetricFigures, ...] = ()
+    guardrail: ExpectedUse | None = None
 
     @classmethod
     def of(
@@ -320,6 +373,8 @@ class CalibrationResults(LabellingResults, CalibrationFigures):
         thresholds: Mapping[str, float],
         to_review: Mapping[str, int],
         accepted: tuple[str, ...],
+        by_metric: tuple[MetricFigures, ...],
+        guardrail: ExpectedUse | None,
     ) -> CalibrationResults:
         """Join the results of the labelling and of the calibration."""
         return cls(
@@ -327,4 +382,6 @@ class CalibrationResults(LabellingResults, CalibrationFigures):
             thresholds=thresholds,
             to_review=to_review,
             accepted=accepted,
+            by_metric=by_metric,
+            guardrail=guardrail,
         )
