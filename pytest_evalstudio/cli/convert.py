@@ -24,8 +24,8 @@ def add_to(add: Adds) -> None:
     parser = add(
         "convert",
         run,
-        "Convert an evaluation set of Agent Evaluation to a suite or data set, or one of these to an"
-        " evaluation set.",
+        "The same as import and export of agent-evaluation: an evaluation set to a suite or data set, or"
+        " one of these to an evaluation set.",
     )
     parser.add_argument(
         "file",
@@ -57,14 +57,16 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.formats.agent_evaluation import (
         evaluation_source,
         is_evaluation_set,
-        read_evaluation_set,
     )
+    from pytest_evalstudio.formats.dataset import LlmDataset
     from pytest_evalstudio.formats.files import read
+    from pytest_evalstudio.importers import agent_evaluation
 
     source = evaluation_source(local(arguments.file), arguments.file)
     content: TestSuite | TestLab | LlmDataset
     if is_evaluation_set(source.data):
-        content, errors = read_evaluation_set(source)
+        imported = agent_evaluation.read(source)
+        content, errors = LlmDataset(inputs=imported.rows), imported.errors
         answered = any(row.actual_output or row.context for row in content.inputs)
         target = arguments.to or (DATASET if answered else SUITE)
     else:

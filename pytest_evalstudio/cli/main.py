@@ -19,6 +19,7 @@ from pytest_evalstudio.cli import (
     guard,
     history,
     hosts,
+    importing,
     init,
     judge_check,
     judge_tune,
@@ -42,7 +43,7 @@ from pytest_evalstudio.core.errors import EvalStudioError
 
 COMMANDS = (
     *(evaluators, hosts, perturbators, generators, steps, sections),
-    *(validate, init, generate, library, perturb, convert, resolve),
+    *(validate, init, generate, library, perturb, importing, convert, resolve),
     *(judge_check, judge_tune, calibrate, weakness, mrm, review, guard),
     *(baseline, compare, history, merge, arena),
     *(report, schema),

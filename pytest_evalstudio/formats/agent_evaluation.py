@@ -40,7 +40,7 @@ from pytest_evalstudio.formats.fields import (
 )
 from pytest_evalstudio.formats.files import read_source
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, parse, pointer, read_text
-from pytest_evalstudio.formats.suite import OURS, TestSuite, complete_keys
+from pytest_evalstudio.formats.suite import OURS, Test, TestSuite, complete_keys
 
 __all__ = [
     "BY_NAME",
@@ -181,14 +181,20 @@ def read_evaluation_set(source: Source) -> tuple[LlmDataset, list[DataError]]:
 
 
 def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
-    """Return the requests of an evaluation set as a test suite, without answers and retrieved context."""
+    """Return the questions of a data set as a test suite, without answers and retrieved context.
+
+    Questions about the same documents are in one test.
+    """
     suite = TestSuite(name=name)
-    test = suite.add_test()
     first: dict[str, Row] = {}
     for row in dataset.inputs:
         first.setdefault(row.key, row)
+    tests: dict[tuple[str, ...], Test] = {}
     for row in first.values():
-        test.add_case(
+        documents = tuple(row.corpus)
+        if documents not in tests:
+            tests[documents] = suite.add_test(documents=list(documents))
+        tests[documents].add_case(
             row.input,
             key=row.key,
             categories=row.categories,

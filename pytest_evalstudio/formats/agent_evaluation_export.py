@@ -48,12 +48,27 @@ def export_evaluation_set(
         ConfigurationError: for an unknown model.
     """
     if isinstance(content, TestSuite):
-        return [evaluation_entry(row, answered=False) for row in _rows_of_suite(content)]
+        return [evaluation_entry(row, answered=False) for row in rows_of(content)]
+    unique = Numbered()
+    return [{**evaluation_entry(row), "request_id": unique(row.key)} for row in rows_of(content, model)]
+
+
+def rows_of(content: TestSuite | TestLab | LlmDataset, model: str = "") -> list[Row]:
+    """Return the rows of one model, or the cases of a suite as rows without answers.
+
+    Args:
+        model: key or name of the model; required if there are several.
+
+    Raises:
+        DataError: if there are answers of several models and none is chosen.
+        ConfigurationError: for an unknown model.
+    """
+    if isinstance(content, TestSuite):
+        return _rows_of_suite(content)
     rows = content.dataset.inputs if isinstance(content, TestLab) else content.inputs
     names = labels(content.models) if isinstance(content, TestLab) else {}
     complete_row_keys(rows)
-    unique = Numbered()
-    return [{**evaluation_entry(row), "request_id": unique(row.key)} for row in _of_model(rows, names, model)]
+    return _of_model(rows, names, model)
 
 
 def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, object]:

@@ -45,6 +45,7 @@ __all__ = [
     "Regexp",
     "constraints_to_condition",
     "parse_condition",
+    "pattern_condition",
     "substring_condition",
 ]
 
@@ -76,6 +77,15 @@ def substring_condition(text: str) -> str:
     "say \"hi\""
     """
     return f'"{escaped(text)}"'
+
+
+def pattern_condition(pattern: str) -> str:
+    r"""Return the condition that a regular expression matches somewhere in the answer.
+
+    >>> print(pattern_condition('^"a"'))
+    regexp("^\"a\"")
+    """
+    return f'regexp("{escaped(pattern)}")'
 
 
 def constraints_to_condition(constraints: Sequence[object] | str) -> str:
@@ -113,7 +123,7 @@ def _operand(item: object, pointer: str) -> str:
             pointer=pointer,
         )
     if item.startswith("REGEXP:"):
-        return f'regexp("{escaped(item.removeprefix("REGEXP:"))}")'
+        return pattern_condition(item.removeprefix("REGEXP:"))
     return substring_condition(item)
 
 

@@ -31,7 +31,7 @@ PLAN_CHANNEL = "evalstudio_plan"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options; the README's table says what each does."""
+    """Declare the options; docs/reference/options.md says what each does."""
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
     add = group.addoption
     add(

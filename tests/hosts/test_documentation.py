@@ -27,7 +27,7 @@ def test_an_example_of_the_guide_is_a_valid_configuration(example):
 
 @pytest.mark.parametrize("id", SERVICES)
 def test_every_host_of_a_service_has_an_example(id):
-    written = "\n".join([*EXAMPLES, (GUIDE.parents[2] / "README.md").read_text(encoding="utf-8")])
+    written = "\n".join([*EXAMPLES, (GUIDE.parent / "applications.md").read_text(encoding="utf-8")])
     assert f'host = "{id}"' in written
 
 

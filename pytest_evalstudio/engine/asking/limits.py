@@ -22,9 +22,9 @@ class Limits:
     Attributes:
         concurrency: requests at the same time; fewer while the service answers "too many requests".
         requests_per_minute: None for no limit; retries count too.
-        timeout_s: patience with each try.
-        deadline_s: patience with a question over all its tries and the waits between them; None for no limit.
-        retries: further tries after the first.
+        timeout_s: timeout per attempt, in seconds.
+        deadline_s: seconds for a question with all its attempts and waits; None for no limit.
+        retries: further attempts after the first.
         breaker: so many prompts in a row without an answer from the host make it count as dead; 0 for never.
     """
 

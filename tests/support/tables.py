@@ -1,6 +1,6 @@
-"""Tables of the README, made from the code; `python tests/support/readme_tables.py` rewrites them.
+"""Tables of the documentation, made from the code; `python tests/support/tables.py` rewrites them.
 
-A table stands between `<!-- table NAME -->` and `<!-- end of table -->`; what is between them is replaced.
+A table is between `<!-- table NAME -->` and `<!-- end of table -->`; the lines between them are replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 
-README = Path(__file__).parents[2] / "README.md"
 NOT_IN_FILES = ("folder", "file")
 """Fields of Configuration that say where it was read from."""
 
@@ -54,20 +53,21 @@ class Options:
 
 
 def main() -> None:
-    text = README.read_text(encoding="utf-8")
-    README.write_text(with_tables(text), encoding="utf-8")
+    for page in (*Path().glob("README.md"), *sorted(Path("docs").rglob("*.md"))):
+        text = page.read_text(encoding="utf-8")
+        page.write_text(with_tables(text), encoding="utf-8")
 
 
 def with_tables(text: str) -> str:
-    """The README with its tables as the code has them."""
+    """Return a page with its tables as the code has them."""
     return _TABLE.sub(
         lambda found: found["start"] + "\n".join(TABLES[found["name"]]()) + "\n" + found["end"], text
     )
 
 
 def table_in(text: str, name: str) -> list[list[str]]:
-    """The cells of one of its tables, without the head."""
-    body = next(found["body"] for found in _TABLE.finditer(text) if found["name"] == name)
+    """Return the cells of a table, without its head."""
+    body = next(table["body"] for table in _TABLE.finditer(text) if table["name"] == name)
     return [
         [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in body.strip().splitlines()[2:]
     ]

@@ -1,4 +1,4 @@
-"""What the README says of workflows is so."""
+"""The page about workflows names the steps, parameters and generators that exist."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.workflow import read_workflow
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("\n## Workflows\n")[2].partition("\n## ")[0]
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "workflows.md").read_text(encoding="utf-8")
 
 
 def test_the_table_names_each_step_and_its_parameters() -> None:
     steps = Registry().steps
-    rows = [
-        row.split(" | ") for row in SECTION.splitlines() if row.startswith("| `") and row.count(" | ") == 3
-    ]
+    rows = [row.split(" | ") for row in PAGE.splitlines() if row.startswith("| `") and row.count(" | ") == 3]
     said = {row[0].strip("| `"): re.findall(r"`(\w+)`", row[3]) for row in rows}
     assert said == {
         id: list(parameters(steps.get(id))) for id in sorted(steps, key=lambda id: steps.spec(id).number)
@@ -27,9 +24,9 @@ def test_the_table_names_each_step_and_its_parameters() -> None:
 
 
 def test_it_names_each_generator() -> None:
-    assert all(f"`{id}`" in SECTION for id in Registry().generators)
+    assert all(f"`{id}`" in PAGE for id in Registry().generators)
 
 
 def test_the_example_is_a_workflow() -> None:
-    (text,) = re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)
-    assert read_workflow(Source("README.md", text, json.loads(text))).name == "Bank"
+    (text,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert read_workflow(Source("workflows.md", text, json.loads(text))).name == "Bank"

@@ -1,0 +1,117 @@
+"""`evalstudio import` and `evalstudio export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pytest_evalstudio.cli.common import Adds
+
+KIND_IDS = (
+    *("agent-evaluation", "braintrust", "deepeval", "h2o-sonar", "inspect", "langsmith", "mlflow"),
+    *("openai-evals", "promptfoo", "ragas", "table"),
+)
+FORMAT_IDS = ("agent-evaluation", "braintrust", "deepeval", "langsmith", "mlflow", "openai-evals", "ragas")
+
+
+def add_to(add: Adds) -> None:
+    """Declare the commands."""
+    parser = add("import", import_one, "Import tests or answers from another tool's file.")
+    parser.add_argument("kind", choices=KIND_IDS, metavar="KIND", help=", ".join(KIND_IDS))
+    parser.add_argument("file", metavar="FILE", help="path or URL")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="suite or lab .json, data set .json or .csv"
+    )
+    parser.add_argument(
+        "--to",
+        choices=("suite", "dataset", "lab"),
+        default="",
+        help="default: a suite without answers, a lab where models are named, else a data set",
+    )
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="FIELD=COLUMN,…",
+        help="columns of a table, e.g. input=question,actual_output=answer,context=chunks",
+    )
+    parser = add("export", export_one, "Write a suite, data set or lab in another tool's format.")
+    parser.add_argument("kind", choices=FORMAT_IDS, metavar="KIND", help=", ".join(FORMAT_IDS))
+    parser.add_argument("file", metavar="FILE", help="suite, data set or lab; path or URL")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT")
+    parser.add_argument(
+        "--model",
+        default="",
+        metavar="NAME",
+        help="model whose answers are written, for a lab with several models",
+    )
+
+
+def import_one(arguments: argparse.Namespace) -> int:
+    """Import a file."""
+    from pytest_evalstudio.formats.dataset import LlmDataset
+    from pytest_evalstudio.formats.lab import TestLab
+    from pytest_evalstudio.importers.kinds import DATASET, import_file
+    from pytest_evalstudio.importers.table import parse_map
+
+    result = import_file(
+        arguments.kind,
+        local(arguments.file),
+        name=arguments.file,
+        target=arguments.to,
+        columns=parse_map(arguments.map),
+    )
+    for error in result.errors:
+        say(str(error))
+    endings = (".json", ".csv") if result.kind == DATASET else (".json",)
+    if Path(arguments.output).suffix.lower() not in endings:
+        raise ConfigurationError(
+            f"{arguments.output}: a file name for a {result.kind} ends with {' or '.join(endings)}"
+        )
+    content = result.content
+    if isinstance(content, LlmDataset | TestLab):
+        count = len(content.inputs if isinstance(content, LlmDataset) else content.dataset.inputs)
+        size = f"{count} row{'s' if count != 1 else ''}"
+    else:
+        count = len(content.cases())
+        size = f"{count} test case{'s' if count != 1 else ''}"
+    if not count:
+        raise DataError("nothing could be imported", source=arguments.file)
+    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    content.save(arguments.output)
+    for note in result.notes:
+        say(note)
+    left = f"; {len(result.errors)} records are left out" if result.errors else ""
+    say(f"wrote {arguments.output}: {result.kind}, {size}{left}")
+    return FINDINGS if result.errors else FINE
+
+
+def export_one(arguments: argparse.Namespace) -> int:
+    """Export a file."""
+    from pytest_evalstudio.formats.agent_evaluation import write_evaluation_set
+    from pytest_evalstudio.formats.files import read, read_source
+    from pytest_evalstudio.importers.exporting import FORMATS, export
+
+    file = read(read_source(local(arguments.file), arguments.file))
+    if file.errors:
+        raise file.errors[0]
+    endings = (".jsonl", ".json") if FORMATS[arguments.kind].lines else (".json",)
+    if Path(arguments.output).suffix.lower() not in endings:
+        raise ConfigurationError(
+            f"{arguments.output}: a file name for {arguments.kind} ends with {' or '.join(endings)}"
+        )
+    try:
+        records, lost = export(arguments.kind, file.content, arguments.model)
+    except DataError as exc:
+        raise DataError(f"{exc.message} by --model NAME", source=arguments.file) from None
+    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    write_evaluation_set(arguments.output, records)
+    for name in lost:
+        say(f"not exported: {name}: {arguments.kind} has no place for it")
+    say(f"wrote {arguments.output}: {arguments.kind}, {len(records)} records")
+    return FINE

@@ -1,0 +1,1 @@
+"""Readers of other tools' files, a module per tool; `kinds` lists them."""

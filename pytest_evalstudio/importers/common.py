@@ -1,0 +1,322 @@
+"""Common parts of the importers: the result, the omissions, and readers of records and messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.formats.agent_evaluation import evaluation_source
+from pytest_evalstudio.formats.dataset import Row, read_csv
+from pytest_evalstudio.formats.fields import shown, validate
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer, read_text
+from pytest_evalstudio.formats.suite import check_condition
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+"""A value of JSON."""
+Fields: TypeAlias = Mapping[str, object]
+"""Values of a row by the names of `Row`, which validates them."""
+PARQUET_SUFFIXES = (".parquet",)
+METADATA = "metadata"
+"""Key of a row or test case that keeps what the other tool stored beside it."""
+QUESTION_KEYS = ("question", "input", "query", "prompt", "user_input", "text")
+ANSWER_KEYS = ("answer", "output", "response", "expected", "expected_response", "result", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A part of a file that has no counterpart here.
+
+    Attributes:
+        what: the part, as the other tool names it.
+        remedy: how to get the same here, or why there is nothing to do.
+    """
+
+    what: str
+    remedy: str
+
+
+class Omissions:
+    """Counts what is not imported."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Omission, int] = {}
+
+    def add(self, what: str, remedy: str) -> None:
+        """Count one occurrence."""
+        omission = Omission(what, remedy)
+        self._counts[omission] = self._counts.get(omission, 0) + 1
+
+    def keys(self, record: Mapping[str, object], known: Iterable[str], where: str, remedy: str) -> None:
+        """Count the keys of an object that are not known and not empty."""
+        known = frozenset(known)
+        for name, value in record.items():
+            if name not in known and value not in (None, "", [], {}):
+                self.add(f"{where} {name!r}", remedy)
+
+    def lines(self) -> list[str]:
+        """Return a sentence for each kind of omission."""
+        return [
+            f"not imported: {omission.what} ({count} time{'s' if count > 1 else ''}): {omission.remedy}"
+            for omission, count in self._counts.items()
+        ]
+
+
+@dataclass(slots=True)
+class Imported:
+    """Content of another tool's file.
+
+    Attributes:
+        name: name for the suite or lab.
+        rows: one per answer, or per question where there is no answer.
+        models: models of the answers by their keys; empty where the file names none.
+        errors: one for each record that is left out.
+    """
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
+    errors: list[DataError] = field(default_factory=list)
+    omissions: Omissions = field(default_factory=Omissions)
+
+    @property
+    def is_answered(self) -> bool:
+        """True if a row has an answer."""
+        return any(row.actual_output or row.error for row in self.rows)
+
+
+Convert: TypeAlias = Callable[["Record", Imported], "Fields | None"]
+"""Converts a record to the fields of a row; None leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One object of a file, with its place for messages."""
+
+    source: Source
+    at: tuple[object, ...]
+    value: Mapping[str, Json]
+
+    def error(self, message: str, *steps: object) -> DataError:
+        """Return an error at a place in the record."""
+        return self.source.error(pointer(*self.at, *steps), message)
+
+
+def records(source: Source, *roots: str) -> list[Json]:
+    """Return the records of a file: its list, or the list under one of the root keys.
+
+    Raises:
+        DataError: if there is no such list.
+    """
+    data = source.data
+    for root in roots:
+        if isinstance(data, dict) and isinstance(data.get(root), list):
+            data = data[root]
+            break
+    if not isinstance(data, list):
+        under = f", or an object with a list under {' or '.join(map(repr, roots))}" if roots else ""
+        raise source.error("", f"expected a list of records{under}, found {shown(source.data)}")
+    return data
+
+
+def convert_records(source: Source, values: Sequence[Json], convert: Convert, *at: object) -> Imported:
+    """Convert each record to a row; a faulty record is an error and does not affect the others."""
+    imported = Imported(name=Path(source.name).stem)
+    for index, value in enumerate(values):
+        try:
+            if not isinstance(value, dict):
+                raise source.error(pointer(*at, index), f"expected an object, found {shown(value)}")
+            record = Record(source, (*at, index), value)
+            fields = convert(record, imported)
+            if fields is not None:
+                imported.rows.append(row_of(record, fields))
+        except DataError as exc:
+            imported.errors.append(exc)
+    return imported
+
+
+def row_of(record: Record, fields: Fields) -> Row:
+    """Return a valid row.
+
+    Raises:
+        DataError: if a value does not fit, the question is blank or the condition is malformed.
+    """
+    row = validate(
+        Row, {name: value for name, value in fields.items() if value is not None}, record.source, *record.at
+    )
+    if not row.input.strip():
+        raise record.error("has no question")
+    check_condition(
+        record.source, row.output_condition, row.output_constraints, record.at, "condition", "constraints"
+    )
+    return row
+
+
+def read_file(path: Path, name: str = "") -> Source:
+    """Parse a file of records: JSON, JSON Lines, YAML, CSV (cells with JSON are decoded) or Parquet.
+
+    Raises:
+        DataError: if it cannot be parsed.
+        ConfigurationError: if reading Parquet needs the extra that is not installed.
+    """
+    name = name or str(path)
+    suffix = path.suffix.lower()
+    if suffix in PARQUET_SUFFIXES:
+        return Source(name=name, text="", data=_parquet(path, name))
+    if suffix in CSV_SUFFIXES:
+        _, rows = read_csv(read_text(path, name), name)
+        return Source(
+            name=name, text="", data=[{key: decoded(cell) for key, cell in row.items()} for row in rows]
+        )
+    return evaluation_source(path, name)
+
+
+def _parquet(path: Path, name: str) -> list[Json]:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ConfigurationError(
+            f"{name}: reading Parquet needs pyarrow: pip install 'pytest-evalstudio[parquet]'"
+        ) from None
+    try:
+        rows: list[Json] = pyarrow.parquet.read_table(path).to_pylist()
+    except (OSError, pyarrow.ArrowException) as exc:
+        raise DataError(f"cannot be read as Parquet: {str(exc).splitlines()[0]}", source=name) from None
+    return rows
+
+
+def decoded(cell: object) -> Json:
+    """Return the value of a CSV cell: JSON lists and objects are decoded, Python's lists of texts too."""
+    if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
+        return cell if isinstance(cell, str) else str(cell)
+    try:
+        value: Json = json.loads(cell)
+    except (ValueError, RecursionError):
+        return _python_value(cell)
+    return value
+
+
+def _python_value(cell: str) -> Json:
+    import ast
+
+    try:
+        value: Json = ast.literal_eval(cell)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return cell
+    return value if isinstance(value, list | dict) else cell
+
+
+def question_of(
+    record: Record, value: Json, omissions: Omissions, *at: object
+) -> tuple[str, list[dict[str, str]]]:
+    """Return the question and the turns before it.
+
+    Args:
+        value: a text, a list of messages, or an object with one of these under a usual name.
+
+    Raises:
+        DataError: if there is no question.
+    """
+    if isinstance(value, str):
+        return value, []
+    if isinstance(value, list):
+        return _messages(record, value, omissions, *at)
+    if isinstance(value, dict):
+        if isinstance(value.get("messages"), list):
+            return question_of(record, value["messages"], omissions, *at, "messages")
+        name = next((key for key in QUESTION_KEYS if isinstance(value.get(key), str)), None)
+        texts = [key for key, item in value.items() if isinstance(item, str)]
+        name = name or (texts[0] if len(texts) == 1 else None)
+        if name is not None:
+            omissions.keys(
+                value, {name}, "input", "the question is one text; write the rest into it, or map a column"
+            )
+            return str(value[name]), []
+    raise record.error(
+        f"expected a question as a text, a list of messages, or an object with one of"
+        f" {', '.join(QUESTION_KEYS)}; found {shown(value)}",
+        *at,
+    )
+
+
+def _messages(
+    record: Record, messages: Sequence[Json], omissions: Omissions, *at: object
+) -> tuple[str, list[dict[str, str]]]:
+    turns: list[dict[str, str]] = []
+    for place, message in enumerate(messages):
+        if not isinstance(message, dict):
+            raise record.error(f"expected a message, found {shown(message)}", *at, place)
+        role = _ROLES.get(str(message.get("role", message.get("type", ""))))
+        if role is None:
+            omissions.add(
+                f"message of role {message.get('role', message.get('type'))!r}", "tools are not replayed"
+            )
+            continue
+        turns.append({"role": role, "content": text_of(message.get("content"), omissions)})
+    while turns and turns[-1]["role"] != "user":
+        omissions.add("message after the last question", "the answer is asked anew")
+        turns.pop()
+    if not turns:
+        raise record.error("has no message of a user", *at)
+    return turns[-1]["content"], turns[:-1]
+
+
+_ROLES = {
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "system": "system",
+    "developer": "system",
+}
+
+
+def text_of(value: Json, omissions: Omissions) -> str:
+    """Return a text: of a message's parts, or under a usual name of an object; else JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(part, dict) and "type" in part for part in value):
+        texts = []
+        for part in value:
+            assert isinstance(part, dict)
+            if isinstance(part.get("text"), str):
+                texts.append(str(part["text"]))
+            else:
+                omissions.add(f"content of type {part.get('type')!r}", "only texts are imported")
+        return "\n".join(texts)
+    if isinstance(value, dict):
+        names = [key for key in ANSWER_KEYS if isinstance(value.get(key), str)]
+        if names:
+            return str(value[names[0]])
+        if len(value) == 1 and isinstance(only := next(iter(value.values())), str):
+            return only
+    return json.dumps(value, ensure_ascii=False)
+
+
+def texts_of(value: Json) -> list[str]:
+    """Return a list of texts; a single text is a list of one."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, list):
+        return [item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in value]
+    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def items_of(value: Json) -> list[Json]:
+    """Return the items of a list; another value is a list of one, and nothing an empty list."""
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+def mapping_of(value: Json) -> dict[str, Json]:
+    """Return an object; any other value is an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def metadata(record: Record, *names: str) -> dict[str, Json]:
+    """Return the named values that are not empty, for the key `metadata` of the row."""
+    return {name: record.value[name] for name in names if record.value.get(name) not in (None, "", [], {})}

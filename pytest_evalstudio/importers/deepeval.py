@@ -1,0 +1,70 @@
+"""Goldens and test cases of DeepEval, as `EvaluationDataset.save_as` writes them (JSON, JSON Lines, CSV).
+
+Source: https://deepeval.com/docs/evaluation-datasets
+"""
+
+from __future__ import annotations
+
+from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.importers.common import (
+    METADATA,
+    Fields,
+    Imported,
+    Record,
+    convert_records,
+    metadata,
+    question_of,
+    records,
+    text_of,
+    texts_of,
+)
+
+_KEPT = ("comments", "source_file", "additional_metadata", "scenario", "user_description", "metadata")
+_KNOWN = {
+    *("input", "actual_output", "expected_output", "context", "retrieval_context", "name", "tags"),
+    *("turns", "expected_outcome", *_KEPT),
+}
+_SEPARATOR = "|"
+"""Between the chunks of a CSV cell, unless the file says otherwise."""
+
+
+def read(source: Source) -> Imported:
+    """Convert goldens to questions, and test cases to answers."""
+    return convert_records(source, records(source, "goldens", "test_cases"), _row)
+
+
+def _row(record: Record, imported: Imported) -> Fields | None:
+    value = record.value
+    omissions = imported.omissions
+    if "scenario" in value and not value.get("turns"):
+        omissions.add("scenario without turns", "nothing simulates a user here; write the questions out")
+        return None
+    question, turns = question_of(record, value.get("turns") or value.get("input"), omissions, "input")
+    omissions.keys(value, _KNOWN, "key", "no evaluator reads it")
+    answer = value.get("actual_output")
+    expected = value.get("expected_output") or value.get("expected_outcome")
+    sources = value.get("source_file")
+    return {
+        "input": question,
+        "conversation": turns,
+        "key": value.get("name") or "",
+        "actual_output": text_of(answer, omissions),
+        "expected_output": text_of(expected, omissions),
+        "context": _chunks(value.get("retrieval_context")),
+        "expected_facts": [],
+        "categories": texts_of(value.get("tags")),
+        "corpus": [],
+        "expected_documents": [sources] if isinstance(sources, str) and sources else [],
+        METADATA: {**metadata(record, *_KEPT), **_ideal_context(value.get("context"))} or None,
+    }
+
+
+def _chunks(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [part for part in value.split(_SEPARATOR) if part]
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _ideal_context(value: object) -> dict[str, list[str]]:
+    chunks = _chunks(value)
+    return {"context": chunks} if chunks else {}

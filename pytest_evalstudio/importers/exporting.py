@@ -1,0 +1,185 @@
+"""Suites, data sets and labs in the formats of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
+from pytest_evalstudio.formats.agent_evaluation_export import rows_of
+from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.importers.common import METADATA
+
+_EXPECTATIONS = (
+    *("expected_output", "expected_facts", "guidelines", "expected_documents", "output_condition"),
+    *(
+        "output_constraints",
+        "categories",
+        "relationships",
+        "corpus",
+        "context",
+        "context_sources",
+        "conversation",
+    ),
+    *("xfail", "skip", "evaluators"),
+)
+"""Fields whose loss changes what a test expects or describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """Another tool's form of a row.
+
+    Attributes:
+        record: converts a row.
+        takes: fields that the form has.
+        lines: the files are JSON Lines, not one JSON list.
+    """
+
+    record: Callable[[Row], dict[str, object]]
+    takes: frozenset[str]
+    lines: bool = True
+
+
+def _filled(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value not in (None, "", [], {})}
+
+
+def _messages(row: Row) -> list[dict[str, str]]:
+    turns = [{"role": turn.role, "content": turn.content} for turn in row.conversation]
+    return [*turns, {"role": "user", "content": row.input}]
+
+
+def _deepeval(row: Row) -> dict[str, object]:
+    return _filled(
+        {
+            "input": row.input,
+            "actual_output": row.actual_output,
+            "expected_output": row.expected_output,
+            "retrieval_context": row.context,
+            "name": row.key,
+            "tags": row.categories,
+            "additional_metadata": (row.model_extra or {}).get(METADATA),
+        }
+    )
+
+
+def _ragas(row: Row) -> dict[str, object]:
+    roles = {"user": "human", "assistant": "ai"}
+    turns = [
+        {"type": roles[turn["role"]], "content": turn["content"]}
+        for turn in _messages(row)
+        if turn["role"] in roles
+    ]
+    return _filled(
+        {
+            "user_input": turns if row.conversation else row.input,
+            "response": row.actual_output,
+            "reference": row.expected_output,
+            "retrieved_contexts": row.context,
+            "retrieved_context_ids": row.context_sources,
+            "reference_context_ids": row.expected_documents,
+        }
+    )
+
+
+def _openai_evals(row: Row) -> dict[str, object]:
+    return _filled({"input": _messages(row), "ideal": row.expected_output})
+
+
+def _mlflow(row: Row) -> dict[str, object]:
+    inputs: dict[str, object] = {"messages": _messages(row)} if row.conversation else {"question": row.input}
+    expectations = {
+        "expected_response": row.expected_output,
+        "expected_facts": row.expected_facts,
+        "guidelines": row.guidelines,
+        "expected_retrieved_context": [{"doc_uri": uri} for uri in row.expected_documents],
+    }
+    return _filled(
+        {
+            "inputs": inputs,
+            "outputs": row.actual_output,
+            "expectations": _filled(expectations),
+            "tags": (row.model_extra or {}).get(METADATA),
+        }
+    )
+
+
+def _braintrust(row: Row) -> dict[str, object]:
+    return _filled(
+        {
+            "id": row.key,
+            "input": {"messages": _messages(row)} if row.conversation else row.input,
+            "expected": row.expected_output,
+            "output": row.actual_output,
+            "tags": row.categories,
+            "metadata": (row.model_extra or {}).get(METADATA),
+        }
+    )
+
+
+def _langsmith(row: Row) -> dict[str, object]:
+    inputs: dict[str, object] = {"messages": _messages(row)} if row.conversation else {"question": row.input}
+    return _filled(
+        {
+            "inputs": inputs,
+            "outputs": _filled({"answer": row.expected_output}),
+            "metadata": (row.model_extra or {}).get(METADATA),
+            "split": row.categories,
+        }
+    )
+
+
+FORMATS: Mapping[str, Format] = {
+    "agent-evaluation": Format(
+        evaluation_entry,
+        frozenset(
+            {
+                "expected_output",
+                "expected_facts",
+                "guidelines",
+                "expected_documents",
+                "context",
+                "context_sources",
+            }
+            | {"conversation"}
+        ),
+    ),
+    "braintrust": Format(_braintrust, frozenset({"expected_output", "categories", "conversation"})),
+    "deepeval": Format(_deepeval, frozenset({"expected_output", "categories", "context"}), lines=False),
+    "langsmith": Format(_langsmith, frozenset({"expected_output", "categories", "conversation"})),
+    "mlflow": Format(
+        _mlflow,
+        frozenset({"expected_output", "expected_facts", "guidelines", "expected_documents", "conversation"}),
+    ),
+    "openai-evals": Format(_openai_evals, frozenset({"expected_output", "conversation"})),
+    "ragas": Format(
+        _ragas,
+        frozenset({"expected_output", "context", "context_sources", "expected_documents", "conversation"}),
+    ),
+}
+
+
+def export(
+    kind: str, content: TestSuite | TestLab | LlmDataset, model: str = ""
+) -> tuple[list[dict[str, object]], list[str]]:
+    """Return the records of another tool's file, and the fields with content that it has no place for.
+
+    Args:
+        kind: one of FORMATS.
+        model: key or name of the model whose answers are written; required if there are several.
+
+    Raises:
+        DataError: if there are answers of several models and none is chosen.
+        ConfigurationError: for an unknown model.
+    """
+    form = FORMATS[kind]
+    rows = rows_of(content, model)
+    return [form.record(row) for row in rows], _lost(rows, form.takes)
+
+
+def _lost(rows: Sequence[Row], takes: frozenset[str]) -> list[str]:
+    lost = [name for name in _EXPECTATIONS if name not in takes and any(getattr(row, name) for row in rows)]
+    return [name.removeprefix("output_") for name in lost]

@@ -1,0 +1,72 @@
+"""Data sets of LangSmith: examples as the client returns them, or as the export writes them.
+
+Source: https://docs.smith.langchain.com/evaluation
+"""
+
+from __future__ import annotations
+
+from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.importers.common import (
+    METADATA,
+    Fields,
+    Imported,
+    Json,
+    Record,
+    convert_records,
+    metadata,
+    question_of,
+    records,
+    text_of,
+    texts_of,
+)
+
+_CONTEXTS = ("context", "contexts", "documents", "retrieved_contexts")
+_KNOWN = {
+    *(
+        "id",
+        "inputs",
+        "outputs",
+        "metadata",
+        "dataset_id",
+        "created_at",
+        "modified_at",
+        "source_run_id",
+        "split",
+    ),
+    *("dataset_name", "attachments", "runs"),
+}
+
+
+def read(source: Source) -> Imported:
+    """Convert examples to questions; outputs of an example are the expected answer."""
+    return convert_records(source, records(source, "examples"), _row)
+
+
+def _row(record: Record, imported: Imported) -> Fields | None:
+    value, omissions = record.value, imported.omissions
+    inputs: Json = value.get("inputs")
+    asked = (
+        {name: item for name, item in inputs.items() if name not in _CONTEXTS}
+        if isinstance(inputs, dict)
+        else inputs
+    )
+    question, turns = question_of(record, asked, omissions, "inputs")
+    if value.get("attachments"):
+        omissions.add("attachments", "only texts are imported")
+    omissions.keys(value, _KNOWN, "key", "no evaluator reads it")
+    details = value.get("metadata")
+    split = value.get("split") or (details.get("dataset_split") if isinstance(details, dict) else None)
+    context = (
+        next((inputs[name] for name in _CONTEXTS if name in inputs), None)
+        if isinstance(inputs, dict)
+        else None
+    )
+    return {
+        "key": str(value.get("id") or ""),
+        "input": question,
+        "conversation": turns,
+        "expected_output": text_of(value.get("outputs"), omissions),
+        "context": texts_of(context),
+        "categories": texts_of(split),
+        METADATA: metadata(record, "metadata").get("metadata"),
+    }

@@ -1,0 +1,200 @@
+"""Configurations of promptfoo: prompts × tests, and assertions as expectations.
+
+Templates with plain variables are filled in; other templates, prompts and tests in code are not run.
+
+Source: https://www.promptfoo.dev/docs/configuration/reference
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer
+from pytest_evalstudio.importers.common import (
+    METADATA,
+    Imported,
+    Json,
+    Omissions,
+    Record,
+    items_of,
+    mapping_of,
+    question_of,
+    read_file,
+    row_of,
+    text_of,
+)
+from pytest_evalstudio.importers.promptfoo_assertions import Expectations, assertion_of_cell
+
+MAX_COMBINATIONS = 10_000
+_VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_LOGIC = re.compile(r"\{%|\{\{")
+_KNOWN = {"prompts", "providers", "targets", "tests", "defaultTest", "description", "tags"}
+_KNOWN_OF_TEST = {"vars", "assert", "description", "metadata", "options", "provider", "providers", "prompts"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    label: str
+    template: str
+
+
+def read(source: Source) -> Imported:
+    """Convert each prompt with each test, and each value of a variable with several values, to a question."""
+    config = source.data
+    if not isinstance(config, dict) or not ({"tests", "prompts"} & set(config)):
+        raise source.error("", "is not a configuration of promptfoo: it has `prompts` and `tests`")
+    folder = Path(source.name).parent
+    name = str(config.get("description") or Path(source.name).stem)
+    imported = Imported(name=name)
+    omissions = imported.omissions
+    omissions.keys(config, _KNOWN, "key", "it configures promptfoo itself")
+    for provider in items_of(config.get("providers") or config.get("targets")):
+        label = provider if isinstance(provider, str) else str(mapping_of(provider).get("id", "object"))
+        omissions.add(f"provider {label!r}", "configure it as a [[model]]; see how-to/hosts")
+    prompts = list(_prompts(config.get("prompts"), folder, source, omissions))
+    tests = _tests(config.get("tests"), folder, source, omissions)
+    defaults = mapping_of(config.get("defaultTest"))
+    for index, test in enumerate(tests):
+        record = Record(source, ("tests", index), test)
+        try:
+            _add_rows(record, prompts, defaults, imported)
+        except DataError as exc:
+            imported.errors.append(exc)
+    return imported
+
+
+def _add_rows(
+    record: Record, prompts: list[_Prompt], defaults: Mapping[str, Json], imported: Imported
+) -> None:
+    test, omissions = record.value, imported.omissions
+    omissions.keys(test, _KNOWN_OF_TEST, "key of a test", "nothing here does the same")
+    for name in ("options", "provider", "providers"):
+        if test.get(name):
+            omissions.add(f"{name!r} of a test", "models and judges belong to the configuration")
+    assertions = [*items_of(defaults.get("assert")), *items_of(test.get("assert"))]
+    before = len(imported.rows)
+    allowed = [str(label) for label in items_of(test.get("prompts"))]
+    for variables in _combinations(
+        {**mapping_of(defaults.get("vars")), **mapping_of(test.get("vars"))}, record
+    ):
+        for prompt in prompts:
+            if allowed and prompt.label not in allowed:
+                continue
+            if _LOGIC.search(_VARIABLE.sub("", prompt.template)):
+                omissions.add(f"prompt {prompt.label!r} with template logic", "write the questions out")
+                continue
+            is_first = len(imported.rows) == before
+            expectations = Expectations(omissions if is_first else Omissions())
+            for assertion in assertions:
+                expectations.add(_filled_json(assertion, variables))
+            text = _filled(prompt.template, variables)
+            question, turns = question_of(record, _chat(text), omissions)
+            fields = {
+                "input": question,
+                "conversation": turns,
+                "categories": [prompt.label] if len(prompts) > 1 else [],
+                **expectations.fields(),
+                METADATA: {name: test[name] for name in ("description", "metadata") if test.get(name)}
+                or None,
+            }
+            imported.rows.append(row_of(record, fields))
+
+
+def _combinations(variables: Mapping[str, Json], record: Record) -> Iterator[dict[str, str]]:
+    """Return the combinations of the values of variables; a list has several values."""
+    choices = [value if isinstance(value, list) else [value] for value in variables.values()]
+    count = 1
+    for values in choices:
+        count *= max(1, len(values))
+        if count > MAX_COMBINATIONS:
+            raise record.error(f"has more than {MAX_COMBINATIONS:,} combinations of variables", "vars")
+    for combination in itertools.product(*choices):
+        yield {name: _text(value) for name, value in zip(variables, combination, strict=True)}
+
+
+def _prompts(value: Json, folder: Path, source: Source, omissions: Omissions) -> Iterator[_Prompt]:
+    for place, prompt in enumerate(items_of(value) if value is not None else ["{{prompt}}"]):
+        if isinstance(prompt, dict):
+            template = str(prompt.get("raw") or prompt.get("id") or "")
+            label = str(prompt.get("label") or prompt.get("id") or template)
+        else:
+            template = label = _text(prompt)
+        if template.startswith("file://"):
+            file = folder / template.removeprefix("file://")
+            if file.suffix.lower() not in (".txt", ".md", ".json"):
+                omissions.add(f"prompt {template!r}", "code is not run; write the prompt as text")
+                continue
+            template = _content(file, source, pointer("prompts", place))
+        yield _Prompt(label, template)
+
+
+def _tests(value: Json, folder: Path, source: Source, omissions: Omissions) -> list[Mapping[str, Json]]:
+    tests: list[Mapping[str, Json]] = []
+    for place, test in enumerate(items_of(value)):
+        if isinstance(test, dict) and not ("path" in test and str(test["path"]).startswith("file://")):
+            tests.append(test)
+            continue
+        address = str(test["path"]) if isinstance(test, dict) else _text(test)
+        file = folder / address.removeprefix("file://")
+        if file.suffix.lower() not in (".csv", ".json", ".jsonl", ".yaml", ".yml"):
+            omissions.add(
+                f"tests {address!r}", "code and remote tables are not read; write the tests as data"
+            )
+            continue
+        rows = read_file(file, str(file)).data
+        if not isinstance(rows, list):
+            raise source.error(pointer("tests", place), f"{file}: expected a list of tests")
+        is_table = file.suffix.lower() in CSV_SUFFIXES
+        tests += [_test_of_row(row) if is_table else row for row in rows if isinstance(row, dict)]
+    return tests
+
+
+def _test_of_row(row: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the test of a row of CSV: `__expected` columns are assertions, `__description` names it."""
+    assertions = [
+        assertion_of_cell(_text(cell)) for name, cell in row.items() if name.startswith("__expected") and cell
+    ]
+    variables = {name: cell for name, cell in row.items() if not name.startswith("__")}
+    return {"vars": variables, "assert": list(assertions), "description": row.get("__description")}
+
+
+def _content(file: Path, source: Source, at: str) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as exc:
+        raise source.error(at, f"{file}: {getattr(exc, 'strerror', None) or exc}") from None
+
+
+def _chat(text: str) -> Json:
+    """Return the messages of a prompt that is a JSON list of them, else the prompt."""
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        messages: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return messages if isinstance(messages, list) else text
+
+
+def _filled(template: str, variables: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda match: variables.get(match[1], ""), template)
+
+
+def _filled_json(value: Json, variables: Mapping[str, str]) -> Json:
+    if isinstance(value, str):
+        return _filled(value, variables)
+    if isinstance(value, list):
+        return [_filled_json(item, variables) for item in value]
+    if isinstance(value, dict):
+        return {name: _filled_json(item, variables) for name, item in value.items()}
+    return value
+
+
+def _text(value: Json) -> str:
+    return text_of(value, Omissions())

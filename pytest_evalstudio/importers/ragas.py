@@ -1,0 +1,64 @@
+"""Evaluation data sets and test sets of Ragas, as `to_jsonl` and `to_csv` write them.
+
+Source: https://docs.ragas.io/en/stable/concepts/components/eval_dataset/
+"""
+
+from __future__ import annotations
+
+from pytest_evalstudio.formats.source import Source
+from pytest_evalstudio.importers.common import (
+    METADATA,
+    Fields,
+    Imported,
+    Record,
+    convert_records,
+    metadata,
+    question_of,
+    records,
+    text_of,
+    texts_of,
+)
+
+_KEPT = ("reference_contexts", "rubrics", "persona_name", "query_style", "query_length", "synthesizer_name")
+_KNOWN = {
+    *(
+        "user_input",
+        "retrieved_contexts",
+        "response",
+        "reference",
+        "question",
+        "answer",
+        "contexts",
+        "ground_truth",
+    ),
+    *("retrieved_context_ids", "reference_context_ids", "reference_topics", *_KEPT),
+}
+
+
+def read(source: Source) -> Imported:
+    """Convert samples to questions, with answers where the data set has responses.
+
+    Files of Ragas before 0.2 name the columns question, answer, contexts, ground_truth.
+    """
+    return convert_records(source, records(source, "samples"), _row)
+
+
+def _row(record: Record, imported: Imported) -> Fields | None:
+    value = record.value
+    omissions = imported.omissions
+    asked = value.get("user_input", value.get("question"))
+    question, turns = question_of(record, asked, omissions, "user_input")
+    if value.get("reference_tool_calls"):
+        omissions.add("reference_tool_calls", "no evaluator compares tool calls")
+    omissions.keys(value, {*_KNOWN, "reference_tool_calls"}, "key", "no evaluator reads it")
+    return {
+        "input": question,
+        "conversation": turns,
+        "actual_output": text_of(value.get("response", value.get("answer")), omissions),
+        "expected_output": text_of(value.get("reference", value.get("ground_truth")), omissions),
+        "context": texts_of(value.get("retrieved_contexts", value.get("contexts"))),
+        "context_sources": texts_of(value.get("retrieved_context_ids")),
+        "expected_documents": texts_of(value.get("reference_context_ids")),
+        "categories": texts_of(value.get("reference_topics")),
+        METADATA: metadata(record, *_KEPT) or None,
+    }

@@ -1,0 +1,65 @@
+"""The examples of the documentation do what the pages say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.pages import examples
+from support.project import Project
+
+VARIES = re.compile(r"in \d+\.\d+s|rootdir: .*|plugins: .*|platform .*|=+")
+
+EXAMPLES = examples()
+for name in ("tests", "api", "robust", "shouting", "step"):
+    EXAMPLES[name].files["fees.md"] = EXAMPLES["fees"].files["fees.md"]
+EXAMPLES["shouting"].files["robust_suite.json"] = EXAMPLES["robust"].files["robust_suite.json"]
+OUTCOMES = {
+    "calibration": "2 failed, 1 passed",
+    "fees": "1 failed, 1 passed",
+    "app": "1 passed, 1 xfailed",
+    "fixture": "1 passed",
+    "tests": "4 passed",
+    "csv": "1 passed, 1 skipped",
+    "evaluator": "2 passed",
+    "host": "1 passed",
+    "robust": "3 failed, 9 passed",
+    "shouting": "4 passed",
+    "judged": "1 failed, 1 passed",
+    "byop": "1 failed, 1 passed",
+    "readme": "1 failed, 1 passed",
+    "step": "10 passed",
+}
+SCRIPTS = {"api": "compare.py", "perturbing": "perturb_fees.py"}
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_an_example_ends_as_its_page_says(name: str, pytester: pytest.Pytester) -> None:
+    write(pytester.path, EXAMPLES[name].files)
+    result = Project(pytester, with_app=False).run(".")
+    printed = "\n".join([*result.outlines, *result.errlines])
+    assert f" {OUTCOMES[name]} in " in printed, printed
+    left = iter([VARIES.sub("", line).strip() for line in printed.splitlines()])
+    for line in EXAMPLES[name].shown:
+        assert VARIES.sub("", line).strip() in left, f"not printed, or not in this order: {line}\n{printed}"
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_python_example_prints_what_its_page_says(name: str, tmp_path: Path) -> None:
+    write(tmp_path, EXAMPLES[name].files)
+    command = [sys.executable, SCRIPTS[name]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout + done.stderr).splitlines() == EXAMPLES[name].shown
+
+
+def test_no_example_is_left_out() -> None:
+    assert set(EXAMPLES) == {*OUTCOMES, *SCRIPTS}

@@ -1,0 +1,35 @@
+"""The built site makes no request to another server; `tox -e docs` builds it and names its folder in SITE."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+SITE = os.environ.get("SITE")
+pytestmark = pytest.mark.skipif(SITE is None, reason="run by tox -e docs")
+
+
+def test_no_page_loads_anything_from_another_server() -> None:
+    pages = [*Path(str(SITE)).rglob("*.html")]
+    assert len(pages) > 30
+    loads = re.compile(
+        r"<(?:script|img|iframe|source)[^>]+src(?:set)?=[\"']?(?:https?:)?//[^\s\"'>]+|<link[^>]+>"
+    )
+    outside = [
+        tag
+        for page in pages
+        for tag in loads.findall(page.read_text(encoding="utf-8"))
+        if not tag.startswith("<link")
+        or (re.search(r"href=[\"']?(?:https?:)?//", tag) and "canonical" not in tag)
+    ]
+    assert not outside
+
+
+def test_diagrams_have_their_script_or_are_text() -> None:
+    script = Path(str(SITE)) / "assets" / "javascripts" / "mermaid.min.js"
+    home = (Path(str(SITE)) / "index.html").read_text(encoding="utf-8")
+    assert ('class="mermaid"' in home) == script.is_file()
+    assert "flowchart LR" in home

@@ -1,0 +1,55 @@
+"""The tables of the documentation name what the code has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio import Registry
+from pytest_evalstudio.formats.config import Configuration
+from support.pages import DOCS, PAGES, name_of, read
+from support.tables import NOT_IN_FILES, Options, subcommands, table_in, with_tables
+
+REFERENCE = DOCS / "reference"
+
+
+def rows(page: str, table: str) -> list[str]:
+    """Return the first words in the first column of a table."""
+    cells = table_in(read(DOCS / page), table)
+    return [re.match(r"`([^` ]+)", row[0])[1] for row in cells]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_tables_of_a_page_are_as_the_code_has_them(page: Path) -> None:
+    assert with_tables(read(page)) == read(page), "run: python tests/support/tables.py"
+
+
+def test_every_option_is_in_the_table() -> None:
+    declared = Options()
+    assert rows("reference/options.md", "options") == [
+        *(name.split()[0] for name, _ in declared.declared),
+        *(name for name, _, _ in declared.ini),
+    ]
+
+
+def test_every_configuration_key_is_in_the_table() -> None:
+    top = dict.fromkeys(
+        name.partition(".")[0] for name in rows("reference/configuration.md", "configuration")
+    )
+    assert list(top) == [
+        field.alias or name for name, field in Configuration.model_fields.items() if name not in NOT_IN_FILES
+    ]
+
+
+def test_every_evaluator_host_and_perturbator_is_in_its_table() -> None:
+    registry = Registry()
+    assert rows("reference/evaluators.md", "evaluators") == list(registry.evaluators)
+    assert rows("reference/hosts.md", "hosts") == list(registry.hosts)
+    assert rows("how-to/perturbations.md", "perturbators") == list(registry.perturbators)
+
+
+def test_every_command_is_in_the_table() -> None:
+    table = table_in(read(REFERENCE / "commands.md"), "commands")
+    assert [row[0].split()[1] for row in table] == [name for name, _, _ in subcommands()]

@@ -1,0 +1,54 @@
+"""The pages use the field's usual words; private terms of earlier versions do not come back."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from support.pages import PAGES, ROOT, name_of, prose, read
+
+INSTEAD = {
+    r"len[dt]s?\b|lenders?\b": "provide, ModelProvider",
+    r"worked off": "evaluated",
+    r"(?:is|can be) had\b": "is available from",
+    r"held against": "compared with, threshold",
+    r"words that nobody gave": "unsupported words",
+    r"patience with": "timeout per attempt",
+    r"people's word\b": "human-labelled answers",
+    r"the same case\b": "other models",
+    r"shelf\b": "registry",
+    r"(?:at the end|next to it|beside it) stands?\b": "put the subject first",
+    r"of course\b|simply\b|obviously\b": "leave it out",
+}
+EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
+
+
+@EVERY_PAGE
+def test_a_page_uses_standard_terms(page: Path) -> None:
+    text = prose(read(page))
+    used = {
+        word: better for word, better in INSTEAD.items() if re.search(rf"\b(?:{word})", text, re.IGNORECASE)
+    }
+    assert not used
+
+
+@EVERY_PAGE
+def test_a_page_has_one_title_and_no_skipped_level(page: Path) -> None:
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", prose(read(page)), re.MULTILINE)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+@EVERY_PAGE
+def test_sentences_are_short(page: Path) -> None:
+    """At most one sentence in ten has more than 35 words."""
+    paragraphs = [p for p in re.split(r"\n\s*\n|\n(?=[*|\d#])", prose(read(page))) if not p.startswith("|")]
+    sentences = [
+        s for paragraph in paragraphs for s in re.split(r"(?<=[.!?:;])\s+", " ".join(paragraph.split()))
+    ]
+    long = [sentence for sentence in sentences if len(sentence.split()) > 35]
+    assert len(long) <= max(1, len(sentences) // 10), long

@@ -1,0 +1,166 @@
+"""Files as the other tools write them are imported; `files/VERSIONS.md` names the versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.importers.kinds import Import, import_file
+
+FILES = Path(__file__).parent / "files"
+QUESTION = "What does a transfer abroad cost?"
+ANSWER = "A transfer abroad costs 15 USD."
+CHUNKS = ["A transfer abroad costs 15 USD.", "A transfer within the country is free."]
+
+
+def imported(kind: str, name: str, target: str = "") -> Import:
+    result = import_file(kind, FILES / name, target=target)
+    assert not result.errors
+    return result
+
+
+def rows(kind: str, name: str) -> list[Row]:
+    content = imported(kind, name, "dataset").content
+    assert isinstance(content, LlmDataset)
+    return content.inputs
+
+
+def test_goldens_of_deepeval_become_a_suite() -> None:
+    result = imported("deepeval", "deepeval_goldens.json")
+    assert isinstance(result.content, TestSuite)
+    cases = [case for _, case in result.content.cases()]
+    assert [(case.prompt, case.expected_output) for case in cases] == [
+        (QUESTION, "15 USD"),
+        ("Is a transfer within the country free?", "Yes"),
+    ]
+    assert cases[0].expected_documents == ["fees.md"]
+    assert cases[0].model_extra == {"metadata": {"comments": "from the branch", "source_file": "fees.md"}}
+    assert cases[1].model_extra == {"metadata": {"context": CHUNKS}}
+
+
+@pytest.mark.parametrize("name", ["deepeval_cases.json", "deepeval_cases.csv"])
+def test_test_cases_of_deepeval_become_answers(name: str) -> None:
+    assert imported("deepeval", name).kind == "dataset"
+    [row] = rows("deepeval", name)
+    assert (row.input, row.actual_output, row.expected_output) == (QUESTION, ANSWER, "15 USD")
+    assert row.context == CHUNKS
+
+
+def test_a_data_set_of_ragas_becomes_answers() -> None:
+    first, second = rows("ragas", "ragas.jsonl")
+    assert (first.input, first.actual_output, first.expected_output) == (QUESTION, ANSWER, "15 USD")
+    assert first.context == CHUNKS
+    assert (second.actual_output, second.context) == ("No.", [])
+
+
+def test_lists_in_a_table_of_ragas_are_decoded() -> None:
+    [row] = rows("ragas", "ragas.csv")
+    assert row.context == CHUNKS
+
+
+def test_turns_of_ragas_become_a_conversation() -> None:
+    [row] = rows("ragas", "ragas_turns.jsonl")
+    assert row.input == QUESTION
+    assert [(turn.role, turn.content) for turn in row.conversation] == [
+        ("user", "Hello?"),
+        ("assistant", "Hello!"),
+    ]
+
+
+def test_examples_of_langsmith_become_a_suite() -> None:
+    first, second = rows("langsmith", "langsmith.jsonl")
+    assert (first.input, first.expected_output, first.categories) == (QUESTION, "15 USD", ["base"])
+    assert first.key == "00000000-0000-0000-0000-000000000002"
+    assert second.input == QUESTION
+    assert [turn.role for turn in second.conversation] == ["system", "user", "assistant"]
+    assert imported("langsmith", "langsmith.jsonl").kind == "suite"
+
+
+def test_records_of_braintrust_become_a_suite() -> None:
+    first, second = rows("braintrust", "braintrust.jsonl")
+    assert (first.key, first.input, first.expected_output) == ("abroad", QUESTION, "15 USD")
+    assert first.categories == ["fees"]
+    assert first.model_extra == {"metadata": {"branch": "north"}}
+    assert (second.input, second.expected_output) == ("Is it fast?", "No")
+
+
+def test_samples_of_openai_become_questions() -> None:
+    several, single, item = rows("openai-evals", "openai_evals.jsonl")
+    assert several.output_condition == '"15 USD" OR "15 dollars"'
+    assert several.expected_output == ""
+    assert [turn.role for turn in several.conversation] == ["system", "user", "assistant"]
+    assert (single.input, single.expected_output) == (QUESTION, "15 USD")
+    assert (item.input, item.expected_output) == (QUESTION, "15 USD")
+
+
+def test_records_of_mlflow_become_questions_and_answers() -> None:
+    asked, answered = rows("mlflow", "mlflow_records.jsonl")
+    assert (asked.input, asked.expected_output, asked.guidelines) == (QUESTION, "15 USD", ["Be brief."])
+    assert (answered.input, answered.actual_output, len(answered.conversation)) == (QUESTION, ANSWER, 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "facts"),
+    [("mlflow", "mlflow_trace.json", []), ("agent-evaluation", "mlflow_traces.jsonl", ["15 USD"])],
+)
+def test_a_trace_has_the_answer_and_the_retrieved_documents(kind: str, name: str, facts: list[str]) -> None:
+    [row] = rows(kind, name)
+    assert (row.input, row.actual_output) == (QUESTION, ANSWER)
+    assert (row.context, row.context_sources) == (CHUNKS, ["fees.md", "fees.md"])
+    assert row.expected_facts == facts
+
+
+@pytest.mark.parametrize("name", ["inspect.json", "inspect.eval"])
+def test_a_log_of_inspect_becomes_a_lab(name: str) -> None:
+    result = imported("inspect", name)
+    assert isinstance(result.content, TestLab)
+    assert (result.content.name, [model.key for model in result.content.models]) == (
+        "fees",
+        ["mockllm/model"],
+    )
+    rows = sorted(result.content.dataset.inputs, key=lambda row: (row.key, row.run))
+    assert [(row.key, row.run, row.actual_output, row.error) for row in rows] == [
+        ("abroad", 1, ANSWER, ""),
+        ("abroad", 2, "It costs 5 USD.", ""),
+        ("free", 1, "Yes, it is free.", ""),
+        ("late", 1, "", "timed out"),
+    ]
+    assert result.notes == ["not imported: scores (3 times): evaluators score the answers anew"]
+
+
+def test_a_configuration_of_promptfoo_becomes_a_suite() -> None:
+    result = imported("promptfoo", "promptfoo.yaml")
+    assert isinstance(result.content, TestSuite)
+    assert result.content.name == "Fees"
+    cases = [case for _, case in result.content.cases()]
+    assert len(cases) == (1 + 2 + 2) * 2
+    assert {category for case in cases for category in case.categories} == {"plain", "polite"}
+    first = cases[0]
+    assert first.condition == '"15 USD" AND NOT (regexp("(?i)sorry"))'
+    assert first.guidelines == ["States one amount only."]
+    assert set(first.evaluators or {}) == {"text_matching", "guideline_adherence_judge"}
+    card, fee = cases[-4], cases[-2]
+    assert (card.prompt, card.condition) == ("What does a replacement card cost?", '"5 USD"')
+    assert fee.evaluators == {"answer_semantic_similarity": {"threshold": 0.8}}
+    assert fee.expected_output == "The Basic card has no yearly fee."
+
+
+def test_what_promptfoo_alone_does_is_listed() -> None:
+    notes = imported("promptfoo", "promptfoo.yaml").notes
+    assert [note.partition(":")[2].partition("(")[0].strip() for note in notes] == [
+        "provider 'openai:chat:gpt-4o-mini'",
+        "assertion 'latency'",
+        "assertion 'javascript'",
+    ]
+
+
+def test_a_file_of_another_tool_is_an_error_with_its_place() -> None:
+    with pytest.raises(DataError, match="expected a list of records"):
+        import_file("ragas", FILES / "promptfoo.yaml")
+    with pytest.raises(DataError, match="has `prompts` and `tests`"):
+        import_file("promptfoo", FILES / "ragas.jsonl")

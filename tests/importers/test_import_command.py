@@ -1,0 +1,177 @@
+"""`evalstudio import` and `export`: what is written, what is printed, and how faults are reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.cli import main
+from pytest_evalstudio.cli.importing import FORMAT_IDS, KIND_IDS
+from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.importers.exporting import FORMATS
+from pytest_evalstudio.importers.kinds import KINDS
+
+FILES = Path(__file__).parent / "files"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name: str, *records: object) -> str:
+    Path(name).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return name
+
+
+def test_the_help_names_every_kind() -> None:
+    assert list(KINDS) == list(KIND_IDS)
+    assert list(FORMATS) == list(FORMAT_IDS)
+
+
+def test_a_file_is_imported_and_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["import", "deepeval", str(FILES / "deepeval_goldens.json"), "-o", "out/fees_suite.json"]) == 0
+    )
+    assert capsys.readouterr().out == "wrote out/fees_suite.json: suite, 2 test cases\n"
+    assert main(["validate", "out/fees_suite.json"]) == 0
+
+
+def test_a_faulty_record_is_reported_and_the_others_are_written(capsys: pytest.CaptureFixture[str]) -> None:
+    name = write(
+        "set.jsonl", {"user_input": "Fee?", "reference": "5"}, {"user_input": 5}, {"user_input": " "}, 7
+    )
+    assert main(["import", "ragas", name, "-o", "set.json"]) == 1
+    assert len(TestSuite.load("set.json").cases()) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("set.jsonl:2")
+    assert "expected a question as a text" in printed[0]
+    assert printed[1].startswith("set.jsonl:3")
+    assert "has no question" in printed[1]
+    assert "expected an object" in printed[2]
+    assert printed[-1] == "wrote set.json: suite, 1 test case; 3 records are left out"
+
+
+def test_nothing_is_written_where_nothing_is_imported(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "ragas", write("set.jsonl", {"user_input": 5}), "-o", "set.json"]) == 2
+    assert not Path("set.json").exists()
+    assert "nothing could be imported" in capsys.readouterr().err
+
+
+def test_columns_of_a_table_are_mapped() -> None:
+    Path("log.csv").write_text(
+        'asked,said,chunks,team\nWhat is the fee?,30 USD,"[""The fee is 30 USD.""]",cards\n', encoding="utf-8"
+    )
+    columns = "input=asked,actual_output=said,context=chunks"
+    assert main(["import", "table", "log.csv", "--map", columns, "-o", "log.json"]) == 0
+    [row] = LlmDataset.load("log.json").inputs
+    assert (row.input, row.actual_output, row.context) == (
+        "What is the fee?",
+        "30 USD",
+        ["The fee is 30 USD."],
+    )
+    assert row.model_extra == {"metadata": {"team": "cards"}}
+
+
+def test_a_parquet_file_is_a_table() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table(
+        {"question": ["What is the fee?"], "answer": ["30 USD"], "chunks": [["The fee is 30."]]}
+    )
+    parquet.write_table(table, "log.parquet")
+    columns = "input=question,actual_output=answer,context=chunks"
+    assert main(["import", "table", "log.parquet", "--map", columns, "-o", "log.csv"]) == 0
+    assert LlmDataset.load("log.csv").inputs[0].context == ["The fee is 30."]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("input=quetsion", "no column named 'quetsion'. Did you mean 'question'?"),
+        ("inptu=question", "no field named 'inptu'. Did you mean 'input'?"),
+        ("question", "expected FIELD=COLUMN"),
+        ("", "no column named 'input'."),
+    ],
+)
+def test_a_wrong_map_is_a_usage_error(columns: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name = write("log.jsonl", {"question": "Fee?"})
+    assert main(["import", "table", name, "--map", columns, "-o", "log.json"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_suite_of_h2o_sonar_stays_as_it_is() -> None:
+    suite = TestSuite(name="Fees")
+    suite.add_test(documents=["fees.md"]).add_case("What is the fee?", condition='"30"')
+    suite.save("first.json")
+    assert main(["import", "h2o-sonar", "first.json", "-o", "second.json"]) == 0
+    assert Path("first.json").read_text() == Path("second.json").read_text()
+
+
+def test_a_target_can_be_chosen() -> None:
+    name = str(FILES / "deepeval_cases.json")
+    assert main(["import", "deepeval", name, "-o", "lab.json", "--to", "lab"]) == 0
+    lab = TestLab.load("lab.json")
+    assert [row.model_key for row in lab.dataset.inputs] == [model.key for model in lab.models]
+
+
+def test_the_name_of_the_output_must_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    name = str(FILES / "deepeval_goldens.json")
+    assert main(["import", "deepeval", name, "-o", "suite.csv"]) == 2
+    assert "ends with .json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FORMAT_IDS if kind != "openai-evals"])
+def test_an_export_is_imported_again(kind: str) -> None:
+    dataset = LlmDataset()
+    dataset.add_input("What is the fee?", key="fee", expected_output="30 USD", actual_output="It is 30 USD.")
+    dataset.save("first.json")
+    out = "out.json" if kind == "deepeval" else "out.jsonl"
+    assert main(["export", kind, "first.json", "-o", out]) == 0
+    assert main(["import", kind, out, "-o", "second.json", "--to", "dataset"]) == 0
+    [row] = LlmDataset.load("second.json").inputs
+    assert (row.input, row.expected_output) == ("What is the fee?", "30 USD")
+    assert row.actual_output == ("" if kind == "langsmith" else "It is 30 USD.")
+
+
+def test_what_cannot_be_exported_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    suite = TestSuite()
+    suite.add_test(documents=["fees.md"]).add_case("Fee?", condition='"30"', guidelines=["Be brief."])
+    suite.save("suite.json")
+    assert main(["export", "openai-evals", "suite.json", "-o", "evals.jsonl"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == [
+        "not exported: guidelines: openai-evals has no place for it",
+        "not exported: condition: openai-evals has no place for it",
+        "not exported: corpus: openai-evals has no place for it",
+        "wrote evals.jsonl: openai-evals, 1 records",
+    ]
+
+
+def test_a_prompt_with_template_logic_is_left_out_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    config = {
+        "prompts": ["{{q}}", "{% for x in range(10) %}{{q}}{% endfor %}"],
+        "tests": [{"vars": {"q": "Fee?"}, "assert": [{"type": "equals", "value": "30"}]}],
+    }
+    Path("config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert main(["import", "promptfoo", "config.json", "-o", "suite.json"]) == 0
+    [(_, case)] = TestSuite.load("suite.json").cases()
+    assert (case.expected_output, case.condition) == ("30", r'regexp("\A30\Z")')
+    assert "with template logic" in capsys.readouterr().out
+
+
+def test_too_many_combinations_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    values = list(map(str, range(200)))
+    config = {"prompts": ["{{a}}{{b}}"], "tests": [{"vars": {"a": values, "b": values}}]}
+    Path("config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert main(["import", "promptfoo", "config.json", "-o", "suite.json"]) == 2
+    assert "more than 10,000 combinations" in capsys.readouterr().out
+
+
+def test_convert_reads_sets_that_hold_only_a_trace() -> None:
+    assert main(["convert", str(FILES / "mlflow_traces.jsonl"), "-o", "set.json"]) == 0
+    assert LlmDataset.load("set.json").inputs[0].expected_facts == ["15 USD"]

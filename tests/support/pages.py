@@ -1,0 +1,85 @@
+"""The pages of the documentation: README.md and the Markdown files of docs/, and the examples in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PAGES = (README, *sorted(DOCS.rglob("*.md")))
+
+_BLOCK = re.compile(
+    r'^```\w* example="(?P<example>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
+    re.DOTALL | re.MULTILINE,
+)
+_TUTORIAL = re.compile(
+    r'^```(?P<language>\w*) tutorial="(?P<tutorial>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
+    re.DOTALL | re.MULTILINE,
+)
+_FENCE = re.compile(r"^ *```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^ *```$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass
+class Example:
+    """An example of the documentation: its files, and the lines that the terminal shows."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    shown: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class TutorialBlock:
+    """A block of a tutorial: a file to write, commands to run, or lines that the last commands print."""
+
+    language: str
+    title: str | None
+    body: str
+
+
+def read(page: Path) -> str:
+    """Return the text of a page."""
+    return page.read_text(encoding="utf-8")
+
+
+def name_of(page: Path) -> str:
+    """Return the path of a page below the project's folder."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def examples() -> dict[str, Example]:
+    """Return the examples of all pages by their names."""
+    by_name: dict[str, Example] = {}
+    for page in PAGES:
+        for block in _BLOCK.finditer(read(page)):
+            example = by_name.setdefault(block["example"], Example())
+            if block["title"]:
+                example.files[block["title"]] = block["body"]
+            else:
+                example.shown += block["body"].splitlines()
+    return by_name
+
+
+def tutorials() -> dict[str, list[TutorialBlock]]:
+    """Return the blocks of each tutorial in their order."""
+    by_name: dict[str, list[TutorialBlock]] = {}
+    for page in PAGES:
+        for block in _TUTORIAL.finditer(read(page)):
+            by_name.setdefault(block["tutorial"], []).append(
+                TutorialBlock(block["language"], block["title"], block["body"])
+            )
+    return by_name
+
+
+def blocks(text: str, *languages: str) -> list[str]:
+    """Return the fenced blocks of a page in one of the languages."""
+    return [fence["body"] for fence in _FENCE.finditer(text) if fence["language"] in languages]
+
+
+def prose(text: str) -> str:
+    """Return a page without its fenced blocks, inline code, comments and addresses."""
+    for pattern in (r"<!--.*?-->", r"`[^`\n]*`", r"\]\([^)]*\)", r"<[^>\n]+>", r"https?://\S+"):
+        text = re.sub(pattern, " ", _FENCE.sub("\n", text), flags=re.DOTALL)
+    return text
