@@ -11,6 +11,8 @@ import msgspec
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
+from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprints
+from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, sign_offs
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
@@ -65,7 +67,10 @@ class WorkflowSummary:
         documents: paths from the workflow's folder, or URLs.
         completed: number of completed steps.
         quality: None if nothing is evaluated.
-        problems: of the completed steps, the most severe first.
+        problems: of the completed steps, the most severe first; the same finding of several steps is listed
+            once.
+        fingerprints: of everything that the results rest on.
+        sign_offs: the last one of each role.
     """
 
     version: int = 1
@@ -79,6 +84,8 @@ class WorkflowSummary:
     quality: Quality | None
     steps: tuple[StepSummary, ...]
     problems: tuple[StepProblem, ...]
+    fingerprints: Fingerprints
+    sign_offs: tuple[SignOffStatus, ...] = ()
 
 
 def summarise(run: WorkflowRun) -> WorkflowSummary:
@@ -98,6 +105,8 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         quality=_quality(run),
         steps=steps,
         problems=_problems(steps),
+        fingerprints=fingerprints(run),
+        sign_offs=sign_offs(run),
     )
 
 
@@ -109,7 +118,27 @@ def _problems(steps: Sequence[StepSummary]) -> tuple[StepProblem, ...]:
         if step.status == "completed"
         for problem in step.problems
     ]
-    return tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity)))
+    ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
+    return tuple(_distinct(ordered))
+
+
+def _distinct(problems: Sequence[StepProblem]) -> Iterator[StepProblem]:
+    """Yield each finding once, with the names of all steps that report it."""
+    groups: dict[object, list[StepProblem]] = {}
+    for problem in problems:
+        groups.setdefault(_identity(problem), []).append(problem)
+    for first, *others in groups.values():
+        steps = dict.fromkeys([first.step, *(other.step for other in others)])
+        yield msgspec.structs.replace(first, step=", ".join(steps))
+
+
+def _identity(problem: StepProblem) -> object:
+    """Return what makes two findings the same: type, metric and test cases, or the same words."""
+    cases = problem.attributes.get("test_case_keys")
+    if not isinstance(cases, list | tuple) or not cases:
+        return problem.description
+    metric = problem.attributes.get("metric", "")
+    return problem.problem_type, str(metric), frozenset(map(str, cases))
 
 
 Fitness = Literal["fit", "fit with limits", "not fit", "not assessed"]
@@ -163,6 +192,21 @@ def markdown(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> str:
     return "\n".join(_lines(summary, artifacts)) + "\n"
 
 
+def _describe_sign_offs(signed: Sequence[SignOffStatus]) -> Iterator[str]:
+    yield from ("", "## Sign-off", "")
+    if not signed:
+        yield "Nobody has signed. `evalstudio mrm sign-off` stores a signature with the workflow."
+    for status in signed:
+        entry = status.sign_off
+        state = "valid" if status.is_valid else f"void: {'; '.join(map(_plain, status.void))}"
+        yield (
+            f"- **{entry.role.capitalize()}** {_plain(entry.name)}, {entry.date}: {entry.decision}"
+            f" (report: {entry.conclusion}); {state}"
+        )
+        if entry.comment:
+            yield f"  {_plain(entry.comment)}"
+
+
 def _files(run: WorkflowRun, id: str) -> tuple[str, ...]:
     folder = run.folder_of(id)
     if not folder.is_dir():
@@ -204,6 +248,7 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
     yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
     yield from (f"- Decided by {_plain(text)}" for text in conclusion.decided_by)
     yield from (f"- Limit: {_plain(text)}" for text in conclusion.limits)
+    yield from _describe_sign_offs(summary.sign_offs)
     yield from ("", "## Quality", "")
     yield _describe_quality(summary.quality)
     yield from ("", "## Steps", "")

@@ -28,6 +28,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.options import OptionError, build, check_options
 from pytest_evalstudio.formats.workflow import Workflow
 from pytest_evalstudio.mrm.workflow.context import Progress, StepContext
+from pytest_evalstudio.mrm.workflow.environment import environment
 from pytest_evalstudio.mrm.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.mrm.workflow.results import R, json_ready, read_results
 from pytest_evalstudio.mrm.workflow.states import (
@@ -250,6 +251,7 @@ class WorkflowRun:
             problems=[_masked_problem(problem) for problem in result.problems],
             notes=[masked(note) for note in dict.fromkeys(result.notes) if note],
             artifacts=sizes(folder),
+            environment=environment(),
         )
         write_state(folder, state)
         finish(folder)
@@ -280,13 +282,21 @@ class WorkflowRun:
     def _identity(self, spec: StepSpec) -> str:
         """Return a digest of all inputs of a step."""
         stamps = [[other, state.stamp] for other, state in self._earlier(spec).items()]
-        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self._documents_digests]
+        inputs = [self.workflow.seed, self.workflow.model, self.workflow.evaluators, self.document_digests]
         return digest_of(
             [spec.id, self.parameters(spec.id), inputs, stamps, self._read(spec), self._configured(spec)]
         )
 
+    def configuration_digest(self) -> str:
+        """Return a digest of the parts of the configuration that steps use."""
+        return digest_of([self._configured(spec) for spec in self.specs])
+
+    def read_files(self) -> dict[str, str]:
+        """Return names and SHA-256 of the files, beside artifacts, that steps read; "" for a missing file."""
+        return {name: digest for spec in self.specs for name, digest in self._read(spec)}
+
     @cached_property
-    def _documents_digests(self) -> list[list[str]]:
+    def document_digests(self) -> list[list[str]]:
         """Return the digests of the documents, as they are at the first call."""
         return [_digest(document) for document in self.documents]
 

@@ -26,8 +26,14 @@ SUMMARY, SUMMARY_DATA, PAGE = "workflow_summary.md", "workflow_summary.json", "w
 PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
 ARCHIVE = "workflow_artifacts.zip"
-ARTIFACTS = (SUMMARY, SUMMARY_DATA, PAGE, PATCH, EXTENSION, GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE)
+CARD, CARD_DATA = "model_card.md", "model_card.json"
+ARTIFACTS = (
+    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, PATCH, EXTENSION),
+    *(GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE),
+)
 """Files of a whole workflow, beside the folders of its steps."""
+SIGN_OFFS = "sign_off.json"
+"""Signatures by people, which stay when artifacts are written again."""
 
 Status = Literal["completed", "waiting"]
 CurrentStatus = Literal["completed", "waiting", "outdated", "not run"]
@@ -43,6 +49,7 @@ class State:
         stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
         artifacts: the files that it left, and their sizes in bytes.
+        environment: names and versions of Python, platform and packages.
     """
 
     step: str
@@ -57,6 +64,7 @@ class State:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     artifacts: dict[str, int] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 def read_state(folder: Path) -> State | None:
