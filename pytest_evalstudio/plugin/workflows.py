@@ -72,6 +72,7 @@ class WorkflowStep(RecordedItem):
         self._run = run
         self._spec = spec
         self._evals = evals
+        self.place_in_file = run.specs.index(spec)
         self.add_marker(pytest.mark.mrm)
         self.add_marker(pytest.mark.mrm_step(spec.id, id=spec.id))
 
