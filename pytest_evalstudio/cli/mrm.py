@@ -26,16 +26,23 @@ def add_to(add: Adds) -> None:
     )
     parser.add_argument(
         "action",
-        choices=["status", "report", "sign-off"],
+        choices=["status", "report", "sign-off", "weakness"],
         help="status: one line for each step; report: write page, summary, model card and the other artifacts"
-        " again; sign-off: store a person's decision with the workflow",
+        " again; sign-off: store a person's decision with the workflow; weakness: store a weakness that a"
+        " person"
+        " found",
     )
     parser.add_argument("workflow", metavar="WORKFLOW")
     parser.add_argument("--config", metavar="FILE", help="configuration file, in place of the nearest one")
     parser.add_argument("--json", action="store_true", help="the status for machines")
-    signing = parser.add_argument_group("sign-off")
-    signing.add_argument("--name", metavar="NAME", help="who signs")
-    signing.add_argument("--comment", default="", metavar="TEXT", help="reasons and conditions")
+    signing = parser.add_argument_group("sign-off and weakness")
+    signing.add_argument("--name", default="", metavar="NAME", help="who signs or writes")
+    signing.add_argument(
+        "--comment", default="", metavar="TEXT", help="reasons and conditions; the weakness in words"
+    )
+    signing.add_argument(
+        "--severity", default="medium", metavar="low|medium|high", help="of a weakness (default: medium)"
+    )
     signing.add_argument(
         "--role", default="validator", metavar="developer|validator|owner", help="default: validator"
     )
@@ -64,7 +71,24 @@ def run(arguments: argparse.Namespace) -> int:
         return FINE
     if arguments.action == "sign-off":
         return _sign_off(workflow_run, arguments)
+    if arguments.action == "weakness":
+        return _write_weakness(workflow_run, arguments)
     return _show_status(workflow_run, arguments.json)
+
+
+def _write_weakness(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:
+    """Store a weakness that a person found and write the artifacts again, which show it."""
+    from pytest_evalstudio.mrm.artifacts.people import write_weakness
+    from pytest_evalstudio.report.workflow import write_workflow_artifacts
+
+    written = write_weakness(
+        workflow_run,
+        description=arguments.comment,
+        severity=arguments.severity,
+        name=arguments.name,
+    )
+    say(f"{written.severity}: {written.description}", str(write_workflow_artifacts(workflow_run)))
+    return FINE
 
 
 def _sign_off(workflow_run: WorkflowRun, arguments: argparse.Namespace) -> int:

@@ -39,6 +39,7 @@ from pytest_evalstudio.mrm.workflow.states import (
     SIGN_OFFS,
     SUMMARY,
     SUMMARY_DATA,
+    WRITTEN,
 )
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
@@ -155,8 +156,9 @@ def _write_archive(run: WorkflowRun, page: Path, workflow: Path) -> None:
             path = page if name == PAGE else run.folder / name
             if name != ARCHIVE and path.is_file():
                 archive.add(path, name)
-        if (run.folder / SIGN_OFFS).is_file():
-            archive.add(run.folder / SIGN_OFFS, SIGN_OFFS)
+        for name in (SIGN_OFFS, WRITTEN):
+            if (run.folder / name).is_file():
+                archive.add(run.folder / name, name)
         for spec in run.specs:
             for path in tree(run.folder_of(spec.id)):
                 if path.suffix != _PACKED and path.name != LAB:

@@ -12,6 +12,7 @@ from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALU
 from pytest_evalstudio.mrm.steps.test_generation.results import ID as GENERATION
 from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.states import WRITTEN
 
 DEFAULT_MODEL = "the configured one"
 
@@ -26,7 +27,7 @@ class Fingerprints:
         suite: of the generated test cases, "" before there are any.
         configuration: of the parts of the configuration that steps use.
         models: of the configuration of the model under validation, by its name.
-        files: of labels and other files that steps read, by name.
+        files: of labels, weaknesses by people and other files that steps read, by name.
         steps: by id, a mark that differs for each run of a completed step.
         environment: names and versions of Python, platform and packages when the model was evaluated.
     """
@@ -60,7 +61,7 @@ def fingerprints(run: WorkflowRun) -> Fingerprints:
                 run.config.model_dump(include={"model"}, exclude_unset=True, mode="python")
             )
         },
-        files=run.read_files(),
+        files=run.read_files() | {WRITTEN: _digest(run.folder / WRITTEN)},
         steps={id: state.stamp for id, state in states.items()},
         environment=evaluation.environment if evaluation is not None else {},
     )

@@ -12,12 +12,14 @@ from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
 from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.mrm.artifacts.fingerprints import Fingerprints, fingerprints
+from pytest_evalstudio.mrm.artifacts.people import read_weaknesses
 from pytest_evalstudio.mrm.artifacts.sign_off import SignOffStatus, sign_offs
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.mrm.workflow.documents import relative
 from pytest_evalstudio.mrm.workflow.entries import step_entry
 from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.mrm.workflow.states import WRITTEN
 from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
@@ -104,19 +106,37 @@ def summarise(run: WorkflowRun) -> WorkflowSummary:
         completed=sum(step.status == "completed" for step in steps),
         quality=_quality(run),
         steps=steps,
-        problems=_problems(steps),
+        problems=_problems(steps, tuple(_written(run))),
         fingerprints=fingerprints(run),
         sign_offs=sign_offs(run),
     )
 
 
-def _problems(steps: Sequence[StepSummary]) -> tuple[StepProblem, ...]:
-    """Return the problems of all completed steps, the most severe first."""
+def _written(run: WorkflowRun) -> Iterator[StepProblem]:
+    """Yield the weaknesses that people wrote."""
+    for weakness in read_weaknesses(run.folder / WRITTEN):
+        yield StepProblem(
+            description=masked(weakness.description),
+            severity=weakness.severity,
+            problem_type="accuracy",
+            avid="P0200",
+            attributes={"kind": "written_by_people", "name": weakness.name, "date": weakness.date},
+            actions=masked(weakness.actions),
+            resources=(),
+            step=f"written by {weakness.name}",
+        )
+
+
+def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ()) -> tuple[StepProblem, ...]:
+    """Return the problems of all completed steps and of people, the most severe first."""
     problems = [
-        StepProblem(**msgspec.structs.asdict(problem), step=step.name)
-        for step in steps
-        if step.status == "completed"
-        for problem in step.problems
+        *written,
+        *(
+            StepProblem(**msgspec.structs.asdict(problem), step=step.name)
+            for step in steps
+            if step.status == "completed"
+            for problem in step.problems
+        ),
     ]
     ordered = sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))
     return tuple(_distinct(ordered))

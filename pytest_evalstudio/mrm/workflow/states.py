@@ -34,6 +34,8 @@ ARTIFACTS = (
 """Files of a whole workflow, beside the folders of its steps."""
 SIGN_OFFS = "sign_off.json"
 """Signatures by people, which stay when artifacts are written again."""
+WRITTEN = "written_weaknesses.json"
+"""Weaknesses by people, which stay as well."""
 
 Status = Literal["completed", "waiting"]
 CurrentStatus = Literal["completed", "waiting", "outdated", "not run"]

@@ -187,6 +187,41 @@ def test_the_model_card_has_what_a_validator_asks_for(workflow: Path) -> None:
     assert "Evidence for guidance" in page
 
 
+def test_a_weakness_that_a_person_wrote_stays_when_steps_run_again(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 0
+    text = "Fees of joint accounts are mixed up."
+    command = ["mrm", "weakness", str(workflow), "--name", "Bo", "--comment", text, "--severity", "high"]
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines()[2] == f"high: {text}"
+    run_step(workflow, "automated_evaluation")
+    assert main(["mrm", "report", str(workflow)]) == 0
+    weaknesses = {entry["description"]: entry for entry in card(workflow)["weaknesses"]}
+    assert weaknesses[text]["step"] == "written by Bo"
+    assert card(workflow)["conclusion"]["fitness"] == "not fit"
+    assert "file written_weaknesses.json changed" in card(workflow)["sign_offs"][0]["void"]
+    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    assert text in page
+    assert "Safety and ethics" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["--name", "Bo"], "a weakness needs --name", id="no words"),
+        pytest.param(
+            ["--name", "Bo", "--comment", "x", "--severity", "huge"], "no severity 'huge'", id="severity"
+        ),
+    ],
+)
+def test_a_weakness_needs_words_and_a_severity(
+    workflow: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert main(["mrm", "weakness", str(workflow), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_a_part_of_the_guidance_without_its_steps_has_no_evidence() -> None:
     nothing = list(mapping(set()))
     assert all(part.evidence == "" for part in nothing)
