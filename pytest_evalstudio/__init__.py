@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.formats.dataset import LlmDataset, Row
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
+    from pytest_evalstudio.mrm.generate import Generated, generate_test_cases
     from pytest_evalstudio.plugin.fixtures import AskedModel, Check, EvalCase, EvalGuard, EvalModel, EvalSuite
     from pytest_evalstudio.report.build import Report, build_report
 
@@ -63,6 +64,7 @@ _HOMES = {
     "formats.dataset": ("LlmDataset", "Row"),
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
+    "mrm.generate": ("Generated", "generate_test_cases"),
     "plugin.fixtures": ("AskedModel", "Check", "EvalCase", "EvalGuard", "EvalModel", "EvalSuite"),
     "report.build": ("Report", "build_report"),
 }
@@ -87,6 +89,7 @@ __all__ = [
     "Excerpt",
     "Finding",
     "Fragment",
+    "Generated",
     "HostFault",
     "LabBuilder",
     "LlmDataset",
@@ -113,6 +116,7 @@ __all__ = [
     "build_report",
     "evaluate",
     "evaluator",
+    "generate_test_cases",
     "generator",
     "host",
     "make_case",

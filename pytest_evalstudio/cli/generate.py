@@ -54,11 +54,11 @@ def add_to(add: Adds) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the suite, and name its topics."""
-    from pytest_evalstudio.mrm.generate import generate
+    from pytest_evalstudio.mrm.generate import generate_test_cases
 
     path = Path(arguments.output)
     path.parent.mkdir(parents=True, exist_ok=True)
-    generated = generate(
+    generated = generate_test_cases(
         arguments.documents,
         count=arguments.count,
         generators=[name.strip() for name in arguments.generators.split(",") if name.strip()],

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.engine import result_views
+from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+from pytest_evalstudio.engine.asking.resolve import Progress
 from pytest_evalstudio.engine.outputs import OutputFolder
 from pytest_evalstudio.engine.pipeline import Pipeline
 from pytest_evalstudio.engine.recording import (
@@ -31,13 +36,20 @@ from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.lab import TestLab, check_models
-from pytest_evalstudio.record.schema import Tables, VerdictWord
+from pytest_evalstudio.record.schema import Item, Tables, VerdictWord
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True, slots=True, eq=False)
+    from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Results:
     """Results of evaluators for a lab.
+
+    Its text and its HTML, which notebooks show, are a table of the primary metrics.
 
     Attributes:
         items: one result per case and model, in the order of the lab.
@@ -47,6 +59,7 @@ class Results:
     plan: Plan
     config: Configuration
     source: EvalFile
+    registry: Registry
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.items)
@@ -54,6 +67,41 @@ class Results:
     def verdicts(self) -> dict[str, str]:
         """Name of each case and model to passed, failed, error or skipped."""
         return {result.task.name: verdict_word(result) for result in self.items}
+
+    def __repr__(self) -> str:
+        return result_views.text_table(self.leaderboards(), self._counts())
+
+    def _repr_html_(self) -> str:
+        """Return the table that notebooks show."""
+        return result_views.html_table(self.leaderboards(), self._counts())
+
+    def leaderboards(self) -> dict[str, Leaderboard]:
+        """Return the leaderboard of each evaluator by its id."""
+        from pytest_evalstudio.engine.analysis.leaderboards import leaderboards
+
+        run = new_run(self.config, gates=self.config.gate)
+        items = []
+        for tables, item in self._entries():
+            run.evaluators.update(tables.evaluators)
+            run.models.update(tables.models)
+            items.append(item)
+        return leaderboards(run, items, aggregates_of(run, self.registry))
+
+    def leaderboard_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per evaluator, model and metric.
+
+        Its columns are evaluator, model, metric, value, low and high (95 % interval), n, rank, threshold,
+        passes, and pass_rate, the share of the model's cases that passed the evaluator.
+        """
+        return result_views.leaderboard_frame(self.leaderboards())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with a row per answer: key, model, run, verdict, texts, a column per metric.
+
+        Personal data and secrets in the texts are masked, as in a record.
+        """
+        names = {result.task.model.key: result.task.model.label for result in self.items}
+        return result_views.item_frame([item for _, item in self._entries()], names)
 
     def write_record(self, folder: str | Path) -> Path:
         """Write the record of a run, from which `report.build.build_report` makes the report.
@@ -64,6 +112,18 @@ class Results:
         output = OutputFolder(Path(folder))
         output.check([FILE])
         writer = RecordWriter(Path(folder), new_run(self.config, gates=self.config.gate))
+        for tables, item in self._entries():
+            writer.extend(tables)
+            writer.append_item(item)
+        path = writer.finish(finished_run(writer.run, interrupted=False, exit_status=0))
+        output.list_files([*output.owned(), FILE])
+        return path
+
+    def _counts(self) -> Counter[str]:
+        return Counter(map(verdict_word, self.items))
+
+    def _entries(self) -> Iterator[tuple[Tables, Item]]:
+        """Return the entries of each item for a record: additions to the header, and the item."""
         name = masked(str(getattr(self.source.content, "name", "") or "lab"))
         description = str(getattr(self.source.content, "description", "") or "")
         run_wide = {selected.id: selected for result in self.items for selected in result.verdicts} | {
@@ -71,14 +131,11 @@ class Results:
         }
         for index, result in enumerate(self.items):
             task = result.task
-            writer.extend(
-                Tables(
-                    files={name: file_entry(name, self.source.kind, name, description)},
-                    models={task.model.key: model_entry(task.model)},
-                    evaluators={
-                        selected.id: evaluator_entry(run_wide[selected.id]) for selected in result.verdicts
-                    },
-                )
+            evaluators = {id: evaluator_entry(run_wide[id]) for id in (each.id for each in result.verdicts)}
+            tables = Tables(
+                files={name: file_entry(name, self.source.kind, name, description)},
+                models={task.model.key: model_entry(task.model)},
+                evaluators=evaluators,
             )
             head = ItemHead(
                 index=index,
@@ -91,10 +148,7 @@ class Results:
                 model_key=task.model.key,
                 xfail=task.xfail,
             )
-            writer.append_item(item_entry(head, result, run_wide))
-        path = writer.finish(finished_run(writer.run, interrupted=False, exit_status=0))
-        output.list_files([*output.owned(), FILE])
-        return path
+            yield tables, item_entry(head, result, run_wide)
 
 
 def evaluate(
@@ -104,14 +158,16 @@ def evaluate(
     config: Mapping[str, object] | None = None,
     registry: Registry | None = None,
     folder: str | Path = ".",
+    progress: Progress | None = None,
 ) -> Results:
-    """Put the answers of a lab or data set to evaluators; rows without a key get theirs.
+    """Evaluate the answers of a lab or data set; rows without a key get one.
 
     Args:
         evaluators: ids; the configuration's, else the default choice, where not given.
         config: configuration keys, e.g. {"evaluator": {"rouge": {"threshold": 0.3}}}.
         registry: registry of plugins; by default a new one.
         folder: where relative paths of the rows and of the configuration start.
+        progress: called with the number of evaluated answers and their total, after each chunk.
 
     Raises:
         ConfigurationError: for an unknown name or option, or an evaluator that lacks its model or
@@ -129,7 +185,7 @@ def evaluate(
     known = registry or Registry()
     provider = ModelProvider(cache=base / settings.cache if settings.cache else None, registry=known)
     try:
-        return evaluate_lab(lab, settings, registry=known, provider=provider, folder=base)
+        return evaluate_lab(lab, settings, registry=known, provider=provider, folder=base, progress=progress)
     finally:
         provider.close()
 
@@ -142,11 +198,13 @@ def evaluate_lab(
     provider: ModelProvider,
     folder: Path,
     thresholds: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
 ) -> Results:
     """Evaluate a lab under a parsed configuration, with models that stay open; see `evaluate`.
 
     Args:
-        thresholds: `ID` or `ID.METRIC` to threshold; they win over the configuration's.
+        thresholds: `ID` or `ID.METRIC` to threshold; they take precedence over the configuration's.
+        progress: called with the number of evaluated answers and their total, after each chunk.
     """
     plan = Plan(registry, config, thresholds=thresholds, lacks=functools.partial(provider.lacks, config))
     if plan.left_out:
@@ -160,12 +218,13 @@ def evaluate_lab(
     used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))
     grouped = any(selected.spec.scope == "group" for selected in used)
     provider.open(config, used)
-    by_task = {
-        id(result.task): result
-        for chunk in cut(evaluated_tasks, _itself, place_of=lambda task: 0, by_question=grouped)
-        for result in pipeline.evaluate(chunk)
-    }
-    return Results(tuple(by_task[id(task)] for task in evaluated_tasks), plan, config, file)
+    by_task = {}
+    for chunk in cut(evaluated_tasks, _itself, place_of=lambda task: 0, by_question=grouped):
+        by_task.update({id(result.task): result for result in pipeline.evaluate(chunk)})
+        if progress is not None:
+            progress(len(by_task), len(evaluated_tasks))
+    results = tuple(by_task[id(task)] for task in evaluated_tasks)
+    return Results(results, plan, config, file, registry)
 
 
 def verdict_word(result: Result) -> VerdictWord:

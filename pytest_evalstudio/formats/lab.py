@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
-from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys, read_rows
 from pytest_evalstudio.formats.fields import (
     FormatModel,
@@ -64,6 +64,19 @@ class Model(FormatModel):
     model_cfg: Record = Field(default_factory=dict)
     llm_model_meta: Record = Field(default_factory=dict)
     retrieves: bool | None = None
+    _lab: TestLab | None = PrivateAttr(default=None)
+
+    def add_input(self, prompt: str, **fields: object) -> Row:
+        """Add a question with this model's answer to its lab; `fields` are those of Row.
+
+        Raises:
+            ConfigurationError: if the model was not made by `TestLab.add_model`.
+        """
+        if self._lab is None:
+            raise ConfigurationError(
+                f"model {self.name!r} belongs to no lab; TestLab.add_model makes one that does"
+            )
+        return self._lab.dataset.add_input(prompt, model_key=self.key, **fields)
 
     def is_rag(self) -> bool | None:
         """Return whether the model retrieves; None where only the context of its rows says."""
@@ -88,6 +101,27 @@ class TestLab(FormatModel):
     models: list[Model] = Field(default_factory=list)
     llm_model_names: Texts = Field(default_factory=list)
     docs_cache: Record = Field(default_factory=dict)
+
+    def add_model(self, name: str, **fields: object) -> Model:
+        """Add a model with answers to follow; `fields` are those of Model, the key defaults to the name.
+
+        >>> lab = TestLab(name="Fees")
+        >>> model = lab.add_model("assistant", llm_model_name="gpt-4o-mini")
+        >>> model.add_input("What is the fee?", actual_output="30 USD", expected_output="30 USD").model_key
+        'assistant'
+
+        Raises:
+            ConfigurationError: if the lab has a model with this key.
+        """
+        model = Model(name=name, **{"key": name, **fields})
+        if any(known.key == model.key for known in self.models):
+            raise ConfigurationError(
+                f"the lab has a model with the key {model.key!r}; give this one another key"
+            )
+        model._lab = self
+        self.models.append(model)
+        self.llm_model_names.append(model.llm_model_name or model.name)
+        return model
 
     @classmethod
     def load(cls, path: str | Path) -> TestLab:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, Self, TypeVar
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.guard.results import BatchRequest, BatchVerdicts, CheckRequest, GuardVerdict
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 P = ParamSpec("P")
+R = TypeVar("R", bound="str | Mapping[str, object]")
 RETRIED = (408, 429, 502, 503, 504)
 """Statuses after which a request is repeated: a check has no effect of its own."""
 
@@ -152,10 +153,13 @@ class Checks(Protocol):
 def guarded_by(
     guard: Checks,
     *,
-    instead: Callable[[GuardVerdict], str] | None = None,
+    instead: Callable[[GuardVerdict], R] | None = None,
     lets_uncertain_pass: bool = False,
-) -> Callable[[Callable[P, str]], Callable[P, str]]:
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Guard a function that answers a question; its first argument is the question.
+
+    The function returns a text, or a mapping with `answer` and `context`, the retrieved chunks, as a function
+    of the host `python` does. Without the context, evaluators that compare the answer with it do not apply.
 
     Args:
         guard: checks each answer.
@@ -167,11 +171,11 @@ def guarded_by(
         UnreliableAnswer: by the function, for an answer that is not let through.
     """
 
-    def decorate(function: Callable[P, str]) -> Callable[P, str]:
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> str:
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
             answer = function(*args, **kwargs)
-            verdict = guard.check(_question(args, kwargs), answer)
+            verdict = guard.check(_question(args, kwargs), *_answer_and_context(answer))
             passes = verdict.verdict == "reliable" or (lets_uncertain_pass and verdict.verdict == "uncertain")
             if passes:
                 return answer
@@ -186,6 +190,15 @@ def guarded_by(
 
 def _question(args: tuple[object, ...], kwargs: dict[str, object]) -> str:
     return str(args[0] if args else next(iter(kwargs.values()), ""))
+
+
+def _answer_and_context(result: str | Mapping[str, object]) -> tuple[str, list[str]]:
+    if isinstance(result, str):
+        return result, []
+    context = result.get("context") or []
+    return str(result.get("answer") or ""), [str(chunk) for chunk in context] if isinstance(
+        context, list
+    ) else []
 
 
 def _httpx() -> Any:

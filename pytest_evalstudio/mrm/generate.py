@@ -43,7 +43,7 @@ class Generated:
     notes: Sequence[str]
 
 
-def generate(
+def generate_test_cases(
     documents: Sequence[str | Path],
     *,
     count: int = 30,

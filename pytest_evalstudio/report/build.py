@@ -70,8 +70,8 @@ class Report:
 
 
 def build_report(
-    record: Path,
-    output: Path,
+    record: str | Path,
+    output: str | Path,
     aggregates: Mapping[str, Aggregates] | None = None,
     *,
     storage_mb: float | None = None,
@@ -101,6 +101,7 @@ def build_report(
         ConfigurationError: if a file would be replaced that no earlier run wrote, or the folder holds the
             record of another run.
     """
+    record, output = Path(record), Path(output)
     run = read_run(record)
     known = registry or Registry()
     if aggregates is None:

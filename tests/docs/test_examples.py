@@ -34,7 +34,13 @@ OUTCOMES = {
     "readme": "1 failed, 1 passed",
     "step": "10 passed",
 }
-SCRIPTS = {"api": "compare.py", "perturbing": "perturb_fees.py"}
+SCRIPTS = {
+    "api": "compare.py",
+    "perturbing": "perturb_fees.py",
+    "suite": "build_suite.py",
+    "listing": "list_evaluators.py",
+    "precomputed": "precomputed.py",
+}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -16,7 +16,7 @@ from pytest_evalstudio.guard.client import (
     UnreliableAnswer,
     guarded_by,
 )
-from pytest_evalstudio.guard.results import CheckRequest
+from pytest_evalstudio.guard.results import CheckRequest, GuardVerdict
 from support.guard_server import Serving, configure, serving
 
 
@@ -110,3 +110,19 @@ def test_an_uncertain_answer_passes_only_where_that_is_said(client: GuardClient)
     with pytest.raises(UnreliableAnswer):
         guarded_by(client)(answer)("raise")
     assert guarded_by(client, lets_uncertain_pass=True)(answer)("raise") == "raise"
+
+
+def test_a_guarded_function_may_return_its_context() -> None:
+    asked: list[tuple[str, str, list[str]]] = []
+
+    class Recorder:
+        def check(self, question: str, answer: str, context: Sequence[str] = ()) -> GuardVerdict:
+            asked.append((question, answer, list(context)))
+            return GuardVerdict(verdict="reliable", metrics=[], reasons=[])
+
+    @guarded_by(Recorder())
+    def answer(question: str) -> dict[str, object]:
+        return {"answer": "5 USD", "context": ["It costs 5 USD."]}
+
+    assert answer("Fee?") == {"answer": "5 USD", "context": ["It costs 5 USD."]}
+    assert asked == [("Fee?", "5 USD", ["It costs 5 USD."])]

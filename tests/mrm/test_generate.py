@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.mrm.generate import generate
+from pytest_evalstudio.mrm.generate import generate_test_cases
 
 BANK = Path(__file__).parents[2] / "example_suites" / "bank" / "documents"
 
@@ -44,12 +44,14 @@ def test_documents_are_named_from_the_suites_folder(suite: tuple[Path, TestSuite
 
 
 def test_the_same_seed_gives_the_same_suite(suite: tuple[Path, TestSuite], tmp_path: Path) -> None:
-    again = generate([BANK], count=12, name="Generated tests", cache=tmp_path, folder=suite[0].parent)
+    again = generate_test_cases(
+        [BANK], count=12, name="Generated tests", cache=tmp_path, folder=suite[0].parent
+    )
     assert [case.prompt for _, case in again.suite.cases()] == [case.prompt for _, case in suite[1].cases()]
 
 
 def test_topics_are_chosen_by_their_ids(tmp_path: Path) -> None:
-    generated = generate([BANK], count=6, topics_included=["1"], cache=tmp_path)
+    generated = generate_test_cases([BANK], count=6, topics_included=["1"], cache=tmp_path)
     categories = [category for _, case in generated.suite.cases() for category in case.categories]
     assert {name for name in categories if name.startswith("topic:")} == {
         name for name in categories if name.startswith("topic:1_")
@@ -70,9 +72,9 @@ def test_topics_are_chosen_by_their_ids(tmp_path: Path) -> None:
 def test_faults_are_told_in_the_users_words(tmp_path: Path, options, error, words: str) -> None:
     documents = options.pop("documents", [BANK])
     with pytest.raises(error, match=words):
-        generate(documents, cache=tmp_path, **options)
+        generate_test_cases(documents, cache=tmp_path, **options)
 
 
 def test_a_folder_without_documents_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no document"):
-        generate([tmp_path], cache=tmp_path)
+        generate_test_cases([tmp_path], cache=tmp_path)

@@ -1,39 +1,68 @@
 """Pictures of the page: python tests/report/screenshots.py [RECORD OUT].
 
-Without arguments, write the pictures of README and docs into docs/images: a lab of 16 models, light and
-dark. With a record, or the folder of a report, write each tab of its page, wide and narrow, light and dark,
-into OUT, to be looked at. Needs Chromium and Playwright; Pillow makes the pictures smaller.
+Without arguments, write the pictures of README and docs into docs/images: a report of 16 models, the
+evaluation eye of three, a comparison, the review page, a terminal, and the report of a workflow. With a
+record, or the folder of a report, write each tab of its page, wide and narrow, light and dark, into OUT.
+Needs Chromium, Playwright and Rich; Pillow makes the pictures smaller.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
+from rich.console import Console
+from rich.text import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.report.build import build_report
-from support.report_runs import lab_run
+from support.pages import tutorials
+from support.report_runs import lab_run, varied_run
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "images"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs" / "images"
+COLUMNS = 118
+ENVIRONMENT = {
+    **os.environ,
+    "COLUMNS": str(COLUMNS),
+    "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+    "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))),
+}
+METRIC = "lexical_groundedness.supported_words"
+"""Labelled on the review page."""
 SCHEMES = ("light", "dark")
 WIDTHS = (1280, 390)
 COLOURS = 128
 
 
-def picture(browser: Browser, address: str, *, scheme: str, width: int = 1280, whole: bool = False) -> bytes:
-    """Return a picture of a page, of its first screen or of all of it."""
+def picture(
+    browser: Browser,
+    address: str,
+    *,
+    scheme: str,
+    width: int = 1280,
+    whole: bool = False,
+    ready: str = "html.ready",
+) -> bytes:
+    """Return a picture of a page, of its first screen or of all of it.
+
+    Args:
+        ready: element that is there when the page can be shown.
+    """
     page = browser.new_page(
         viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
     )
     page.goto(address)
-    page.wait_for_selector("html.ready", state="attached")
+    page.wait_for_selector(ready, state="attached")
     page.wait_for_timeout(300)
     taken: bytes = page.screenshot(full_page=whole)
     page.close()
@@ -58,10 +87,83 @@ def write_for_docs(browser: Browser) -> None:
         folder = Path(name)
         page = build_report(lab_run().write(folder), folder / "report", {}).page
         case = "#case=bank_lab.json%3A%3Aq-3%5BRAG%20model%20llama-2-7b-chat%5D"
+        (folder / "few").mkdir()
+        few = build_report(varied_run().write(folder / "few"), folder / "few-report", {}).page
+        bot = folder / "bot"
+        terminal = follow_tutorial(bot)
+        (DOCS / "terminal.svg").write_text(drawn(terminal), encoding="utf-8")
+        compared = bot / "evalstudio-report" / "interpretation.html"
+        workflow = run_workflow(folder / "workflow")
         for scheme in SCHEMES:
-            for part, place in (("page", ""), ("matrix", "#matrix"), ("case", case)):
-                taken = picture(browser, page.as_uri() + place, scheme=scheme)
-                (DOCS / f"{part}-{scheme}.png").write_bytes(taken)
+            for part, address in (
+                ("page", page.as_uri()),
+                ("matrix", page.as_uri() + "#matrix"),
+                ("case", page.as_uri() + case),
+                ("eye", few.as_uri() + "#explore"),
+                ("comparison", compared.as_uri() + "#compare"),
+            ):
+                (DOCS / f"{part}-{scheme}.png").write_bytes(picture(browser, address, scheme=scheme))
+            (DOCS / f"workflow-{scheme}.png").write_bytes(
+                picture(browser, workflow.as_uri(), scheme=scheme, ready="body")
+            )
+            with review_of(compared.parent) as address:
+                (DOCS / f"review-{scheme}.png").write_bytes(
+                    picture(browser, address, scheme=scheme, ready="main")
+                )
+
+
+def follow_tutorial(folder: Path) -> str:
+    """Follow the tutorial of the RAG bot up to the comparison, and return what the terminal shows then."""
+    for block in tutorials()["rag"]:
+        if block.title:
+            file = folder / block.title
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.body, encoding="utf-8")
+        elif block.language == "sh":
+            for command in block.body.splitlines():
+                command = command.replace(
+                    " -q", " --color=yes --no-header" if "--evalstudio-baseline" in command else " -q"
+                )
+                shown = subprocess.run(
+                    ["bash", "-c", command],
+                    cwd=folder,
+                    env=ENVIRONMENT,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                ).stdout
+            if "regressed" in shown:
+                return shown
+    raise AssertionError("the tutorial shows no comparison")
+
+
+def drawn(printed: str) -> str:
+    """Return what a terminal prints as an SVG."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    lines = printed.splitlines()
+    console.print(Text.from_ansi("\n".join(line[:COLUMNS] if "\x1b" not in line else line for line in lines)))
+    return console.export_svg(
+        title="python -m pytest bot_suite.json --evalstudio-baseline evalstudio-baseline.jsonl"
+    )
+
+
+def run_workflow(folder: Path) -> Path:
+    """Run the workflow of the examples, and return its report."""
+    shutil.copytree(ROOT / "example_suites", folder, ignore=shutil.ignore_patterns("*_artifacts"))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "workflow/bank_workflow.json"]
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, check=True)
+    return folder / "workflow" / "bank_workflow_artifacts" / "workflow_report.html"
+
+
+@contextlib.contextmanager
+def review_of(report: Path) -> Iterator[str]:
+    """Serve the review page of a report, and give its address."""
+    command = [sys.executable, "-m", "pytest_evalstudio.cli", "review", str(report), "--no-browser", "--all"]
+    command += ["--metric", METRIC, "--rater", "Ada", "--labels", str(report.parent / "labels.csv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as server:
+        assert server.stdout is not None
+        yield next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        server.terminate()
 
 
 def write_all(browser: Browser, record: str, out: str) -> None:

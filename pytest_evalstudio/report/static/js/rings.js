@@ -3,6 +3,7 @@
 const EYE = { centre: 74, inner: [80, 184], outer: [190, 226], label: 234 };
 const TURN = 2 * Math.PI;
 const MOST_LABELS = 40;
+const BESIDE_PX = 34;
 const LINE_PX = 15;
 const OUTER_CHARS = 20;
 
@@ -75,15 +76,24 @@ function middle({ title, note, act, hover }) {
 }
 
 function segment(child, [near, far], start, end, ring) {
-  const middleAngle = (start + end) / 2;
   const parts = [svg("path", { class: "body", d: sector(near, far, start, end) })];
   if (child.fill !== undefined) {
     parts.push(svg("path", { class: "fill", d: sector(near, near + child.fill * (far - near), start, end) }));
   }
   if (ring === "inner") parts.push(innerLabel(child, near, far, start, end));
-  const radius = ring === "inner" ? near + 15 : (near + far) / 2;
-  if (child.state === "misses" && (end - start) * radius > 11) parts.push(badge(child, radius, middleAngle, (end - start) * radius < 23));
+  const [radius, angle] = badgePlace(ring, near, far, start, end);
+  if (child.state === "misses" && (end - start) * radius > 11) parts.push(badge(child, radius, angle, (end - start) * radius < 23));
   return stop(spoken(child), child.act, svg("g", { class: `segment ${ring} ${child.state}` }, parts.flat().filter(Boolean)));
+}
+
+/** Radius and angle of a badge: beside the middle of an inner segment where its name is, which lies across at the sides. */
+function badgePlace(ring, near, far, start, end) {
+  const middle = (start + end) / 2;
+  if (ring !== "inner") return [(near + far) / 2, middle];
+  const sideways = 1 - Math.abs(Math.cos(middle));
+  const radius = near + 15 + sideways * 18;
+  const down = Math.sign(Math.sin(middle));
+  return [radius, middle + down * Math.min((sideways * BESIDE_PX) / radius, (end - start) / 3)];
 }
 
 /** A child in words. */

@@ -1,0 +1,72 @@
+"""Results show themselves as frames, as text and as HTML."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_evalstudio import ConfigurationError, Model, Results, TestLab, evaluate
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    lab = TestLab(name="Fees")
+    for name, answer in (("first", "It costs 5 USD."), ("<b>second</b>", "It is free.")):
+        model = lab.add_model(name)
+        for key in ("card", "transfer"):
+            model.add_input(
+                f"What does a {key} cost?", key=key, output_condition='"5 USD"', actual_output=answer
+            )
+    return evaluate(lab, ["text_matching"])
+
+
+def test_the_leaderboard_frame_has_the_numbers_of_the_leaderboard(results: Results) -> None:
+    frame = results.leaderboard_frame()
+    passes = frame[frame.metric == "model_passes"].set_index("model")
+    assert passes.value.to_dict() == {"first": 1.0, "<b>second</b>": 0.0}
+    assert passes.n.to_dict() == {"first": 2, "<b>second</b>": 2}
+    assert passes["rank"].to_dict() == {"first": 1, "<b>second</b>": 2}
+    # Wilson's interval of 2 of 2: 1 / (1 + 1.96² / 2)
+    assert passes.low["first"] == pytest.approx(1 / (1 + 1.959964**2 / 2), abs=1e-6)
+
+
+def test_the_frame_of_answers_has_a_column_per_metric(results: Results) -> None:
+    frame = results.to_frame()
+    assert list(frame.columns[:6]) == ["key", "model", "run", "verdict", "input", "actual_output"]
+    assert frame["text_matching.model_passes"].tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert frame.verdict.tolist() == ["passed", "passed", "failed", "failed"]
+
+
+def test_the_html_escapes_names(results: Results) -> None:
+    html = results._repr_html_()
+    assert "&lt;b&gt;second&lt;/b&gt;" in html
+    assert "<b>" not in html
+    assert "2 failed, 2 passed" in html
+
+
+def test_the_text_has_a_line_per_model(results: Results) -> None:
+    head, first, second, counts = repr(results).splitlines()
+    assert head.split()[:3] == ["model", "evaluator", "metric"]
+    assert (first.split()[0], second.split()[0]) == ("first", "<b>second</b>")
+    assert counts == "2 failed, 2 passed"
+
+
+def test_progress_is_reported() -> None:
+    lab = TestLab()
+    model = lab.add_model("m")
+    for number in range(3):
+        model.add_input(f"Question {number}?", actual_output="Yes.", output_condition='"Yes"')
+    calls: list[tuple[int, int]] = []
+    evaluate(lab, ["text_matching"], progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (3, 3)
+
+
+def test_a_model_outside_of_a_lab_takes_no_answers() -> None:
+    with pytest.raises(ConfigurationError, match="belongs to no lab"):
+        Model(name="alone", key="alone").add_input("Question?")
+
+
+def test_a_lab_has_each_key_once() -> None:
+    lab = TestLab()
+    lab.add_model("m")
+    with pytest.raises(ConfigurationError, match="has a model with the key 'm'"):
+        lab.add_model("m")
