@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +25,10 @@ Integers = npt.NDArray[np.int64]
 RIDGE = 1.0
 """Inverse strength (scikit-learn's C) of the penalty that keeps several metrics from cancelling each other.
 """
+
+
+_SMALLEST = 1e-12
+"""Smallest probability of a level in a likelihood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ def fit(
     if method == "boosting":
         return _boosting(scores, good, better, seed)
     if method == "ordinal" and len(np.unique(labels)) > 2:
-        return _ordinal(scores, labels, good_from, logs)
+        ordinal = _ordinal if scores.shape[1] == 1 else partial(_constrained_ordinal, better=better)
+        return ordinal(scores, labels, good_from, logs)
     if scores.shape[1] > 1:
         return _constrained_logistic(scores, good, logs, better)
     return _logistic(scores, good, logs)
@@ -167,6 +173,49 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
     return Logistic(
         intercept=intercepts[first_good],
         weights=weights,
+        means=means.tolist(),
+        scales=scales.tolist(),
+        logs=list(logs),
+        cuts=intercepts,
+    )
+
+
+def _constrained_ordinal(
+    scores: Floats, labels: Integers, good_from: int, logs: Sequence[bool], *, better: Sequence[str]
+) -> Logistic:
+    """Fit proportional odds of several metrics whose weights follow the metrics' directions.
+
+    It minimises the negative log likelihood + Σ weight² / (2 · RIDGE) over standardised scores. Cuts are the
+    lowest one and the logarithms of the distances between neighbours, so that they stay in order.
+
+    Source: McCullagh, 1980, Regression models for ordinal data.
+    """
+    minimize = import_extra("scipy.optimize", "ordinal calibration").minimize
+    standard, means, scales = _standardised(scores, logs)
+    levels, codes = np.unique(labels, return_inverse=True)
+    width = standard.shape[1]
+    rows = np.arange(len(codes))
+
+    def cuts_of(parameters: Floats) -> Floats:
+        return np.cumsum(np.concatenate([parameters[width : width + 1], np.exp(parameters[width + 1 :])]))
+
+    def loss(parameters: Floats) -> float:
+        reached = 0.5 * (1 + np.tanh(((standard @ parameters[:width])[:, None] - cuts_of(parameters)) / 2))
+        bounded = np.hstack([np.ones((len(codes), 1)), reached, np.zeros((len(codes), 1))])
+        likely = bounded[rows, codes] - bounded[rows, codes + 1]
+        penalty = parameters[:width] @ parameters[:width] / (2 * RIDGE)
+        return float(penalty - np.log(np.maximum(likely, _SMALLEST)).sum())
+
+    bounds = [
+        *((0, None) if side == "higher" else (None, 0) for side in better),
+        *[(None, None)] * (len(levels) - 1),
+    ]
+    start = np.concatenate([np.zeros(width + 1), np.zeros(len(levels) - 2)])
+    result = minimize(loss, start, bounds=bounds, method="L-BFGS-B", options={"maxiter": 2_000})
+    intercepts = {int(level): -float(cut) for level, cut in zip(levels[1:], cuts_of(result.x), strict=True)}
+    return Logistic(
+        intercept=intercepts[next(level for level in intercepts if level >= good_from)],
+        weights=[float(weight) + 0.0 for weight in result.x[:width]],
         means=means.tolist(),
         scales=scales.tolist(),
         logs=list(logs),

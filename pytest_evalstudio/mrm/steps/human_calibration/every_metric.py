@@ -82,10 +82,11 @@ def _verdicts(
     stand: Labelling, columns: Sequence[Column], thresholds: Mapping[str, float]
 ) -> Iterator[tuple[bool, bool, str]]:
     """Yield the verdict, the label and the question of each labelled answer that was drawn at random."""
+    at_random = stand.at_random
     for answer in stand.population.scores.answers.values():
         identity = (answer.key, answer.model_key)
         good = stand.is_good(identity)
-        if good is None or identity not in stand.at_random:
+        if good is None or identity not in at_random:
             continue
         passes = True
         for column in columns:

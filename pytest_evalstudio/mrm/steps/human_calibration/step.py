@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +13,6 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.calibration import Coverage, Method
-from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.labels import Label, read_ratings
 from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.mrm.steps.human_calibration.agreement import agreement
@@ -22,27 +21,27 @@ from pytest_evalstudio.mrm.steps.human_calibration.cases import NothingVaries, P
 from pytest_evalstudio.mrm.steps.human_calibration.decision import risk_rule
 from pytest_evalstudio.mrm.steps.human_calibration.every_metric import (
     MetricCalibration,
-    guardrail_use,
     not_calibrated,
     summarised,
 )
 from pytest_evalstudio.mrm.steps.human_calibration.labelling import Labelling, Wanted, labelling
-from pytest_evalstudio.mrm.steps.human_calibration.outcome import drawn_answers, picture, problems, to_review
+from pytest_evalstudio.mrm.steps.human_calibration.outcome import problems
 from pytest_evalstudio.mrm.steps.human_calibration.results import (
-    CALIBRATION,
-    CURVE,
-    FIGURES,
     ID,
     LABELS,
-    SAMPLE,
     TO_LABEL,
-    TO_REVIEW,
-    CalibrationFigures,
     CalibrationResults,
     LabellingResults,
 )
 from pytest_evalstudio.mrm.steps.human_calibration.sample import TooFewLabels
-from pytest_evalstudio.mrm.steps.human_calibration.sheet import new_labels, sheet
+from pytest_evalstudio.mrm.steps.human_calibration.sheet import new_labels
+from pytest_evalstudio.mrm.steps.human_calibration.writing import (
+    divided_keys,
+    not_counted,
+    write_results,
+    write_sample,
+    write_sheet,
+)
 from pytest_evalstudio.mrm.workflow.context import StepContext
 from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
 from pytest_evalstudio.stats.risk import RiskRule
@@ -172,20 +171,20 @@ class HumanCalibration:
         stand = self.stand(population, ratings, context.workflow.seed)
         names = [column.key for column in population.columns]
         agreed = agreement(stand.ratings, stand.good_from)
-        _write_sample(context, stand, names)
+        write_sample(context, stand, names)
         progress = LabellingResults(
             metrics=tuple(names),
             wanted=stand.wanted,
             labelled=stand.done,
             agreement=agreed,
             without_score=stand.population.without_score,
-            not_counted=_not_counted(stand),
-            divided=_divided(stand),
+            not_counted=not_counted(stand),
+            divided=divided_keys(stand),
         )
         about = _about(stand, names)
         unread = new_labels(context.home / TO_LABEL, ratings, levels=self.good is not None)
         if not stand.is_complete:
-            how = _write_sheet(context, stand, names, unread)
+            how = write_sheet(context, stand, names, unread)
             return StepResult(
                 summary=f"{about}: {how}",
                 notes=self._few(stand),
@@ -204,7 +203,7 @@ class HumanCalibration:
             )
         others = self._others(stand, names, context.workflow.seed)
         every = [*([summarised(calibrated)] if len(names) == 1 else []), *others]
-        figures = _write_results(context, stand, calibrated, every, progress, self.rule())
+        figures = write_results(context, stand, calibrated, every, progress, self.rule())
         return StepResult(
             summary=f"{about}: {_summary(figures)}",
             notes=tuple(_step_notes(figures)),
@@ -255,115 +254,6 @@ class HumanCalibration:
             rule=self.rule(),
             coverage=self.coverage,
         )
-
-
-def _write_sheet(context: StepContext, stand: Labelling, names: Sequence[str], unread: int) -> str:
-    """Write the answers without a label as a sheet, unless an earlier one has been filled in."""
-    if unread:
-        return (
-            f"{TO_LABEL} holds {unread} labels that have not been read; `evalstudio review` on the workflow's"
-            " file reads them with --import"
-        )
-    said = {label.identity for label in stand.ratings}
-    (context.home / TO_LABEL).write_bytes(
-        sheet([case for case in stand.cases if case.identity not in said], names)
-    )
-    return (
-        f"`evalstudio review` on the workflow's file asks for them, or fill in {TO_LABEL} and read it with"
-        " --import"
-    )
-
-
-def _write_sample(context: StepContext, stand: Labelling, names: Sequence[str]) -> None:
-    content = {
-        "version": 1,
-        "metrics": names,
-        "wanted": stand.wanted,
-        "labelled": stand.done,
-        "without_score": stand.population.without_score,
-        "not_counted": _not_counted(stand),
-        "divided": list(_divided(stand)),
-        "cases": list(drawn_answers(stand)),
-    }
-    write_json(context.folder / SAMPLE, content)
-
-
-def _not_counted(stand: Labelling) -> dict[str, int]:
-    """Return the number of labels that do not count, by reason."""
-    return {"outdated": stand.outdated, "not_drawn": stand.beyond, "unknown": stand.unknown}
-
-
-def _divided(stand: Labelling) -> tuple[str, ...]:
-    """Return the keys of the answers on which raters are divided."""
-    return tuple(key for key, _ in stand.divided)
-
-
-def _write_results(
-    context: StepContext,
-    stand: Labelling,
-    calibrated: Calibrated,
-    every: Sequence[MetricCalibration],
-    progress: LabellingResults,
-    rule: RiskRule,
-) -> CalibrationResults:
-    calibration, figures = calibrated.calibration, calibrated.figures
-    if calibration is not None:
-        if figures.is_accepted:
-            calibrated.save(context.folder / CALIBRATION)
-        (context.folder / CURVE).write_text(picture(stand, calibration, figures.threshold), encoding="utf-8")
-    _write_others(context.folder, stand, every, figures.metrics)
-    review = to_review(stand, calibration if figures.is_accepted else None)
-    write_json(context.folder / TO_REVIEW, {"version": 1, "cases": review})
-    counts = {
-        reason: sum(reason in entry["reasons"] for entry in review)
-        for reason in ("uncertain", "disagreement", "divided")
-    }
-    accepted = [case.key for case in stand.cases if case.verdict is False and stand.is_good(case.identity)]
-    thresholds = _thresholds(figures, every)
-    guardrail = guardrail_use(stand, thresholds, rule, figures.seed)
-    content = {
-        **asdict(figures),
-        "thresholds": thresholds,
-        "to_review": counts,
-        "accepted": accepted,
-        "by_metric": [asdict(each.figures) for each in every],
-        "guardrail": None if guardrail is None else asdict(guardrail),
-    }
-    write_json(context.folder / FIGURES, {"version": 1, **content, "agreement": asdict(progress.agreement)})
-    return CalibrationResults.of(
-        progress,
-        figures,
-        thresholds=thresholds,
-        to_review=counts,
-        accepted=tuple(accepted),
-        by_metric=tuple(each.figures for each in every),
-        guardrail=guardrail,
-    )
-
-
-def _write_others(
-    folder: Path, stand: Labelling, every: Sequence[MetricCalibration], metrics: Sequence[str]
-) -> None:
-    """Write calibrations and curves of the accepted primary metrics beside the step's own."""
-    for each in every:
-        if each.calibration is None or [each.figures.metric] == list(metrics):
-            continue
-        each.calibration.save(folder / each.file("calibration", ".json"))
-        text = picture(stand, each.calibration, each.figures.threshold)
-        (folder / each.file("calibration_curve", ".svg")).write_text(text, encoding="utf-8")
-
-
-def _thresholds(figures: CalibrationFigures, every: Sequence[MetricCalibration]) -> dict[str, float]:
-    """Return the thresholds for later steps: of accepted calibrations.
-
-    The step's own metric has none if verdicts by it agree with people no better than chance.
-    """
-    agrees = figures.kappa is not None and figures.kappa > 0
-    return {
-        each.figures.metric: each.figures.threshold
-        for each in every
-        if each.figures.threshold is not None and (agrees or each.figures.metric != figures.threshold_of)
-    }
 
 
 def _step_notes(figures: CalibrationResults) -> Iterator[str]:
