@@ -25,7 +25,7 @@ def refusals(
     """
     reasons = [*_direction(figures, columns), *_area(figures)]
     if not reasons:
-        reasons += [*_target(figures, cut, rule), *_threshold(figures, columns)]
+        reasons += [*_target(figures, cut, rule), *_threshold(figures, columns), *_errors(figures)]
     return tuple(reasons)
 
 
@@ -118,6 +118,20 @@ def _threshold(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterat
                 f" {high:g}; label more answers, or take another metric"
             ),
         )
+
+
+def _errors(figures: CalibrationFigures) -> Iterator[Refusal]:
+    if figures.type_1 is None or figures.type_2 is None or figures.type_1 + figures.type_2 < 1:
+        return
+    yield Refusal(
+        code=RefusalCode.ERRORS_AS_BY_CHANCE,
+        text=(
+            f"{', '.join(figures.metrics)}: on answers that had no part in it, type I {figures.type_1:.3f}"
+            " and"
+            f" type II {figures.type_2:.3f} are no better than chance; label more answers, or take another"
+            " metric"
+        ),
+    )
 
 
 def _no_threshold(names: str) -> Refusal:

@@ -121,6 +121,8 @@ class RefusalCode(StrEnum):
     """The threshold is no value that the metric can have."""
     TARGET_UNATTAINABLE = "target_unattainable"
     """No threshold has an error rate as small as was asked for."""
+    ERRORS_AS_BY_CHANCE = "errors_as_by_chance"
+    """Type I and type II on answers that had no part in the calibration sum up to 1 or more."""
     NO_THRESHOLD = "no_threshold"
     """The best verdict is the same on all answers."""
 

@@ -47,9 +47,6 @@ from pytest_evalstudio.mrm.workflow.parameters import Count, Level, Name, Names
 from pytest_evalstudio.stats.risk import RiskRule
 
 ONE_METRIC = ("isotonic", "boosting")
-NOT_PASSED_ON = (
-    "verdicts by this threshold agree with people no better than chance: later steps keep the evaluation's"
-)
 KEPT = "later steps keep the evaluation's threshold"
 
 
@@ -260,8 +257,6 @@ def _step_notes(figures: CalibrationResults) -> Iterator[str]:
     """Yield what people should know of the thresholds."""
     for refusal in figures.refusals:
         yield f"refused: {refusal.text}; {KEPT}"
-    if figures.is_accepted and len(figures.metrics) == 1 and figures.threshold_of not in figures.thresholds:
-        yield NOT_PASSED_ON
     yield from figures.notes
     for each in figures.by_metric:
         if each.metric in figures.metrics:

@@ -18,7 +18,6 @@ from pytest_evalstudio.mrm.steps.human_calibration.results import (
     SAMPLE,
     TO_LABEL,
     TO_REVIEW,
-    CalibrationFigures,
     CalibrationResults,
     LabellingResults,
 )
@@ -103,7 +102,7 @@ def write_results(
         for reason in ("uncertain", "disagreement", "divided")
     }
     accepted = [case.key for case in stand.cases if case.verdict is False and stand.is_good(case.identity)]
-    thresholds = _thresholds(figures, every)
+    thresholds = _thresholds(every)
     guardrail = guardrail_use(stand, thresholds, rule, figures.seed)
     content = {
         **asdict(figures),
@@ -137,14 +136,8 @@ def _write_others(
         (folder / each.file("calibration_curve", ".svg")).write_text(text, encoding="utf-8")
 
 
-def _thresholds(figures: CalibrationFigures, every: Sequence[MetricCalibration]) -> dict[str, float]:
-    """Return the thresholds for later steps: of accepted calibrations.
-
-    The step's own metric has none if verdicts by it agree with people no better than chance.
-    """
-    agrees = figures.kappa is not None and figures.kappa > 0
+def _thresholds(every: Sequence[MetricCalibration]) -> dict[str, float]:
+    """Return the thresholds for later steps: of accepted calibrations."""
     return {
-        each.figures.metric: each.figures.threshold
-        for each in every
-        if each.figures.threshold is not None and (agrees or each.figures.metric != figures.threshold_of)
+        each.figures.metric: each.figures.threshold for each in every if each.figures.threshold is not None
     }

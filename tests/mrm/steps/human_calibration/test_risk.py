@@ -76,7 +76,7 @@ def test_the_default_balances_both_errors_where_even_odds_let_bad_answers_pass()
 @pytest.mark.parametrize("limit", [0.1, 0.2])
 def test_a_limit_holds_on_new_answers(limit: float) -> None:
     errors, promised = [], []
-    for seed in range(6):
+    for seed in range(4):
         scores, labels = rag(seed)
         calibrated = made(scores, labels, rule=RiskRule(rule="max_type_ii", limit=limit))
         new, truth = rag(100 + seed, 2000)
@@ -211,8 +211,8 @@ def test_a_combined_score_that_is_no_better_than_one_metric_is_named() -> None:
 
 def test_sets_cover_good_and_bad_answers_by_default() -> None:
     good, bad, marginal_bad = [], [], []
-    for seed in range(5):
-        scores, labels = rag(seed, 400)
+    for seed in range(4):
+        scores, labels = rag(seed, 300)
         conformal = made(scores, labels).figures.conformal
         good.append(conformal.coverage_good)
         bad.append(conformal.coverage_bad)
@@ -305,3 +305,18 @@ def test_the_command_refuses_and_writes_nothing(tmp_path: Path, capsys: pytest.C
     figures = json.loads(capsys.readouterr().out)
     assert figures["accepted"] is False
     assert figures["refusals"][0]["code"] == "against_direction"
+
+
+def test_errors_as_by_chance_are_refused() -> None:
+    """60 labels follow the scores; the 20 that are drawn at random, and test the threshold, contradict them."""
+    scores = np.concatenate([np.linspace(0, 1, 60), np.linspace(0, 1, 20)])
+    labels = scores > 0.5
+    labels[[2, 57]] ^= True
+    labels[60:] = np.arange(20) % 2 == 0
+    labels[60:66], labels[74:] = True, False
+    table = answers(scores)
+    at_random = {identity[1:] for identity in list(table.answers)[60:]}
+    figures = calibrate(table, labelled(table, labels), ["e0.m"], drawn=at_random).figures
+    assert (figures.type_1, figures.type_2) == (0.8, 0.8)
+    assert [refusal.code for refusal in figures.refusals] == [RefusalCode.ERRORS_AS_BY_CHANCE]
+    assert figures.threshold is None
