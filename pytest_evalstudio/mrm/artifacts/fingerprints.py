@@ -74,7 +74,7 @@ def fingerprint_rows(fingerprints: Fingerprints) -> Iterator[tuple[str, str]]:
     yield "test cases", fingerprints.suite or "none"
     yield "configuration", fingerprints.configuration
     yield from ((f"model {name}", digest) for name, digest in fingerprints.models.items())
-    yield from ((f"file {name}", digest or "missing") for name, digest in fingerprints.files.items())
+    yield from ((f"file {name}", digest) for name, digest in fingerprints.files.items() if digest)
     yield from ((f"environment: {name}", version) for name, version in fingerprints.environment.items())
 
 

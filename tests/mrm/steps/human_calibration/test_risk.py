@@ -308,7 +308,7 @@ def test_the_command_refuses_and_writes_nothing(tmp_path: Path, capsys: pytest.C
 
 
 def test_errors_as_by_chance_are_refused() -> None:
-    """60 labels follow the scores; the 20 that are drawn at random, and test the threshold, contradict them."""
+    """Of 80 labels, 60 follow the scores; the 20 that are drawn at random contradict them."""
     scores = np.concatenate([np.linspace(0, 1, 60), np.linspace(0, 1, 20)])
     labels = scores > 0.5
     labels[[2, 57]] ^= True
